@@ -1,0 +1,42 @@
+# Everything runs in .venv, which is made on first use and again when the dependencies change.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMP) ## Evaluate the example retriever and print the table
+	@$(BIN)/calipers eval examples/python_questions.json
+
+test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
+	@$(BIN)/python -m pytest -q
+
+check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python tools/check_walls.py
+	@$(BIN)/python tools/check_lengths.py
+	@$(BIN)/python tools/check_docs.py
+
+bench: $(STAMP) ## Measure speed against other tools, printed as ratios
+	@$(BIN)/python -m bench
+
+clean: ## Remove caches and builds; .venv stays
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/output
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Calipers needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." \
+	       "Name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+	@echo "Installing Calipers and its tools into .venv (only when the dependencies change)."
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	@# The build package comes from constraints.txt too: pip does not apply -c to isolated builds.
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt hatchling
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $@

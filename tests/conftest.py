@@ -1,0 +1,9 @@
+"""Settings every test shares."""
+
+import os
+
+from hypothesis import settings
+
+# Deadlines fail on a busy machine, not on a wrong answer. In CI the same examples run each time.
+settings.register_profile("calipers", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("calipers")

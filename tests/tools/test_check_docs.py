@@ -1,0 +1,89 @@
+import click
+import pytest
+
+from tools.check_docs import (
+    broken_links,
+    command_names,
+    current_help,
+    unmentioned,
+    with_current_help,
+)
+
+
+@click.group()
+def main():
+    """Measure a retriever."""
+
+
+@main.command("eval")
+@click.option("-k", help="How many results count.")
+def evaluate(k):
+    """Score one run."""
+
+
+@main.command(hidden=True)
+def secret():
+    """Not for the public."""
+
+
+@main.group()
+def history():
+    """Look at earlier runs."""
+
+
+@history.command("list")
+def list_runs():
+    """List them."""
+
+
+def test_every_visible_command_is_named():
+    names = ["calipers eval", "calipers history", "calipers history list"]
+    assert list(command_names(main)) == names
+
+
+def test_a_command_counts_as_mentioned_only_by_its_whole_name():
+    texts = ["`calipers evaluate`", "calipers history list", "calipers eval-all"]
+    assert list(unmentioned(main, texts)) == [
+        "docs/: no document mentions the command `calipers eval`"
+    ]
+    assert list(unmentioned(main, [*texts, "Run `calipers eval`."])) == []
+
+
+@pytest.mark.parametrize("columns", ["40", "200"])
+def test_help_does_not_depend_on_the_terminal(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    text = current_help(main, "eval")
+    assert text.startswith("Usage: calipers eval [OPTIONS]\n")
+    assert "-k TEXT  How many results count." in text
+
+
+def test_stale_help_is_replaced_and_current_help_is_kept():
+    stale = "# Eval\n\n```console\n$ calipers eval --help\nUsage: old\n```\n\nMore.\n"
+    current = with_current_help(main, stale)
+    assert current == stale.replace("Usage: old\n", current_help(main, "eval"))
+    assert with_current_help(main, current) == current
+
+
+def test_a_backslash_in_help_survives():
+    group = click.Group(help=r"Split at \n or \1.")
+    text = with_current_help(group, "```\n$ calipers --help\n```\n")
+    assert r"Split at \n or \1." in text
+
+
+def test_other_blocks_are_left_alone():
+    text = "```console\n$ calipers eval run.json\nold\n```\n"
+    assert with_current_help(main, text) == text
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "other.md").write_text("# A heading\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Here\n[ok](other.md) [ok](other.md#a-heading) [ok](#here) [ok](https://a.example/x)\n"
+        "[ok](mailto:a@b.example) ![gone](picture.png) [gone](other.md#nothing) `[code](x.md)`\n"
+        "```\n[code](y.md)\n```\n"
+    )
+    assert list(broken_links(page)) == [
+        f"{page}: the link to picture.png leads nowhere",
+        f"{page}: the link to other.md#nothing names a heading that does not exist",
+    ]

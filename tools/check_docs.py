@@ -1,0 +1,148 @@
+"""Check that the documents agree with the program.
+
+Relative links and their headings exist, every command is mentioned under docs/, and help texts
+are current. A help text is a fenced block whose first line is `$ calipers ... --help`.
+Run it from the root of the repository; `--fix` rewrites the help texts that are out of date.
+"""
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import click
+from click.testing import CliRunner
+
+FENCE = re.compile(r"^```[^\n]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+INLINE_CODE = re.compile(r"`[^`\n]*`")
+LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)")
+HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
+HELP_BLOCK = re.compile(
+    r"^(```[^\n]*\n\$ calipers(?P<arguments>[^\n]*) --help\n)(?P<text>.*?)(^```[ \t]*$)",
+    re.MULTILINE | re.DOTALL,
+)
+WIDTH = 80
+
+
+def documents(root: Path) -> list[Path]:
+    """Return the documents a reader of the repository meets."""
+    return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("examples/**/*.md")])
+
+
+def anchors(text: str) -> set[str]:
+    r"""Return the names by which the headings of a document can be linked.
+
+    >>> sorted(anchors("# How it works\n## What's `k`?\n## How it works"))
+    ['how-it-works', 'how-it-works-1', 'whats-k']
+    """
+    found: set[str] = set()
+    for heading in HEADING.findall(FENCE.sub("", text)):
+        plain = re.sub(r"\]\([^)]*\)", "", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        name, repeat = slug, 0
+        while name in found:
+            repeat += 1
+            name = f"{slug}-{repeat}"
+        found.add(name)
+    return found
+
+
+def broken_links(path: Path) -> Iterator[str]:
+    """Yield one sentence for each relative link of a document that leads nowhere."""
+    text = path.read_text(encoding="utf-8")
+    for target in LINK.findall(INLINE_CODE.sub("", FENCE.sub("", text))):
+        if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//", target):
+            continue
+        file, _, anchor = unquote(target).partition("#")
+        destination = path.parent / file if file else path
+        if not destination.exists():
+            yield f"{path}: the link to {target} leads nowhere"
+        elif (
+            anchor
+            and destination.suffix == ".md"
+            and anchor not in anchors(destination.read_text(encoding="utf-8"))
+        ):
+            yield f"{path}: the link to {target} names a heading that does not exist"
+
+
+def command_names(group: click.Group, before: str = "calipers") -> Iterator[str]:
+    """Yield the full name of every visible command, also of those inside groups."""
+    # Asked through click, not read from group.commands, so that lazily loaded commands count.
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        yield f"{before} {name}"
+        if isinstance(command, click.Group):
+            yield from command_names(command, f"{before} {name}")
+
+
+def unmentioned(group: click.Group, texts: list[str]) -> Iterator[str]:
+    """Yield one sentence for each command that no document under docs/ mentions."""
+    for name in command_names(group):
+        mention = re.compile(rf"{re.escape(name)}(?![\w-])")
+        if not any(mention.search(text) for text in texts):
+            yield f"docs/: no document mentions the command `{name}`"
+
+
+def current_help(group: click.Group, arguments: str) -> str:
+    """Return the help a command prints, at a fixed width."""
+    # A terminal width in the environment would change the text from one machine to the next.
+    result = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(
+        group, [*arguments.split(), "--help"], prog_name="calipers", terminal_width=WIDTH
+    )
+    return result.output
+
+
+def with_current_help(group: click.Group, text: str) -> str:
+    """Return a document with every help text brought up to date."""
+    return HELP_BLOCK.sub(
+        lambda block: block[1] + current_help(group, block["arguments"]) + block[4], text
+    )
+
+
+def command_line() -> click.Group | None:
+    """Return the group of all commands, or None while the package has no command line."""
+    if importlib.util.find_spec("calipers.cli") is None:
+        return None
+    cli = importlib.import_module("calipers.cli")
+    if isinstance(cli.main, click.Group):
+        return cli.main
+    groups = [value for value in vars(cli).values() if isinstance(value, click.Group)]
+    if len(groups) != 1:
+        sys.exit(f"calipers.cli.main is no click group, and {len(groups)} others stand beside it")
+    return groups[0]
+
+
+def main(arguments: list[str]) -> int:
+    """Print every disagreement; 0 if there is none, else 1."""
+    root = Path()
+    problems = [problem for path in documents(root) for problem in broken_links(path)]
+    group = command_line()
+    if group is None:
+        print("documents: calipers.cli does not exist, so commands and help texts are not checked")
+    else:
+        pages = sorted(root.glob("docs/**/*.md"))
+        problems += unmentioned(group, [page.read_text(encoding="utf-8") for page in pages])
+        for path in documents(root):
+            text = path.read_text(encoding="utf-8")
+            current = with_current_help(group, text)
+            if current == text:
+                continue
+            if "--fix" in arguments:
+                path.write_text(current, encoding="utf-8")
+                print(f"{path}: help text rewritten")
+            else:
+                problems.append(f"{path}: a help text is out of date; run {sys.argv[0]} --fix")
+    for problem in problems:
+        print(problem)
+    print(f"documents: {f'{len(problems)} problems' if problems else 'all fine'}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
