@@ -1,0 +1,1 @@
+"""What the scores say: intervals, paired comparisons, power."""
