@@ -31,8 +31,8 @@ clean: ## Remove caches and builds; .venv stays
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Calipers needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Calipers needs Python 3.11 or newer, and '$(PYTHON)' is older or missing." \
 	       "Name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	@echo "Installing Calipers and its tools into .venv (only when the dependencies change)."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv

@@ -107,7 +107,8 @@ def with_current_help(group: click.Group, text: str) -> str:
 
 def command_line() -> click.Group | None:
     """Return the group of all commands, or None while the package has no command line."""
-    if importlib.util.find_spec("calipers.cli") is None:
+    spec = importlib.util.find_spec("calipers.cli")
+    if spec is None or spec.origin is None:
         return None
     cli = importlib.import_module("calipers.cli")
     if isinstance(cli.main, click.Group):

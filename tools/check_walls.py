@@ -16,7 +16,7 @@ from pathlib import Path
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
-    frozenset({"text"}),
+    frozenset({"suggest", "text"}),
     frozenset({"functions"}),
     frozenset({"model"}),
     frozenset({"io", "audit", "match", "metrics"}),
@@ -30,7 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 FACES = frozenset({"cli", "web", "pytest_plugin"})
 NEVER = frozenset({("metrics", "match"), ("metrics", "polars")})
 ONLY_IN = {"click": "cli"}
-STANDARD_LIBRARY_ONLY = frozenset({"errors", "text", "functions"})
+STANDARD_LIBRARY_ONLY = frozenset({"errors", "suggest", "text", "functions"})
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {"pytest_plugin": "pytest"}
 # What `import calipers` must leave alone, so that it stays quick.
