@@ -1,0 +1,348 @@
+"""Metrics for one query, in plain Python: `recall_at_k(retrieved, ground_truth, k)` and others.
+
+`retrieved` is what came back, best first; `ground_truth` is what should have come back: a dict
+of grades (0 or less means judged and not relevant), or a list or set where all grades are 1.
+
+What is in `retrieved` decides how the two are compared:
+
+- strings, numbers and other plain values are **ids**, and match by being equal;
+- objects or dicts with a text (`page_content`, `text` or `content`) match **by text**: the
+  ground truth holds texts, and one is found where a retrieved text contains it. Line breaks,
+  spacing and invisible characters do not matter, case does (see `calipers.text.normalise`);
+- objects or dicts with an id (`id`, `_id`, `id_` or `metadata["id"]`) and no text match by id.
+
+To match objects that carry a text by their ids, pass the ids: `[d.id for d in documents]`. A
+ground truth that names the id of such an object is an error, not a silent 0.
+
+An id or a text that comes back twice occupies its rank and earns nothing the second time. With
+texts, one result can hold several targets and several results the same one: precision counts
+results that hold any target and recall counts targets held by any result, while average
+precision and nDCG let each rank claim one target nobody above it claimed, the best grade first
+and then the earlier in the ground truth. No value exceeds 1, and an empty ground truth gives 0.0.
+
+`rel` makes targets relevant from that grade on; without it every grade above 0 is relevant.
+"""
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from numbers import Number
+from reprlib import repr as short
+from typing import Any, Literal, NamedTuple, SupportsFloat, TypeAlias, TypeVar
+
+from calipers.errors import InvalidInput
+from calipers.text import field, held_by, targets_of, texts_of
+
+Retrieved: TypeAlias = Iterable[object]
+GroundTruth: TypeAlias = Mapping[Any, SupportsFloat] | Iterable[object]
+Gain: TypeAlias = Literal["linear", "exp"]
+T = TypeVar("T")
+
+
+class Confusion(NamedTuple):
+    """The four counts of one query at k; `tn` is None where the corpus size is not known."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int | None
+
+
+class _Query(NamedTuple):
+    """One query, checked: the grades of its relevant targets and what each rank holds."""
+
+    grades: list[float]
+    held: list[list[int]]  # for each rank up to k the positions in `grades`; empty for a copy
+    k: int
+    apart: int | None  # distinct ids that are relevant or within k; unknowable with texts
+
+    def found(self) -> int:
+        return len({target for targets in self.held for target in targets})
+
+    def precision(self) -> float:
+        return sum(1 for targets in self.held if targets) / self.k
+
+    def recall(self) -> float:
+        return self.found() / len(self.grades) if self.grades else 0.0
+
+    def claims(self) -> list[tuple[int, float]]:
+        """The ranks that claim a target, each with the grade of that target."""
+        claimed: set[int] = set()
+        claims = []
+        for rank, targets in enumerate(self.held, 1):
+            free = [target for target in targets if target not in claimed]
+            if free:
+                best = max(free, key=lambda target: self.grades[target])
+                claimed.add(best)
+                claims.append((rank, self.grades[best]))
+        return claims
+
+
+def precision_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
+) -> float:
+    """Share of the first k ranks that hold a target; divided by k even if fewer came back.
+
+    >>> precision_at_k(["a", "x", "b"], ["a", "b", "c"], 5)
+    0.4
+    """
+    return _read(retrieved, ground_truth, _whole("k", k), rel).precision()
+
+
+def recall_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
+) -> float:
+    r"""Share of the relevant targets that are in the first k.
+
+    >>> recall_at_k(["a", "x", "b"], {"a": 3, "b": 1, "c": 2, "d": 1, "x": 0}, 2)
+    0.25
+    >>> chunks = [{"text": "The GIL is a lock."}, {"text": "Threads share\nmemory."}]
+    >>> recall_at_k(chunks, ["is a lock", "share memory"], 2)
+    1.0
+    """
+    return _read(retrieved, ground_truth, _whole("k", k), rel).recall()
+
+
+def hit_rate_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
+) -> float:
+    """1.0 if any relevant target is in the first k, else 0.0.
+
+    >>> hit_rate_at_k(["x", "a"], ["a", "b"], 1), hit_rate_at_k(["x", "a"], ["a", "b"], 2)
+    (0.0, 1.0)
+    """
+    return float(_read(retrieved, ground_truth, _whole("k", k), rel).found() > 0)
+
+
+def f1_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, rel: float | None = None
+) -> float:
+    """Harmonic mean of precision and recall at k; 0.0 where both are 0.
+
+    >>> f1_at_k(["a", "x"], ["a", "b"], 2)
+    0.5
+    """
+    query = _read(retrieved, ground_truth, _whole("k", k), rel)
+    precision, recall = query.precision(), query.recall()
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def reciprocal_rank(
+    retrieved: Retrieved,
+    ground_truth: GroundTruth,
+    k: int | None = None,
+    *,
+    rel: float | None = None,
+) -> float:
+    """1 / rank of the first relevant target; 0.0 if there is none (within k, if given).
+
+    >>> reciprocal_rank(["x", "a"], ["a"]), reciprocal_rank(["x", "a"], ["a"], 1)
+    (0.5, 0.0)
+    """
+    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k), rel)
+    return next((1 / rank for rank, targets in enumerate(query.held, 1) if targets), 0.0)
+
+
+def average_precision(
+    retrieved: Retrieved,
+    ground_truth: GroundTruth,
+    k: int | None = None,
+    *,
+    rel: float | None = None,
+) -> float:
+    """Precision at each rank that claims a target, summed, over the number of relevant targets.
+
+    Targets that were not found stay in the denominator, also when k is smaller than their number.
+
+    >>> average_precision(["a", "x", "x2", "b"], ["a", "b"])
+    0.75
+    """
+    query = _read(retrieved, ground_truth, None if k is None else _whole("k", k), rel)
+    if not query.grades:
+        return 0.0
+    total = math.fsum(hits / rank for hits, (rank, _) in enumerate(query.claims(), 1))
+    return total / len(query.grades)
+
+
+def ndcg_at_k(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int, *, gain: Gain = "linear"
+) -> float:
+    """Discounted gain of the first k ranks over that of the best possible first k.
+
+    The best possible order is made of the whole ground truth, found or not. A target is worth
+    its grade (`gain="linear"`) or 2^grade - 1 (`gain="exp"`), divided by log2(rank + 1).
+
+    >>> ndcg_at_k(["b", "a"], {"a": 3, "b": 1}, 2) == (1 + 3 / math.log2(3)) / (
+    ...     3 + 1 / math.log2(3)
+    ... )
+    True
+    """
+    if gain not in ("linear", "exp"):
+        raise InvalidInput(f"gain is not known: found {short(gain)}; use 'linear' or 'exp'.")
+    query = _read(retrieved, ground_truth, _whole("k", k), None)
+    if not query.grades:
+        return 0.0
+    best = max(query.grades)
+
+    def discounted(rank: int, grade: float) -> float:
+        # Relative to the best grade, so that neither huge nor tiny grades leave the float range.
+        if gain == "linear":
+            return grade / best / math.log2(rank + 1)
+        return 2 ** (grade - best) * -math.expm1(-grade * math.log(2)) / math.log2(rank + 1)
+
+    ideal = enumerate(sorted(query.grades, reverse=True)[: query.k], 1)
+    reached = math.fsum(discounted(rank, grade) for rank, grade in query.claims())
+    return min(1.0, reached / math.fsum(discounted(rank, grade) for rank, grade in ideal))
+
+
+def confusion_at_k(
+    retrieved: Retrieved,
+    ground_truth: GroundTruth,
+    k: int,
+    *,
+    rel: float | None = None,
+    corpus_size: int | None = None,
+) -> Confusion:
+    """Count targets found and missed, and ranks within k that hold none (copies included).
+
+    `tn`, the items neither relevant nor returned, needs the number of items in the corpus.
+
+    >>> confusion_at_k(["a", "x", "b"], ["a", "b", "c"], 3, corpus_size=100)
+    Confusion(tp=2, fp=1, fn=1, tn=96)
+    """
+    query = _read(retrieved, ground_truth, _whole("k", k), rel)
+    tp = query.found()
+    fp = sum(1 for targets in query.held if not targets)
+    fn = len(query.grades) - tp
+    if corpus_size is None:
+        return Confusion(tp, fp, fn, None)
+    size = _whole("corpus_size", corpus_size)
+    if query.apart is None:
+        raise InvalidInput(
+            "corpus_size cannot be used with texts: how many items of the corpus hold a target "
+            "is not known. Leave it out, or match by ids."
+        )
+    if size < query.apart:
+        raise InvalidInput(
+            f"corpus_size is too small: found {size}, but retrieved and ground_truth alone name "
+            f"{query.apart} different items. Pass the number of items in the whole corpus."
+        )
+    return Confusion(tp, fp, fn, size - query.apart)
+
+
+def _read(
+    retrieved: Retrieved, ground_truth: GroundTruth, k: int | None, rel: float | None
+) -> _Query:
+    items = _listed("retrieved", retrieved)
+    if isinstance(retrieved, Mapping | set | frozenset):
+        raise InvalidInput(
+            f"retrieved has no order: found a {type(retrieved).__name__}; ranks need a list. "
+            "Pass a list, best result first."
+        )
+    depth = max(len(items), 1) if k is None else k
+    grades = _grades(ground_truth)
+    texts = texts_of(items)
+    if texts is not None:
+        _refuse_ids_of(items, texts, grades)
+        wanted = _relevant(targets_of(grades), rel)
+        return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, None)
+    ids = [_hashed(f"retrieved[{at}]", _id_of(item)) for at, item in enumerate(items)]
+    _refuse_other_kind(ids, grades)
+    relevant = _relevant(grades, rel)
+    open_positions = {name: position for position, name in enumerate(relevant)}
+    first = ids[:depth]
+    # A position is taken out when it is found, so a copy further down finds nothing.
+    held = [[open_positions.pop(name)] if name in open_positions else [] for name in first]
+    return _Query(list(relevant.values()), held, depth, len(relevant.keys() | set(first)))
+
+
+def _whole(name: str, value: Any) -> int:
+    try:  # operator.index knows numpy's whole numbers too, but would let a bool pass
+        number = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise InvalidInput(f"{name} is not a whole number above 0: found {short(value)}.")
+    return number
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, SupportsFloat) else math.nan
+    except (OverflowError, TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} is not a finite number: found {short(value)}.")
+    return number
+
+
+def _listed(name: str, values: object) -> list[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInput(
+            f"{name} is not a list: found {short(values)}. Put a single value in a list."
+        )
+    return list(values)
+
+
+def _hashed(where: str, value: object) -> object:
+    try:
+        hash(value)
+    except TypeError:
+        pass
+    else:
+        if value is not None:
+            return value
+    raise InvalidInput(
+        f"{where} is not an id: found {short(value)}. Pass a string or a number, or in retrieved "
+        "an object with a text or an id."
+    )
+
+
+def _grades(ground_truth: GroundTruth) -> dict[object, float]:
+    names = _listed("ground_truth", ground_truth)
+    if isinstance(ground_truth, Mapping):
+        return {
+            name: _number(f"ground_truth[{short(name)}]", grade)
+            for name, grade in ground_truth.items()
+        }
+    if isinstance(ground_truth, set | frozenset):
+        names.sort(key=repr)  # a set of strings iterates differently in every process
+    return {_hashed(f"ground_truth[{at}]", name): 1.0 for at, name in enumerate(names)}
+
+
+def _relevant(grades: Mapping[T, float], rel: float | None) -> dict[T, float]:
+    least = 0.0 if rel is None else _number("rel", rel)
+    if rel is not None and (least <= 0 or isinstance(rel, bool)):
+        raise InvalidInput(
+            f"rel is not a grade above 0: found {short(rel)}; lower grades are never relevant."
+        )
+    return {name: grade for name, grade in grades.items() if grade > 0 and grade >= least}
+
+
+def _id_of(item: object) -> object:
+    if isinstance(item, str | int):
+        return item
+    carried = (field(item, "id"), field(item, "_id"), field(item, "id_"))
+    own = next((name for name in carried if name is not None), field(field(item, "metadata"), "id"))
+    return item if own is None else own
+
+
+def _refuse_ids_of(items: list[Any], texts: list[str], grades: Mapping[object, float]) -> None:
+    for at, (item, text) in enumerate(zip(items, texts, strict=True)):
+        own = _id_of(item)
+        if isinstance(own, str) and own in grades and own != text:
+            raise InvalidInput(
+                f"ground_truth names an id, but retrieved is matched by text: {short(own)} is the "
+                f"id of retrieved[{at}]. Pass the ids alone: [item.id for item in retrieved]."
+            )
+
+
+def _refuse_other_kind(ids: list[object], grades: Mapping[object, float]) -> None:
+    def kind(name: object) -> type:
+        return next((base for base in (str, Number) if isinstance(name, base)), type(name))
+
+    if ids and grades and {kind(name) for name in ids}.isdisjoint(kind(name) for name in grades):
+        raise InvalidInput(
+            f"retrieved and ground_truth hold different kinds of ids: {short(ids[0])} in one, "
+            f"{short(next(iter(grades)))} in the other; they can never be equal. Convert one."
+        )

@@ -1,0 +1,118 @@
+"""How one text is looked for inside another, and which text an object carries."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from reprlib import repr as short
+
+from calipers.errors import InvalidInput
+
+_TEXT_FIELDS = ("page_content", "text", "content")
+
+# Characters that take no room on the page: a reader cannot see them, so a quote copied by
+# hand never holds them. Written as code points because the characters themselves are invisible.
+_INVISIBLE = re.compile(
+    "["
+    "\u00ad"  # soft hyphen
+    "\u180e"  # Mongolian vowel separator
+    "\u200b-\u200f"  # zero-width space, joiners, direction marks
+    "\u202a-\u202e"  # direction embedding
+    "\u2060-\u2064"  # word joiner, invisible operators
+    "\u2066-\u2069"  # direction isolates
+    "\ufeff"  # byte order mark
+    "]+"
+)
+
+
+def normalise(text: str, *, ignore_case: bool = False) -> str:
+    r"""Rewrite a text so that line breaks, spacing and invisible characters no longer matter.
+
+    Soft hyphens and zero-width characters go, Unicode is composed (NFC), and every run of
+    white space, line ends included, becomes one space; none is left at either end.
+    Punctuation stays, and so does case unless `ignore_case` is set.
+
+    >>> normalise("Anna\r\n  Pa\u0301vlovna") == "Anna P\u00e1vlovna"
+    True
+    >>> normalise("C++  and\tC#", ignore_case=True)
+    'c++ and c#'
+    """
+    if not text.isascii():
+        # Before NFC: an invisible character between a letter and its accent keeps them apart.
+        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    text = " ".join(text.split())
+    if not ignore_case:
+        return text
+    if text.isascii():
+        return text.lower()
+    # Folding can leave a composed letter decomposed, and is only stable on decomposed text.
+    folded = unicodedata.normalize("NFD", text).casefold()
+    return unicodedata.normalize("NFC", folded)
+
+
+def field(item: object, name: str) -> object:
+    """Read a key of a mapping or an attribute of anything else; None where it is missing."""
+    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
+
+
+def text_of(item: object) -> str | None:
+    """Return the text an object carries as `page_content`, `text` or `content`, or None.
+
+    >>> text_of({"id": "gil", "text": "The GIL is a lock."})
+    'The GIL is a lock.'
+    >>> text_of("gil") is None
+    True
+    """
+    if isinstance(item, str):
+        return None
+    values = (field(item, name) for name in _TEXT_FIELDS)
+    return next((value for value in values if isinstance(value, str)), None)
+
+
+def texts_of(items: Sequence[object]) -> list[str] | None:
+    """Return the text of every item, or None where no item carries one; a mixture is an error."""
+    found = [text_of(item) for item in items]
+    texts = [text for text in found if text is not None]
+    if texts and len(texts) < len(found):
+        without = found.index(None)
+        raise InvalidInput(
+            f"Some results carry a text and some do not: retrieved[{without}] is "
+            f"{short(items[without])}. Pass a text for every result, or ids for all."
+        )
+    return texts or None
+
+
+def targets_of(grades: Mapping[object, float]) -> dict[str, float]:
+    r"""Normalise the texts to look for; spellings of one text count once.
+
+    >>> targets_of({"a lock": 2.0, "a\n lock": 2.0})
+    {'a lock': 2.0}
+    """
+    targets: dict[str, float] = {}
+    for raw, grade in grades.items():
+        target = normalise(raw) if isinstance(raw, str) else ""
+        if not target:
+            raise InvalidInput(
+                f"ground_truth holds something that is not a text: found {short(raw)}. The results "
+                "carry texts, so pass texts that they should contain, or pass ids on both sides."
+            )
+        if targets.setdefault(target, grade) != grade:
+            raise InvalidInput(
+                f"ground_truth grades one text twice: {short(target)} has {targets[target]:g} and "
+                f"{grade:g}, apart from spacing. Keep one of them."
+            )
+    return targets
+
+
+def held_by(texts: Iterable[str], targets: Sequence[str]) -> list[list[int]]:
+    """For each text, the positions of the normalised targets it contains; none for a copy.
+
+    >>> held_by(["x and y", "y", "y ", "z"], ["x", "y"])
+    [[0, 1], [1], [], []]
+    """
+    seen: set[str] = set()
+    held = []
+    for text in map(normalise, texts):
+        positions = [at for at, target in enumerate(targets) if target in text]
+        held.append([] if text in seen else positions)
+        seen.add(text)
+    return held

@@ -1,0 +1,392 @@
+"""One-query functions: worked values, the usual faults, and naive definitions as oracles."""
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import CalipersError, InvalidInput
+from calipers.functions import (
+    Confusion,
+    average_precision,
+    confusion_at_k,
+    f1_at_k,
+    hit_rate_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
+
+VALUES: list[Callable[..., float]] = [
+    precision_at_k,
+    recall_at_k,
+    hit_rate_at_k,
+    f1_at_k,
+    reciprocal_rank,
+    average_precision,
+    ndcg_at_k,
+]
+EVERY: list[Callable[..., Any]] = [*VALUES, confusion_at_k]
+WITH_REL = [function for function in EVERY if function is not ndcg_at_k]
+
+ids = st.sampled_from("abcdefgh")
+rankings = st.lists(ids, max_size=12)
+judgements = st.dictionaries(ids, st.sampled_from([-1, 0, 0.5, 1, 2, 3]), max_size=8)
+depths = st.integers(1, 14)
+# Letters over a tiny alphabet: chunks overlap, repeat, and hold several targets at once.
+chunks = st.lists(st.text("xyz", max_size=4), max_size=8)
+wanted = st.dictionaries(st.text("xyz", min_size=1, max_size=3), st.integers(0, 3), max_size=5)
+
+
+@dataclass
+class Document:
+    page_content: str
+    id: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def documents(*texts: str) -> list[Document]:
+    return [Document(text) for text in texts]
+
+
+# Naive definitions: rank by rank, straight from the formulas, no code shared with the source.
+
+
+def naive_gains(retrieved: list[str], grades: dict[str, float]) -> list[float]:
+    """What each rank earns by id: its grade the first time it is seen, else 0."""
+    return [
+        max(grades.get(item, 0), 0) if item not in retrieved[:at] else 0
+        for at, item in enumerate(retrieved)
+    ]
+
+
+def naive_ndcg(gains: list[float], grades: list[float], k: int, exp: bool) -> float:
+    def dcg(values: list[float]) -> float:
+        worth = [2**value - 1 if exp else value for value in values[:k]]
+        return sum(value / math.log2(rank + 1) for rank, value in enumerate(worth, 1))
+
+    ideal = dcg(sorted((max(grade, 0) for grade in grades), reverse=True))
+    return dcg(gains) / ideal if ideal else 0.0
+
+
+def naive_text_gains(texts: list[str], grades: dict[str, float]) -> list[float]:
+    """What each rank claims by text: the best target in it that is still free."""
+    free = {target: grade for target, grade in grades.items() if grade > 0}
+    gains: list[float] = []
+    for at, text in enumerate(texts):
+        inside = [target for target in free if target in text and text not in texts[:at]]
+        gains.append(max((free[target] for target in inside), default=0))
+        if inside:
+            free.pop(next(target for target in inside if free[target] == gains[-1]))
+    return gains
+
+
+def naive_average_precision(gains: list[float], relevant: int, k: int) -> float:
+    ranks = [rank for rank, gain in enumerate(gains[:k], 1) if gain > 0]
+    return sum((at + 1) / rank for at, rank in enumerate(ranks)) / relevant if relevant else 0.0
+
+
+@given(rankings, judgements, depths)
+def test_ids_equal_the_naive_definitions(retrieved, grades, k) -> None:
+    relevant = {item for item, grade in grades.items() if grade > 0}
+    found = relevant & set(retrieved[:k])
+    precision = len(found) / k
+    recall = len(found) / len(relevant) if relevant else 0.0
+    gains = naive_gains(retrieved, grades)
+    hits = [rank for rank, gain in enumerate(gains[:k], 1) if gain > 0]
+
+    assert precision_at_k(retrieved, grades, k) == precision
+    assert recall_at_k(retrieved, grades, k) == recall
+    assert hit_rate_at_k(retrieved, grades, k) == (1.0 if found else 0.0)
+    expected_f1 = 2 * precision * recall / (precision + recall) if found else 0.0
+    assert f1_at_k(retrieved, grades, k) == pytest.approx(expected_f1, abs=1e-12)
+    assert reciprocal_rank(retrieved, grades, k) == (1 / hits[0] if hits else 0.0)
+    expected_ap = naive_average_precision(gains, len(relevant), k)
+    assert average_precision(retrieved, grades, k) == pytest.approx(expected_ap, abs=1e-12)
+
+
+@given(rankings, judgements, depths, st.booleans())
+def test_ndcg_of_ids_equals_the_naive_definition(retrieved, grades, k, exp) -> None:
+    expected = naive_ndcg(naive_gains(retrieved, grades), list(grades.values()), k, exp)
+    actual = ndcg_at_k(retrieved, grades, k, gain="exp" if exp else "linear")
+    assert actual == pytest.approx(expected, abs=1e-12)
+
+
+@given(chunks, wanted, depths)
+def test_texts_equal_the_naive_definitions(texts, grades, k) -> None:
+    relevant = [target for target, grade in grades.items() if grade > 0]
+    first = texts[:k]
+    found = [target for target in relevant if any(target in text for text in first)]
+    holding = {text for text in first if any(target in text for target in relevant)}
+    gains = naive_text_gains(texts, grades)
+    retrieved = documents(*texts)
+
+    precision = len(holding) / k
+    recall = len(found) / len(relevant) if relevant else 0.0
+    assert precision_at_k(retrieved, grades, k) == precision
+    assert recall_at_k(retrieved, grades, k) == recall
+    assert hit_rate_at_k(retrieved, grades, k) == (1.0 if found else 0.0)
+    expected_f1 = 2 * precision * recall / (precision + recall) if found else 0.0
+    assert f1_at_k(retrieved, grades, k) == pytest.approx(expected_f1, abs=1e-12)
+    expected_ap = naive_average_precision(gains, len(relevant), k)
+    assert average_precision(retrieved, grades, k) == pytest.approx(expected_ap, abs=1e-12)
+    expected_ndcg = naive_ndcg(gains, list(grades.values()), k, exp=False)
+    assert ndcg_at_k(retrieved, grades, k) == pytest.approx(expected_ndcg, abs=1e-12)
+
+
+@given(rankings, judgements, depths)
+def test_confusion_counts_add_up(retrieved, grades, k) -> None:
+    relevant = {item for item, grade in grades.items() if grade > 0}
+    first = retrieved[:k]
+    counts = confusion_at_k(retrieved, grades, k, corpus_size=20)
+    assert counts.tp == len(relevant & set(first))
+    assert counts.tp + counts.fn == len(relevant)
+    assert counts.tp + counts.fp == len(first)
+    assert counts.tn == 20 - len(relevant | set(first))
+
+
+@given(rankings, judgements, depths, chunks, wanted)
+@pytest.mark.parametrize("function", VALUES)
+def test_values_stay_between_0_and_1(function, retrieved, grades, k, texts, targets) -> None:
+    assert 0.0 <= function(retrieved, grades, k) <= 1.0
+    assert 0.0 <= function(documents(*texts), targets, k) <= 1.0
+
+
+@given(rankings, judgements, depths)
+@pytest.mark.parametrize("function", WITH_REL)
+def test_rel_2_is_the_ground_truth_without_lower_grades(function, retrieved, grades, k) -> None:
+    kept = {item: grade for item, grade in grades.items() if grade >= 2}
+    assert function(retrieved, grades, k, rel=2) == function(retrieved, kept, k)
+
+
+@given(rankings, judgements)
+@pytest.mark.parametrize("function", [reciprocal_rank, average_precision])
+def test_no_k_is_the_whole_ranking(function, retrieved, grades) -> None:
+    assert function(retrieved, grades) == function(retrieved, grades, len(retrieved) + 1)
+
+
+def test_worked_values() -> None:
+    eight = [f"r{number}" for number in range(8)]
+    assert precision_at_k(["r0", "x", "r1", "r2", "y"], eight, 5) == 0.6
+    assert recall_at_k(["r0", "x", "r1", "r2", "y"], eight, 5) == 0.375
+    ten = ["r0", "x", "r1", *"abcdefg"]
+    assert precision_at_k(ten, ["r0", "r1", "r2"], 10) == 0.2
+    assert recall_at_k(ten, ["r0", "r1", "r2"], 10) == 2 / 3
+    assert round(f1_at_k(ten, ["r0", "r1", "r2"], 10), 2) == 0.31
+
+
+# The faults of the usual hand-written versions, one test each.
+
+
+def test_grade_0_is_not_in_the_denominator_of_recall() -> None:
+    assert recall_at_k(["a"], {"a": 1, "x": 0, "y": -1}, 1) == 1.0
+
+
+def test_a_chunk_returned_twice_counts_once() -> None:
+    assert recall_at_k(["a", "a"], ["a"], 2) == 1.0
+    assert precision_at_k(["a", "a"], ["a"], 2) == 0.5
+    assert average_precision(["a", "a", "b"], ["a", "b"]) == (1 + 2 / 3) / 2
+    assert ndcg_at_k(["a", "a"], ["a"], 2) == 1.0
+    assert confusion_at_k(["a", "a"], ["a"], 2) == Confusion(tp=1, fp=1, fn=0, tn=None)
+
+
+def test_nothing_is_rounded() -> None:
+    assert recall_at_k(["a"], ["a", "b", "c"], 1) == 1 / 3
+
+
+@pytest.mark.parametrize("empty", [{}, [], set(), {"a": 0}])
+@pytest.mark.parametrize("function", VALUES)
+def test_empty_ground_truth_gives_0(function, empty) -> None:
+    assert function(["a", "b"], empty, 2) == 0.0
+
+
+@pytest.mark.parametrize("function", VALUES)
+def test_nothing_retrieved_gives_0(function) -> None:
+    assert function([], ["a"], 3) == 0.0
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 2.0, "3", math.nan, [1]])
+@pytest.mark.parametrize("function", EVERY)
+def test_k_must_be_a_whole_number_above_0(function, k) -> None:
+    with pytest.raises(InvalidInput, match="k is not a whole number above 0: found"):
+        function(["a"], ["a"], k)
+
+
+def test_k_may_be_left_out_only_where_it_means_the_whole_ranking() -> None:
+    with pytest.raises(InvalidInput, match="k is not a whole number above 0: found None"):
+        recall_at_k(["a"], ["a"], None)  # type: ignore[arg-type]
+    assert reciprocal_rank(["x", "a"], ["a"], None) == 0.5
+
+
+def test_precision_divides_by_k_when_fewer_came_back() -> None:
+    assert precision_at_k(["a"], ["a"], 5) == 0.2
+
+
+def test_average_precision_divides_by_all_targets() -> None:
+    assert average_precision(["a"], ["a", "b"], 1) == 0.5
+
+
+def test_ideal_of_ndcg_holds_what_was_not_retrieved() -> None:
+    assert ndcg_at_k(["a"], {"a": 1, "b": 3}, 2) == pytest.approx(1 / (3 + 1 / math.log2(3)))
+
+
+def test_perfect_order_of_float_grades_gives_exactly_1() -> None:
+    assert ndcg_at_k(["a", "b", "c"], {"a": 2.7, "b": 0.3, "c": 0.1}, 3) == 1.0
+
+
+@pytest.mark.parametrize("grade", [1e-300, 1e-17, 5000.0, 1e308])
+@pytest.mark.parametrize("gain", ["linear", "exp"])
+def test_extreme_grades_keep_ndcg_finite(gain, grade) -> None:
+    grades = {"a": grade, "b": grade, "c": grade}
+    assert ndcg_at_k(["a", "b", "c"], grades, 3, gain=gain) == 1.0
+    assert ndcg_at_k(["x", "a"], {"a": grade}, 2, gain=gain) == pytest.approx(1 / math.log2(3))
+
+
+# What may be passed in.
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_containers_of_ids_agree(function) -> None:
+    expected = function(["x", "b", "a"], {"a": 1, "b": 1}, 3)
+    assert function(("x", "b", "a"), ["a", "b", "b"], 3) == expected
+    assert function(iter(["x", "b", "a"]), {"a", "b"}, 3) == expected
+    assert function(np.array(["x", "b", "a"]), {"a": True, "b": np.float32(1)}, np.int64(3)) == (
+        expected
+    )
+    assert function([{"id": "x"}, {"_id": "b"}, {"metadata": {"id": "a"}}], ["a", "b"], 3) == (
+        expected
+    )
+    assert function([0, 2, 1], [1, 2], 3) == expected
+
+
+@pytest.mark.parametrize("name", ["page_content", "text", "content"])
+def test_texts_are_read_from_keys_and_attributes(name) -> None:
+    as_object = type("Chunk", (), {name: "The GIL\r\n is a lo\u00adck."})()
+    for item in (as_object, {name: "The GIL\r\n is a lo\u00adck."}):
+        assert recall_at_k([item], ["GIL is a lock"], 1) == 1.0
+        assert recall_at_k([item], ["gil is a lock"], 1) == 0.0
+
+
+def test_one_chunk_can_hold_two_targets_and_two_chunks_the_same() -> None:
+    retrieved = documents("alpha beta", "beta gamma", "beta again")
+    targets = {"alpha": 1, "beta": 3, "gamma": 1}
+    assert recall_at_k(retrieved, targets, 3) == 1.0
+    assert precision_at_k(retrieved, targets, 3) == 1.0
+    assert average_precision(retrieved, targets) == pytest.approx(2 / 3)
+    ideal = 3 + 1 / math.log2(3) + 1 / 2
+    assert ndcg_at_k(retrieved, targets, 3) == pytest.approx((3 + 1 / math.log2(3)) / ideal)
+    assert confusion_at_k(retrieved, targets, 3) == Confusion(tp=3, fp=0, fn=0, tn=None)
+
+
+def test_identical_text_returned_twice_earns_nothing_the_second_time() -> None:
+    retrieved = documents("alpha beta", "alpha  beta")
+    assert precision_at_k(retrieved, ["alpha", "beta"], 2) == 0.5
+    assert average_precision(retrieved, ["alpha", "beta"]) == 0.5
+    assert confusion_at_k(retrieved, ["alpha", "beta"], 2) == Confusion(2, 1, 0, None)
+
+
+def test_a_set_of_texts_gives_the_same_value_in_every_process() -> None:
+    code = (
+        "from calipers.functions import average_precision as ap;"
+        "print(ap([{'text': 'one two'}, {'text': 'one'}], {'one', 'two'}))"
+    )
+    values = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(filter(None, sys.path))},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert values == {"0.5\n"}
+
+
+def test_importing_brings_neither_polars_nor_numpy() -> None:
+    code = "import sys, calipers.functions; print({'polars', 'numpy'} & set(sys.modules))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "ground_truth", "sentence"),
+    [
+        ("chunk_1", ["chunk_1"], "retrieved is not a list: found 'chunk_1'"),
+        (["a"], "a", "ground_truth is not a list: found 'a'"),
+        (None, ["a"], "retrieved is not a list: found None"),
+        (["a"], 3, "ground_truth is not a list: found 3"),
+        ({"a": 0.9}, ["a"], "retrieved has no order: found a dict"),
+        ({"a"}, ["a"], "retrieved has no order: found a set"),
+        (["a"], {"a": math.nan}, r"ground_truth\['a'\] is not a finite number: found nan"),
+        (["a"], {"a": math.inf}, r"ground_truth\['a'\] is not a finite number: found inf"),
+        (["a"], {"a": "2"}, r"ground_truth\['a'\] is not a finite number: found '2'"),
+        (["a"], {"a": None}, r"ground_truth\['a'\] is not a finite number: found None"),
+        (["a", ["b"]], ["a"], r"retrieved\[1\] is not an id: found \['b'\]"),
+        ([None], ["a"], r"retrieved\[0\] is not an id: found None"),
+        ([{"score": 1}], ["a"], r"retrieved\[0\] is not an id"),
+        (["a"], [["a"]], r"ground_truth\[0\] is not an id: found \['a'\]"),
+        ([1, 2], ["1"], "different kinds of ids: 1 in one, '1' in the other"),
+        (["a", {"text": "b"}], ["b"], r"retrieved\[0\] is 'a'"),
+        ([{"text": "b"}], [" "], "not a text: found ' '"),
+        ([{"text": "b"}], [7], "not a text: found 7"),
+        ([{"text": "b c"}], {"b c": 1, "b  c": 2}, "grades one text twice: 'b c' has 1 and 2"),
+        ([{"id": "c1", "text": "b"}], ["c1"], r"'c1' is the id of retrieved\[0\]"),
+        ([Document("b", metadata={"id": "c1"})], {"c1": 2}, "Pass the ids alone"),
+    ],
+)
+@pytest.mark.parametrize("function", EVERY)
+def test_input_that_cannot_be_meant_is_refused(function, retrieved, ground_truth, sentence) -> None:
+    with pytest.raises(InvalidInput, match=sentence) as refusal:
+        function(retrieved, ground_truth, 3)
+    assert isinstance(refusal.value, CalipersError)
+    assert isinstance(refusal.value, ValueError)
+
+
+@pytest.mark.parametrize("rel", [0, -1, math.nan, math.inf, True, "2"])
+@pytest.mark.parametrize("function", WITH_REL)
+def test_rel_must_be_a_grade_above_0(function, rel) -> None:
+    with pytest.raises(InvalidInput, match="rel is not a"):
+        function(["a"], ["a"], 1, rel=rel)
+
+
+def test_gain_must_be_known() -> None:
+    with pytest.raises(InvalidInput, match="found 'log'; use 'linear' or 'exp'"):
+        ndcg_at_k(["a"], ["a"], 1, gain="log")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [0, True, 2.5, "9"])
+def test_corpus_size_must_be_a_whole_number(size) -> None:
+    with pytest.raises(InvalidInput, match="corpus_size is not a whole number above 0"):
+        confusion_at_k(["a"], ["a"], 1, corpus_size=size)
+
+
+def test_corpus_size_cannot_be_smaller_than_what_is_named() -> None:
+    with pytest.raises(InvalidInput, match=r"found 2, but .* 3 different items"):
+        confusion_at_k(["a", "x"], ["a", "b"], 2, corpus_size=2)
+
+
+def test_corpus_size_means_nothing_with_texts() -> None:
+    with pytest.raises(InvalidInput, match="corpus_size cannot be used with texts"):
+        confusion_at_k(documents("alpha"), ["alpha"], 1, corpus_size=9)
+
+
+def test_nothing_the_caller_passed_is_changed() -> None:
+    retrieved, grades = ["a", "a", "x"], {"a": 2, "x": 0}
+    for function in EVERY:
+        function(retrieved, grades, 3)
+    assert (retrieved, grades) == (["a", "a", "x"], {"a": 2, "x": 0})

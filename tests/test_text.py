@@ -1,0 +1,123 @@
+"""Text normalisation against a character-by-character reference."""
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from calipers.errors import InvalidInput
+from calipers.text import held_by, normalise, targets_of, text_of, texts_of
+
+INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e" + (
+    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufeff"
+)
+AWKWARD = "aAe\u0301\u00e9\u00df\u0130\u0345 \t\r\n\u00a0\u2003" + INVISIBLE
+awkward = st.text(alphabet=st.sampled_from(AWKWARD))
+texts = st.one_of(st.text(), awkward)
+
+
+def naive(text: str) -> str:
+    visible = "".join(character for character in text if character not in set(INVISIBLE))
+    composed = unicodedata.normalize("NFC", visible)
+    result = ""
+    for character in composed:
+        if not character.isspace():
+            result += character
+        elif not result.endswith(" "):
+            result += " "
+    return result.strip(" ")
+
+
+@given(texts)
+def test_equals_the_reference(text: str) -> None:
+    assert normalise(text) == naive(text)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_the_ascii_path_equals_the_reference(text: str) -> None:
+    assert normalise(text) == naive(text)
+
+
+@given(texts, st.booleans())
+@example("\u1fb3", True)
+@example("e\u200d\u0301", False)
+def test_a_second_pass_changes_nothing(text: str, ignore_case: bool) -> None:
+    once = normalise(text, ignore_case=ignore_case)
+    assert normalise(once, ignore_case=ignore_case) == once
+
+
+@given(texts)
+def test_case_is_forgotten_only_when_asked(text: str) -> None:
+    plain = normalise(text)
+    assert normalise(text, ignore_case=True) == normalise(plain, ignore_case=True)
+
+
+@pytest.mark.parametrize("character", list(INVISIBLE))
+def test_invisible_characters_are_gone(character: str) -> None:
+    assert normalise(f"de{character}fault") == "default"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("", ""),
+        (" \r\n\t ", ""),
+        ("a\r\nb\rc\nd", "a b c d"),
+        ("no\u00a0break \u2003 wide", "no break wide"),
+        ("  ends  ", "ends"),
+        ("Case Kept", "Case Kept"),
+        ("C++ is not C", "C++ is not C"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("\ufeffstart", "start"),
+        ("\ud800", "\ud800"),
+    ],
+)
+def test_what_becomes_of_a_text(raw: str, expected: str) -> None:
+    assert normalise(raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("GIL", "gil"), ("Stra\u00dfe", "STRASSE"), ("\u00c9", "e\u0301"), ("\u03a3", "\u03c2")],
+)
+def test_ignore_case_brings_spellings_together(one: str, other: str) -> None:
+    assert normalise(one) != normalise(other)
+    assert normalise(one, ignore_case=True) == normalise(other, ignore_case=True)
+
+
+def test_a_name_across_a_line_break_is_found() -> None:
+    page = "in the salon of Anna\r\nP\u00e1vlovna Sch\u00e9rer"
+    assert "Anna P\u00e1vlovna" not in page
+    assert normalise("Anna P\u00e1vlovna") in normalise(page)
+
+
+def test_the_first_field_that_holds_a_string_is_the_text() -> None:
+    assert text_of({"page_content": None, "text": ["part"], "content": "here"}) == "here"
+    assert text_of({"id": "a"}) is None
+    assert text_of(7) is None
+
+
+def test_results_without_texts_have_no_texts() -> None:
+    assert texts_of(["a", 7, {"id": "b"}]) is None
+    assert texts_of([]) is None
+    assert texts_of([{"text": ""}, {"text": "a"}]) == ["", "a"]
+
+
+def test_a_result_without_a_text_among_others_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"retrieved\[1\] is \{'id': 'b'\}"):
+        texts_of([{"text": "a"}, {"id": "b"}])
+
+
+def test_one_text_under_two_spellings_is_one_target() -> None:
+    assert targets_of({"a\nb": 1.0, "a b": 1.0, "c": 0.0}) == {"a b": 1.0, "c": 0.0}
+
+
+@given(st.lists(st.text("ab ", max_size=4)), st.lists(st.text("ab", min_size=1, max_size=2)))
+def test_held_by_equals_a_search_of_every_pair(pages: list[str], targets: list[str]) -> None:
+    tidy = [naive(page) for page in pages]
+    expected = [
+        [at for at, target in enumerate(targets) if target in page and page not in tidy[:rank]]
+        for rank, page in enumerate(tidy)
+    ]
+    assert held_by(pages, targets) == expected
