@@ -146,7 +146,9 @@ def exact_mean(column: FloatArray) -> float:
     >>> exact_mean(np.array([1e16, 1.0, -1e16, 1.0]))
     0.5
     """
-    return math.fsum(column.tolist()) / len(column)
+    mean = math.fsum(column.tolist()) / len(column)
+    # The division rounds once more, which can lift the mean of equal values off them.
+    return min(max(mean, float(column.min())), float(column.max()))
 
 
 def standard_deviation(column: FloatArray, mean: float) -> float:
@@ -191,7 +193,7 @@ def _percentile_ends(column: FloatArray, sorted_means: FloatArray, tail: float) 
     # A mean of resampled values cannot leave their range, but its grid can, by a hair. And an
     # interval that misses the mean it is printed beside would only puzzle: with few resamples
     # or a low level that can happen, so it is stretched to hold it.
-    mean = min(max(exact_mean(column), smallest), largest)
+    mean = exact_mean(column)
     low = max(quantile_of_sorted(sorted_means, tail), smallest)
     high = min(quantile_of_sorted(sorted_means, 1.0 - tail), largest)
     return min(low, mean), max(high, mean)

@@ -44,21 +44,25 @@ def bootstrap_means(values: ArrayLike, resamples: int = 2000, seed: int = 0) -> 
         raise InvalidInput("There is nothing to resample: found 0 rows, at least 1 is needed.")
     grid, exponents = to_grid(columns, exact_bits(n))
     stream = IndexStream(n, seed)
-    sums = np.zeros((resamples, m))
-    if n <= CELLS_PER_BLOCK:
-        for start, stop in blocks(resamples, CELLS_PER_BLOCK // n):
-            offsets = np.arange(stop - start)[:, np.newaxis] * n
-            drawn = stream.take((stop - start) * n).reshape(-1, n) + offsets
-            counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(-1, n)
-            sums[start:stop] = counts.astype(np.float64) @ grid
+    sums = np.empty((resamples, m))
+    for start, stop in blocks(resamples, max(1, CELLS_PER_BLOCK // n)):
+        sums[start:stop] = _counts(stream, stop - start, n) @ grid
+    means: FloatArray = np.ldexp(sums / n, exponents)
+    return means
+
+
+def _counts(stream: "IndexStream", rows: int, n: int) -> FloatArray:
+    """How often each of n values was drawn, in each of `rows` resamples."""
+    if rows == 1:
+        # A resample wider than a block is drawn in pieces, to hold no more than its counts.
+        tally = np.zeros(n, dtype=np.int64)
+        for start, stop in blocks(n, CELLS_PER_BLOCK):
+            np.add.at(tally, stream.take(stop - start), 1)
     else:
-        # One resample is wider than a block: draw it in pieces and add up the counts.
-        for row in range(resamples):
-            counts = np.zeros(n, dtype=np.int64)
-            for start, stop in blocks(n, CELLS_PER_BLOCK):
-                np.add.at(counts, stream.take(stop - start), 1)
-            sums[row] = counts.astype(np.float64) @ grid
-    return np.ldexp(sums / n, exponents)
+        row_starts = np.arange(rows)[:, np.newaxis] * n
+        cells = (stream.take(rows * n).reshape(rows, n) + row_starts).ravel()
+        tally = np.bincount(cells, minlength=rows * n)
+    return tally.reshape(rows, n).astype(np.float64)
 
 
 class IndexStream:
@@ -113,7 +117,7 @@ def sign_blocks(n: int, resamples: int, seed: int) -> Iterator[FloatArray]:
     _require_resamples(resamples)
     source = raw_source(seed)
     words = -(-n // _WORD)
-    for start, stop in blocks(resamples, max(1, CELLS_PER_BLOCK // n)):
+    for start, stop in blocks(resamples, max(1, CELLS_PER_BLOCK // max(n, 1))):
         raw = source.random_raw((stop - start) * words).astype("<u8", copy=False)
         octets = raw.reshape(-1, words).view(np.uint8)
         yield np.unpackbits(octets, axis=1, count=n, bitorder="little").astype(np.float64)
