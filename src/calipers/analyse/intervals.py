@@ -17,7 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.analyse.distributions import normal_cdf, t_quantile
-from calipers.analyse.resampling import FloatArray, blocks, bootstrap_means, finite_columns
+from calipers.analyse.resampling import (
+    FloatArray,
+    as_columns,
+    blocks,
+    bootstrap_means,
+    finite_columns,
+)
 from calipers.errors import InvalidInput
 
 Bounds = tuple[float, float]
@@ -90,7 +96,7 @@ def mean_intervals(
     >>> [(interval.low, interval.high) for interval in mean_intervals(columns)]
     [(0.0, 1.0), (0.2, 0.2)]
     """
-    columns = np.asarray(values, dtype=np.float64)
+    columns = as_columns(values)
     if not 0.0 < level < 1.0:
         raise InvalidInput(
             f"The confidence level is out of range: found {level}, "
@@ -127,8 +133,6 @@ def columns_by_pattern(columns: FloatArray) -> Iterator[tuple[list[int], FloatAr
     >>> [(at, defined.tolist()) for at, defined in columns_by_pattern(table)]
     [([0, 1], [[1.0, 4.0], [2.0, 5.0]]), ([2], [[6.0]])]
     """
-    if columns.ndim != 2:
-        finite_columns(columns)
     missing: NDArray[np.bool_] = np.isnan(columns)
     groups: dict[bytes, list[int]] = {}
     for column in range(columns.shape[1]):

@@ -25,7 +25,7 @@ from calipers.analyse.intervals import (
     mean_intervals,
     standard_deviation,
 )
-from calipers.analyse.resampling import FloatArray, exact_bits, sign_blocks, to_grid
+from calipers.analyse.resampling import FloatArray, as_columns, exact_bits, sign_blocks, to_grid
 from calipers.errors import InvalidInput
 
 # Up to this many non-zero differences, all sign flips are tried: 65,536 of them.
@@ -89,7 +89,7 @@ def paired_results(
     >>> [(result.wins, result.p_value) for result in paired_results(table)]
     [(3, 0.25), (0, 1.0)]
     """
-    columns = np.asarray(differences, dtype=np.float64)
+    columns = as_columns(differences)
     p_values = randomisation_tests(columns, resamples, seed)
     intervals = mean_intervals(columns, level, resamples, seed, bounds=bounds)
     return [
@@ -136,12 +136,12 @@ def randomisation_tests(
     >>> randomisation_tests([[0.5, 0.0], [0.25, 0.0], [0.5, 0.0]]).tolist()
     [0.25, 1.0]
     """
-    columns = np.asarray(differences, dtype=np.float64)
+    columns = as_columns(differences)
     if resamples < 1:
         raise InvalidInput(
             f"The number of resamples is out of range: found {resamples}, at least 1 is needed."
         )
-    p_values = np.full(columns.shape[-1], np.nan)
+    p_values = np.full(columns.shape[1], np.nan)
     for at, defined in columns_by_pattern(columns):
         n = defined.shape[0]
         if n == 0:

@@ -144,11 +144,11 @@ def to_grid(columns: FloatArray, bits: int) -> tuple[FloatArray, NDArray[np.int6
     return np.rint(np.ldexp(columns, -exponents)), exponents
 
 
-def finite_columns(values: ArrayLike) -> FloatArray:
-    """`values` as an (n, m) array, refused where a value is not a finite number.
+def as_columns(values: ArrayLike) -> FloatArray:
+    """`values` as an (n, m) array of floats, NaN allowed.
 
-    >>> finite_columns([[1], [2]]).shape
-    (2, 1)
+    >>> as_columns([[1], [None]]).tolist()
+    [[1.0], [nan]]
     """
     columns = np.asarray(values, dtype=np.float64)
     if columns.ndim != 2:
@@ -156,6 +156,16 @@ def finite_columns(values: ArrayLike) -> FloatArray:
             f"The values have the wrong shape: found {columns.ndim} dimensions, "
             "2 are needed (one row per query, one column per metric)."
         )
+    return columns
+
+
+def finite_columns(values: ArrayLike) -> FloatArray:
+    """`values` as an (n, m) array, refused where a value is not a finite number.
+
+    >>> finite_columns([[1], [2]]).shape
+    (2, 1)
+    """
+    columns = as_columns(values)
     usable = np.abs(columns) <= _LARGEST_MAGNITUDE  # False for NaN too
     if not usable.all():
         row, column = (int(at) for at in np.argwhere(~usable)[0])
