@@ -51,6 +51,13 @@ def test_rounding_in_the_subtraction_does_not_lose_ties(pairs):
     assert randomisation_test(noisy) == naive_p([b - a for a, b in pairs])
 
 
+@given(st.lists(st.tuples(st.integers(903, 997), st.integers(-3, 3)), min_size=1, max_size=8))
+def test_small_differences_between_high_scores_do_not_lose_ties(pairs):
+    # The noise of a score near 1 is large beside a difference of 0.001.
+    noisy = [(score + gain) / 1000 - score / 1000 for score, gain in pairs]
+    assert randomisation_test(noisy) == naive_p([gain for _, gain in pairs])
+
+
 @pytest.mark.parametrize("n", [2, 5, 9, 12])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_exact_p_agrees_with_scipy(n, seed):
