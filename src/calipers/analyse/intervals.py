@@ -10,8 +10,6 @@ mean plus and minus the t quantile times the standard error.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,9 +23,9 @@ from calipers.analyse.resampling import (
     finite_columns,
 )
 from calipers.errors import InvalidInput
+from calipers.model.interval import Interval, Method
 
 Bounds = tuple[float, float]
-Method = Literal["bootstrap", "normal"]
 
 LARGEST_BOOTSTRAP = 5000
 # Bootstrap means held at once, over all columns: 32 MB.
@@ -35,16 +33,6 @@ _MEANS_HELD = 1 << 22
 # Functions such as lgamma may differ in the last digit between machines. Rounding what is
 # made from them keeps the interval the same to the last bit.
 _DIGITS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Where the mean over all such queries plausibly lies, at a level such as 0.95."""
-
-    low: float
-    high: float
-    level: float
-    method: Method
 
 
 def mean_interval(

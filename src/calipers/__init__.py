@@ -1,0 +1,77 @@
+"""Calipers measures the retriever of a RAG pipeline.
+
+It tells you how good your retriever is, at which k, why it fails, whether the change helped,
+and stops the build when it did not.
+
+The names below are loaded when first used: the one-query functions need nothing but the
+standard library, and importing this package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from calipers.api import evaluate
+    from calipers.errors import CalipersError
+    from calipers.functions import (
+        average_precision,
+        confusion_at_k,
+        f1_at_k,
+        hit_rate_at_k,
+        ndcg_at_k,
+        precision_at_k,
+        recall_at_k,
+        reciprocal_rank,
+    )
+    from calipers.model.ground_truth import GroundTruth
+    from calipers.model.policy import Policy
+    from calipers.model.run import Run
+    from calipers.model.scores import Scores
+    from calipers.version import VERSION as __version__
+
+_HOME = {
+    "CalipersError": "calipers.errors",
+    "GroundTruth": "calipers.model.ground_truth",
+    "Policy": "calipers.model.policy",
+    "Run": "calipers.model.run",
+    "Scores": "calipers.model.scores",
+    "average_precision": "calipers.functions",
+    "confusion_at_k": "calipers.functions",
+    "evaluate": "calipers.api",
+    "f1_at_k": "calipers.functions",
+    "hit_rate_at_k": "calipers.functions",
+    "ndcg_at_k": "calipers.functions",
+    "precision_at_k": "calipers.functions",
+    "recall_at_k": "calipers.functions",
+    "reciprocal_rank": "calipers.functions",
+}
+
+__all__ = [
+    "CalipersError",
+    "GroundTruth",
+    "Policy",
+    "Run",
+    "Scores",
+    "__version__",
+    "average_precision",
+    "confusion_at_k",
+    "evaluate",
+    "f1_at_k",
+    "hit_rate_at_k",
+    "ndcg_at_k",
+    "precision_at_k",
+    "recall_at_k",
+    "reciprocal_rank",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("calipers.version").VERSION
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'calipers' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,40 @@
+"""Mean, median and interval of every metric over the queries for which it is defined."""
+
+import math
+
+import numpy as np
+
+from calipers.analyse.intervals import exact_mean, mean_intervals
+from calipers.model.arrays import Floats
+from calipers.model.interval import Interval
+from calipers.model.scores import Scores, Summary
+
+
+def summarise(scores: Scores) -> tuple[Summary, ...]:
+    """One summary per metric, and one for the combined score where there is one."""
+    names = [metric.name for metric in scores.metrics]
+    bounds = [(m.bounds[0], math.inf if m.bounds[1] is None else m.bounds[1]) for m in scores.metrics]
+    values = scores.values
+    if scores.weights:
+        names.append("score")
+        bounds.append((-math.inf, math.inf))
+        values = np.column_stack([values, scores.combined])
+    settings = scores.settings
+    intervals = mean_intervals(
+        values,
+        level=settings["level"],
+        resamples=settings["resamples"],
+        seed=settings["seed"],
+        bounds=bounds,
+    )
+    return tuple(_summary(name, values[:, i], intervals[i]) for i, name in enumerate(names))
+
+
+def _summary(name: str, column: Floats, interval: Interval | None) -> Summary:
+    defined = column[~np.isnan(column)]
+    if not defined.size:
+        return Summary(name, None, None, None, 0, column.size)
+    return Summary(
+        name, exact_mean(defined), float(np.median(defined)), interval,
+        defined.size, column.size - defined.size,
+    )  # fmt: skip

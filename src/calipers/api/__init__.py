@@ -1,0 +1,5 @@
+"""What the library does, one function per operation; every face calls these and nothing else."""
+
+from calipers.api.evaluate import evaluate
+
+__all__ = ["evaluate"]

@@ -1,0 +1,1 @@
+"""What is wrong, or worth knowing, about the input: counted, never silently repaired."""

@@ -1,0 +1,41 @@
+"""The errors Calipers raises, all of one family.
+
+    CalipersError
+    ├── InvalidInput         a value, a file or an option that cannot be used (also a ValueError)
+    │   ├── UnreadableFile   a file that is missing, empty, binary or not in a known form
+    │   ├── UnknownMetric    a metric name that does not exist, with "did you mean"
+    │   └── NoCommonIds      run and ground truth speak of different ids
+    ├── MissingExtra         an optional library is needed; the message holds the install command
+    └── WriteFailed          an output that could not be written; nothing half written is left
+
+Every message is a sentence in one order: what is wrong, where, what was found, what is
+allowed, what to do. The command line prints it without a traceback and exits with 2.
+"""
+
+
+class CalipersError(Exception):
+    """Anything Calipers refuses to do, said in one sentence."""
+
+
+class InvalidInput(CalipersError, ValueError):
+    """A value, a file or an option that cannot be used."""
+
+
+class UnreadableFile(InvalidInput):
+    """A file that is missing, empty, binary, damaged or not in a known form."""
+
+
+class UnknownMetric(InvalidInput):
+    """A metric name that does not exist."""
+
+
+class NoCommonIds(InvalidInput):
+    """Run and ground truth have no id in common, so every score would be 0 for no reason."""
+
+
+class MissingExtra(CalipersError, ImportError):
+    """An optional library is needed for this and is not installed."""
+
+
+class WriteFailed(CalipersError, OSError):
+    """An output file could not be written; what stood there before is unharmed."""

@@ -1,0 +1,1 @@
+"""Files and objects in, results out: one module per format, recognised by content."""

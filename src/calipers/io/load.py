@@ -1,0 +1,119 @@
+"""Anything a caller may hand in, as a ground truth and a run."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io import mappings, tables
+from calipers.io.records import build, convert_all
+from calipers.io.registry import read_source
+from calipers.io.source import Progress, Source
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
+
+ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
+
+
+def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
+    """A dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame."""
+    if isinstance(value, Dataset):
+        return value
+    if isinstance(value, GroundTruth):
+        return Dataset(ground_truth=value, kind="a ground truth")
+    if isinstance(value, Run):
+        return Dataset(run=value, kind="a run")
+    if isinstance(value, str | os.PathLike):
+        return read_source(Source(Path(value), progress), role)
+    name = ARGUMENT[role]
+    if isinstance(value, Mapping):
+        return mappings.read(value, role, name)
+    if isinstance(value, pl.DataFrame):
+        return tables.read(value.lazy(), role, name)
+    if isinstance(value, pl.LazyFrame):
+        return tables.read(value, role, name)
+    if isinstance(value, list | tuple):
+        return build(
+            convert_all(value, lambda number: f"{name}[{number}]"),
+            lambda number: f"{name}[{number}]",
+            name,
+        )
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
+        return tables.read(pl.DataFrame(value).lazy(), role, name)
+    raise InvalidInput(
+        f"{name} is a {type(value).__name__}; it can be a path, a mapping of query to items, a "
+        "list of records, or a polars, pandas or Arrow table."
+    )
+
+
+def load_pair(
+    data: Any, ground_truth: Any, run: Any, progress: Progress | None = None
+) -> tuple[GroundTruth, Run]:
+    """The ground truth and the run from one place or from two, with a sentence for mix-ups."""
+    if data is not None and (ground_truth is None) != (run is None):
+        # One file has questions and answers, the other argument replaces one of its halves.
+        both = load(data, "both" if False else ("run" if ground_truth is not None else "ground_truth"), progress)
+        if ground_truth is not None:
+            truth = load(ground_truth, "ground_truth", progress)
+            return _pair(truth, both, ground_truth, data)
+        return _pair(both, load(run, "run", progress), data, run)
+    if data is not None:
+        if ground_truth is not None:
+            raise InvalidInput(
+                "Three inputs are given: data, ground_truth and run; give one file that holds "
+                "both, or a ground truth and a run."
+            )
+        return _from_one(load(data, "both", progress), data)
+    if ground_truth is None or run is None:
+        have, lack = ("run", "ground truth") if ground_truth is None else ("ground truth", "run")
+        if ground_truth is None and run is None:
+            raise InvalidInput(
+                "Nothing is given to evaluate; give a file that holds both, or a ground truth and "
+                "a run."
+            )
+        raise InvalidInput(f"A {have} is given without a {lack}; both are needed.")
+    return _pair(
+        load(ground_truth, "ground_truth", progress), load(run, "run", progress), ground_truth, run
+    )
+
+
+def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
+    name = _name(data)
+    if dataset.ground_truth is None:
+        raise InvalidInput(
+            f"{name} has no ground truth, only results; add 'ground_truth' to its records, or "
+            "give a second file with --ground-truth (ground_truth= in Python)."
+        )
+    if dataset.run is None:
+        raise InvalidInput(
+            f"{name} has no results, only a ground truth; add 'retrieved' to its records, or "
+            "give a second file with --run (run= in Python)."
+        )
+    return dataset.ground_truth, dataset.run
+
+
+def _pair(truth: Dataset, run: Dataset, truth_given: Any, run_given: Any) -> tuple[GroundTruth, Run]:
+    a, b = _name(truth_given, "ground_truth"), _name(run_given, "run")
+    if truth.ground_truth is None and run.run is None:
+        raise InvalidInput(
+            f"The two files are swapped: {a} is {truth.kind} and {b} is {run.kind}; exchange them."
+        )
+    if truth.ground_truth is None:
+        raise InvalidInput(
+            f"The ground truth is missing: {a} is {truth.kind}, as {b} is; give a file with "
+            "judgements as the ground truth."
+        )
+    if run.run is None:
+        raise InvalidInput(
+            f"The results are missing: {b} is {run.kind}, as {a} is; give a file with results as "
+            "the run."
+        )
+    return truth.ground_truth, run.run
+
+
+def _name(given: Any, otherwise: str = "data") -> str:
+    return str(given) if isinstance(given, str | os.PathLike) else otherwise

@@ -1,0 +1,133 @@
+"""Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
+
+
+def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
+    """A ground truth or a run, as the caller says, from ``{query: {item: number}}``.
+
+    In place of the inner mapping a list of items will do: a ranking in a run, targets of
+    grade 1 in a ground truth.
+    """
+    if role == "both":
+        raise InvalidInput(
+            f"{name} is a mapping of query to items, which can be a ground truth or a run; "
+            "give the two separately (--ground-truth and --run, or ground_truth= and run=)."
+        )
+    for query, items in value.items():
+        if isinstance(items, str) or not isinstance(items, Mapping | list | tuple | set | frozenset):
+            raise InvalidInput(
+                f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
+                "a list of items."
+            )
+    return _ground_truth(value, name) if role == "ground_truth" else _run(value, name)
+
+
+def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
+    frame, lengths = _flatten(value, name, "grade", default=1.0)
+    del lengths
+    queries = pl.DataFrame({"query": _ids(value, name)})
+    where = _where(frame, name)
+    return Dataset(
+        ground_truth=GroundTruth.from_targets(frame, queries=queries, where=where), kind=name
+    )
+
+
+def _run(value: Mapping[Any, Any], name: str) -> Dataset:
+    scored = [isinstance(items, Mapping) for items in value.values()]
+    if any(scored) and not all(scored):
+        raise InvalidInput(
+            f"{name} gives scores for some queries and bare lists for others; give one form for "
+            "all."
+        )
+    unordered = next((q for q, items in value.items() if isinstance(items, set | frozenset)), None)
+    if unordered is not None:
+        raise InvalidInput(
+            f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
+        )
+    frame, _ = _flatten(value, name, "score" if all(scored) else None)
+    queries = pl.DataFrame({"query": _ids(value, name)})
+    order = "score" if all(scored) and value else "listed"
+    run = Run.from_frame(frame, order=order, queries=queries, name=None)
+    return Dataset(run=run, kind=name)
+
+
+def _flatten(
+    value: Mapping[Any, Any], name: str, number: str | None, default: float | None = None
+) -> tuple[pl.DataFrame, np.ndarray]:
+    groups = [
+        sorted(items, key=str) if isinstance(items, set | frozenset) else items
+        for items in value.values()
+    ]
+    lengths = np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
+    query = _ids(value, name).gather(np.repeat(np.arange(lengths.size), lengths))
+    columns: dict[str, Any] = {
+        "query": query,
+        "item": _ids(list(chain.from_iterable(groups)), name),
+    }
+    if number is not None:
+        numbers = chain.from_iterable(
+            items.values() if isinstance(items, Mapping) else (default,) * len(items)
+            for items in groups
+        )
+        columns[number] = _numbers(list(numbers), columns, number, name)
+    return pl.DataFrame(columns), lengths
+
+
+def _ids(values: Iterable[Any], name: str) -> pl.Series:
+    listed = list(values)
+    try:
+        return pl.Series("query", listed, dtype=pl.String, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        pass
+    for one in listed:
+        if isinstance(one, bool) or not isinstance(one, str | int | np.integer):
+            raise InvalidInput(
+                f"{name} has the id {_short(one)}; an id is a text or a whole number."
+            )
+    return pl.Series("query", [str(one) for one in listed], dtype=pl.String)
+
+
+def _numbers(
+    values: list[Any], columns: Mapping[str, pl.Series], number: str, name: str
+) -> pl.Series:
+    try:
+        series = pl.Series(number, values, dtype=pl.Float64, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        series = pl.Series(number, [_number(one) for one in values], dtype=pl.Float64)
+    bad = series.is_null() | ~series.is_finite()
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        raise InvalidInput(
+            f"{name}[{columns['query'][row]!r}][{columns['item'][row]!r}] is "
+            f"{_short(values[row])}; a {number} is a finite number."
+        )
+    return series
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str | bytes):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _where(frame: pl.DataFrame, name: str) -> Any:
+    return lambda row: f"{name}[{frame['query'][row]!r}][{frame['item'][row]!r}]"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,283 @@
+"""Our own form: one record per query, with what was retrieved and what should be found.
+
+The records are decoded a few thousand at a time and become columns at once, so that a large
+file is never held as Python objects.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.dataset import Dataset
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.run import RUN_SCHEMA, Run
+
+CHUNK = 5_000
+
+Id = str | int
+
+
+class Result(msgspec.Struct):
+    """One retrieved item as an object."""
+
+    id: Id | None = None
+    score: float | None = None
+    text: str | None = None
+    document: Id | None = None
+    start: int | None = None
+    end: int | None = None
+    tokens: int | None = None
+
+
+class Target(msgspec.Struct):
+    """One piece of ground truth as an object."""
+
+    id: Id | None = None
+    quote: str | None = None
+    document: Id | None = None
+    start: int | None = None
+    end: int | None = None
+    grade: float = 1.0
+    group: Id | None = None
+
+
+class Record(msgspec.Struct):
+    """One query."""
+
+    query: Id
+    id: Id | None = None
+    retrieved: list[Id | Result] | dict[str, float] | None = None
+    ground_truth: list[Id | Target] | dict[str, float] | None = None
+    tags: dict[str, str | int | float | bool | None] | None = None
+    latency_ms: float | None = None
+    error: str | None = None
+
+
+Place = Callable[[int], str]
+"""Turns the number of a record into words: the place it was read from."""
+
+
+@dataclass(eq=False)
+class _Columns:
+    """Values of one chunk, column by column."""
+
+    names: tuple[str, ...]
+    values: dict[str, list[Any]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.values = {name: [] for name in self.names}
+
+    def add(self, **row: Any) -> None:
+        for name, values in self.values.items():
+            values.append(row.get(name))
+
+    def frame(self, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+        return pl.DataFrame(self.values, schema={name: schema[name] for name in self.names})
+
+
+_RESULTS = tuple(name for name in RUN_SCHEMA if name != "rank")
+_QUERY_SCHEMA: dict[str, pl.DataType] = {
+    "query": pl.String(),
+    "text": pl.String(),
+    "latency_ms": pl.Float64(),
+    "error": pl.String(),
+}
+
+
+@dataclass(eq=False)
+class RecordBuilder:
+    """Turns records into columns; ``finish`` gives the ground truth and the run."""
+
+    place: Place
+    kind: str
+    name: str | None = None
+    _results: list[pl.DataFrame] = field(default_factory=list)
+    _targets: list[pl.DataFrame] = field(default_factory=list)
+    _target_record: list[int] = field(default_factory=list)
+    _queries: list[pl.DataFrame] = field(default_factory=list)
+    _tags: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    _seen: dict[str, int] = field(default_factory=dict)
+    _with_results: int = 0
+    _with_targets: int = 0
+
+    def add_all(self, records: Iterable[Record]) -> None:
+        """Take records in order."""
+        chunk: list[Record] = []
+        for record in records:
+            chunk.append(record)
+            if len(chunk) >= CHUNK:
+                self._add_chunk(chunk)
+                chunk = []
+        if chunk:
+            self._add_chunk(chunk)
+
+    def finish(self) -> Dataset:
+        """What the records brought. A part that no record has is None."""
+        if not self._seen:
+            raise InvalidInput(f"{self.kind} holds no queries: found an empty list.")
+        n = len(self._seen)
+        for what, having in (("retrieved", self._with_results), ("ground_truth", self._with_targets)):
+            if 0 < having < n:
+                raise InvalidInput(self._lacking(what, having))
+        queries = pl.concat(self._queries)
+        truth = run = None
+        if self._with_targets:
+            truth = GroundTruth.from_targets(
+                pl.concat(self._targets),
+                queries=queries.select("query", "text"),
+                tags=self._tag_columns(n),
+                where=lambda row: f"{self.place(self._target_record[row])}.ground_truth",
+            )
+        if self._with_results:
+            results = pl.concat(self._results)
+            keep = [c for c in results.columns if results[c].null_count() < results.height]
+            keep = ["query", *(c for c in keep if c != "query")]
+            if "item" not in keep and "text" not in keep:
+                keep.append("item")
+            run = Run.from_frame(
+                results.select(keep), order="listed",
+                queries=queries.select("query", "latency_ms", "error"), name=self.name,
+            )  # fmt: skip
+        return Dataset(truth, run, self.kind)
+
+    def _lacking(self, what: str, having: int) -> str:
+        return (
+            f"{self.kind}: {having} of {len(self._seen)} records have {what!r} and the others "
+            "have not; give it in every record (an empty list where there is nothing)."
+        )
+
+    def _add_chunk(self, chunk: list[Record]) -> None:
+        results, targets = _Columns(_RESULTS), _Columns(tuple(TARGET_SCHEMA))
+        queries = _Columns(tuple(_QUERY_SCHEMA))
+        for record in chunk:
+            number = len(self._seen)
+            query = self._identify(record, number)
+            queries.add(
+                query=query, text=str(record.query),
+                latency_ms=record.latency_ms, error=record.error,
+            )  # fmt: skip
+            if record.retrieved is not None or record.error is not None:
+                self._with_results += 1
+                _add_results(results, query, record.retrieved or [], self.place, number)
+            if record.ground_truth is not None:
+                self._with_targets += 1
+                before = len(targets.values["query"])
+                _add_targets(targets, query, record.ground_truth, self.place, number)
+                self._target_record += [number] * (len(targets.values["query"]) - before)
+            if record.tags:
+                self._tags.append((number, record.tags))
+        self._results.append(results.frame(RUN_SCHEMA))
+        self._targets.append(targets.frame(TARGET_SCHEMA))
+        self._queries.append(queries.frame(_QUERY_SCHEMA))
+
+    def _identify(self, record: Record, number: int) -> str:
+        query = str(record.query if record.id is None else record.id)
+        if query in self._seen:
+            raise InvalidInput(
+                f"Two records have the same query {query[:80]!r}: {self.place(self._seen[query])} "
+                f"and {self.place(number)}; give each an 'id' of its own, or make them one."
+            )
+        self._seen[query] = number
+        return query
+
+    def _tag_columns(self, n: int) -> dict[str, pl.Series]:
+        names = dict.fromkeys(name for _, tags in self._tags for name in tags)
+        columns: dict[str, list[str | None]] = {name: [None] * n for name in names}
+        for number, tags in self._tags:
+            for name, value in tags.items():
+                columns[name][number] = _tag(value)
+        return {name: pl.Series(name, values, pl.String) for name, values in columns.items()}
+
+
+def _add_results(
+    columns: _Columns, query: str, retrieved: Any, place: Place, number: int
+) -> None:
+    if isinstance(retrieved, dict):
+        ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
+        retrieved = [Result(id=item, score=score) for item, score in ordered]
+    for i, one in enumerate(retrieved):
+        if not isinstance(one, Result):
+            columns.add(query=query, item=str(one))
+            continue
+        if one.id is None and one.text is None and one.document is None:
+            raise InvalidInput(
+                f"A result has neither an id, nor a text, nor a document at "
+                f"{place(number)}.retrieved[{i}]; give it one."
+            )
+        if one.score is not None and not abs(one.score) < float("inf"):
+            raise InvalidInput(
+                f"A score is {one.score} at {place(number)}.retrieved[{i}].score; "
+                "a score is a finite number."
+            )
+        columns.add(
+            query=query, item=_text(one.id), score=one.score, text=one.text,
+            document=_text(one.document), start=one.start, end=one.end, tokens=one.tokens,
+        )  # fmt: skip
+
+
+def _add_targets(columns: _Columns, query: str, truth: Any, place: Place, number: int) -> None:
+    if isinstance(truth, dict):
+        truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
+    for i, one in enumerate(truth):
+        if not isinstance(one, Target):
+            columns.add(query=query, grade=1.0, item=str(one))
+            continue
+        if one.id is None and one.quote is None and one.document is None:
+            raise InvalidInput(
+                f"A target has neither an id, nor a quote, nor a document with start and end at "
+                f"{place(number)}.ground_truth[{i}]; give it one."
+            )
+        columns.add(
+            query=query, grade=one.grade, item=_text(one.id), quote=one.quote,
+            document=_text(one.document), start=one.start, end=one.end, group=_text(one.group),
+        )  # fmt: skip
+
+
+def _text(value: Id | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _tag(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def build(
+    records: Iterable[Record], place: Place, kind: str, name: str | None = None
+) -> Dataset:
+    """A ground truth and a run from records in memory or on their way from a file."""
+    builder = RecordBuilder(place, kind, name)
+    builder.add_all(records)
+    return builder.finish()
+
+
+def convert_all(rows: Iterable[Any], place: Place) -> Iterator[Record]:
+    """Records from plain dictionaries, with the path of what does not fit."""
+    for number, row in enumerate(rows):
+        try:
+            yield msgspec.convert(row, Record)
+        except msgspec.ValidationError as error:
+            raise InvalidInput(explain_mismatch(str(error), place(number))) from None
+
+
+def explain_mismatch(message: str, place: str) -> str:
+    """msgspec's complaint as our sentence, with the whole path."""
+    what, _, path = message.partition(" - at `$")
+    path = path.rstrip("`")
+    if "missing required field" in what:
+        field_name = what.split("`")[1]
+        return (
+            f"A required field is missing at {place}{path}: no {field_name!r}; a record is "
+            '{"query": …, "retrieved": […], "ground_truth": {…}}.'
+        )
+    expected = what.removeprefix("Expected ").replace("`", "")
+    wanted, _, found = expected.partition(", got ")
+    return (
+        f"A value has the wrong type at {place}{path}: found {found or what}; "
+        f"{'expected ' + wanted if found else 'see the documented format'}."
+    )

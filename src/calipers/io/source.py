@@ -1,0 +1,144 @@
+"""A file as bytes: opened with clear errors, unpacked, cut into blocks of whole lines."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from calipers.errors import UnreadableFile
+
+BLOCK = 16 << 20
+HEAD = 1 << 16
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes of how many are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One file to read from. Reading may happen several times; nothing is kept open."""
+
+    path: Path
+    progress: Progress | None = None
+
+    @property
+    def name(self) -> str:
+        """The path as the user knows it."""
+        return str(self.path)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of the content, unpacked, without a byte order mark."""
+        with self._open() as file:
+            head = file.read(HEAD)
+        return head.removeprefix(BYTE_ORDER_MARK)
+
+    def read(self) -> bytes:
+        """The whole content, unpacked, without a byte order mark."""
+        return b"".join(self._pieces()).removeprefix(BYTE_ORDER_MARK)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The content in blocks of whole lines; line ends are single newlines."""
+        rest = b""
+        first = True
+        for piece in self._pieces():
+            if first:
+                piece = piece.removeprefix(BYTE_ORDER_MARK)
+                first = False
+            cut = piece.rfind(b"\n") + 1
+            if not cut:
+                rest += piece
+                continue
+            yield _newlines(rest + piece[:cut])
+            rest = piece[cut:]
+        if rest:
+            yield _newlines(rest)
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines with their numbers from 1, without their ends."""
+        number = 0
+        for block in self.blocks():
+            for line in block.split(b"\n")[: -1 if block.endswith(b"\n") else None]:
+                number += 1
+                yield number, line
+
+    def _pieces(self) -> Iterator[bytes]:
+        total = self.path.stat().st_size if self.path.exists() else 0
+        with self._open() as file:
+            while True:
+                try:
+                    piece = file.read(BLOCK)
+                except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                    raise UnreadableFile(
+                        f"The compressed file {self.name} is damaged or cut off ({error}); "
+                        "copy or compress it again."
+                    ) from error
+                if not piece:
+                    return
+                if self.progress:
+                    self.progress(_position(file), total)
+                yield piece
+
+    def _open(self) -> BinaryIO:
+        try:
+            file = self.path.open("rb")
+        except FileNotFoundError:
+            raise UnreadableFile(f"There is no file {self.name}; check the path.") from None
+        except IsADirectoryError:
+            raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
+        except OSError as error:
+            raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
+        magic = file.read(2)
+        file.seek(0)
+        return _Unpacked(file) if magic == b"\x1f\x8b" else file
+
+    def check_has_content(self) -> None:
+        """Refuse an empty file, and one that is neither text nor a known binary form."""
+        head = self.head
+        if not head.strip():
+            raise UnreadableFile(f"The file {self.name} is empty; nothing can be measured from it.")
+        if b"\x00" in head:
+            raise UnreadableFile(
+                f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "
+                "JSON lines, CSV, TSV, TREC text, Parquet and Arrow files."
+            )
+
+
+class _Unpacked(gzip.GzipFile):
+    """A gzip stream that owns its file and can say how far it got in it."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self.packed = packed
+        super().__init__(fileobj=packed, mode="rb")
+
+    def close(self) -> None:
+        super().close()
+        self.packed.close()
+
+
+def _position(file: BinaryIO) -> int:
+    return file.packed.tell() if isinstance(file, _Unpacked) else file.tell()
+
+
+def _newlines(block: bytes) -> bytes:
+    return block.replace(b"\r\n", b"\n") if b"\r" in block else block
+
+
+def line_and_column(content: bytes, position: int) -> tuple[int, int]:
+    """Where a byte stands, both counted from 1.
+
+    >>> line_and_column(b"ab\\ncd", 4)
+    (2, 2)
+    """
+    before = content[:position]
+    return before.count(b"\n") + 1, position - (before.rfind(b"\n") + 1) + 1
+
+
+def seekable(content: bytes) -> io.BytesIO:
+    """Bytes as a file."""
+    return io.BytesIO(content)

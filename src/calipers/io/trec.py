@@ -1,0 +1,208 @@
+"""TREC judgements (``query 0 item grade``) and runs (``query Q0 item rank score tag``).
+
+A file passes through in blocks. A block with one kind of separator goes straight to the CSV
+parser; any other is put in order first; and only when something is wrong is a block read line
+by line, to say where.
+"""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.source import Source
+from calipers.model.dataset import Dataset
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
+
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns of a line are wanted."""
+
+    name: str
+    form: str
+    columns: tuple[tuple[int, str], ...]
+    number: str
+    needed: int
+
+
+RUN = Layout(
+    "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5
+)
+JUDGEMENTS = Layout(
+    "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
+)
+
+
+def detect_run(source: Source) -> bool:
+    """Six columns between blanks, or the Q0 of a run in the second."""
+    columns = _first_columns(source)
+    return len(columns) >= 6 or (len(columns) >= 3 and columns[1] == b"Q0")
+
+
+def detect_judgements(source: Source) -> bool:
+    """Four columns between blanks, the last of them a number or the second a 0."""
+    columns = _first_columns(source)
+    return len(columns) == 4 and (bool(NUMBER.fullmatch(columns[3])) or columns[1] == b"0")
+
+
+def read_run(source: Source) -> Dataset:
+    """A run that is read in blocks whenever it is needed; scores make the order."""
+    run = Run(lambda: _scan(source, RUN), order="score", ties="trec", name=source.name)
+    return Dataset(run=run, kind="a TREC run")
+
+
+def read_judgements(source: Source) -> Dataset:
+    """Judgements, checked; a grade of 0 or below is judged, not relevant."""
+    frames = list(_scan(source, JUDGEMENTS))
+    frame = pl.concat(frames) if frames else _empty(JUDGEMENTS)
+    truth = GroundTruth.from_targets(frame, where=lambda row: _place(source, row))
+    return Dataset(ground_truth=truth, kind="TREC judgements")
+
+
+def _scan(source: Source, layout: Layout) -> Iterator[pl.DataFrame]:
+    """Parsed blocks; the next is parsed on another thread while the caller works on this one."""
+    with ThreadPoolExecutor(1) as ahead:
+        blocks = enumerate(source.blocks())
+        upcoming = None
+        for number, block in blocks:
+            following = ahead.submit(_parse, block, number, source, layout)
+            if upcoming is not None:
+                yield upcoming.result()
+            upcoming = following
+        if upcoming is not None:
+            yield upcoming.result()
+
+
+def _parse(block: bytes, number: int, source: Source, layout: Layout) -> pl.DataFrame:
+    separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
+    if not _is_clean(block, separator):
+        block, separator = _cleaned(block), b" "
+        if not block:
+            return _empty(layout)
+    try:
+        frame = _parse_columns(block, separator, layout)
+    except pl.exceptions.PolarsError:
+        frame = None
+    if frame is None or _has_holes(frame, layout):
+        _explain(source, number, layout)
+        return _parse_leniently(_cleaned(block), layout)
+    return frame
+
+
+def _is_clean(block: bytes, separator: bytes) -> bool:
+    """Whether columns are divided by exactly one separator everywhere, and no line is special."""
+    other = b" " if separator == b"\t" else b"\t"
+    if other in block or block[:1] in (b"#", b"\n", separator):
+        return False
+    codes = np.frombuffer(block, dtype=np.uint8)
+    blank = (codes == separator[0]) | (codes == ord("\n"))
+    doubled = blank[1:] & blank[:-1]
+    if doubled.any():
+        return False
+    return b"\n#" not in block
+
+
+def _cleaned(block: bytes) -> bytes:
+    """One blank between columns, no comments, no empty lines."""
+    block = re.sub(rb"[ \t]+", b" ", block)
+    block = re.sub(rb"(?m)^ | $", b"", block)
+    return re.sub(rb"(?m)^(#.*)?\n", b"", block)
+
+
+def _parse_columns(block: bytes, separator: bytes, layout: Layout) -> pl.DataFrame:
+    wanted = dict(layout.columns)
+    schema = {
+        f"column_{i + 1}": pl.Float64() if wanted.get(i) == layout.number else pl.String()
+        for i in range(layout.columns[-1][0] + 2)
+    }
+    frame = pl.read_csv(
+        block,
+        separator=separator.decode(),
+        has_header=False,
+        quote_char=None,
+        columns=[i for i, _ in layout.columns],
+        schema=schema,
+        truncate_ragged_lines=True,
+    )
+    return frame.rename({f"column_{i + 1}": name for i, name in layout.columns})
+
+
+def _has_holes(frame: pl.DataFrame, layout: Layout) -> bool:
+    number = frame[layout.number]
+    return any(frame[name].null_count() for name in frame.columns) or not number.is_finite().all()
+
+
+def _explain(source: Source, number: int, layout: Layout) -> None:
+    """Raise for the first bad line of a block, naming it."""
+    line_number = 0
+    for i, block in enumerate(source.blocks()):
+        if i < number:
+            line_number += block.count(b"\n")
+            continue
+        for line in block.split(b"\n"):
+            line_number += 1
+            if line.strip() and not line.lstrip().startswith(b"#"):
+                _check_line(line, f"{source.name}:{line_number}", layout)
+        return
+
+
+def _check_line(line: bytes, place: str, layout: Layout) -> None:
+    columns = line.split()
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            f"{place} is not valid UTF-8 (byte {error.object[error.start]:#04x} at column "
+            f"{error.start + 1}); save the file as UTF-8."
+        ) from None
+    if len(columns) < layout.needed:
+        raise InvalidInput(
+            f"{place} has {len(columns)} columns; a line of a {layout.name} file has "
+            f"{len(layout.form.split())}: {layout.form}."
+        )
+    value = columns[dict((name, i) for i, name in layout.columns)[layout.number]]
+    if not NUMBER.fullmatch(value) or not np.isfinite(float(value)):
+        raise InvalidInput(
+            f"{place} has the {layout.number} {value.decode()!r}; "
+            f"a {layout.number} is a finite number."
+        )
+
+
+def _parse_leniently(block: bytes, layout: Layout) -> pl.DataFrame:
+    """For numbers that are right but spelled in a way the fast parser does not take."""
+    rows = [line.split() for line in block.decode().split("\n") if line]
+    data = {name: [row[i] for row in rows] for i, name in layout.columns}
+    numbers = [float(value) for value in data.pop(layout.number)]
+    return pl.DataFrame({**data, layout.number: numbers})
+
+
+def _first_columns(source: Source) -> list[bytes]:
+    for line in source.head.replace(b"\r\n", b"\n").split(b"\n"):
+        if line.strip() and not line.startswith(b"#"):
+            return line.split()
+    return []
+
+
+def _place(source: Source, row: int) -> str:
+    """The line that holds the n-th row of data."""
+    seen = -1
+    for number, line in source.lines():
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            seen += 1
+            if seen == row:
+                return f"{source.name}:{number}"
+    return source.name
+
+
+def _empty(layout: Layout) -> pl.DataFrame:
+    return pl.DataFrame(
+        schema={n: pl.Float64() if n == layout.number else pl.String() for _, n in layout.columns}
+    )

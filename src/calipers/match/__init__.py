@@ -1,0 +1,1 @@
+"""From a ground truth and a run to matches: one join, shared by all metrics."""

@@ -1,0 +1,64 @@
+"""Matching by id: at most one edge per returned item, and the fast path."""
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.match.assemble import assemble
+from calipers.match.no_common_ids import check_common_ids
+from calipers.match.tally import RunTally
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matches import Matches
+from calipers.model.policy import Policy
+from calipers.model.ranking import NotGroupedError
+from calipers.model.run import Run
+from calipers.model.tally import Tally
+
+
+def match_by_id(
+    ground_truth: GroundTruth, run: Run, policy: Policy, corpus_size: int | None = None
+) -> tuple[Matches, Tally]:
+    """The matches of a run, with the counts taken on the way, in one pass over the run."""
+    try:
+        return _match(ground_truth, run, policy, corpus_size)
+    except NotGroupedError:
+        return _match(ground_truth, run.grouped(), policy, corpus_size)
+
+
+def _match(
+    ground_truth: GroundTruth, run: Run, policy: Policy, corpus_size: int | None
+) -> tuple[Matches, Tally]:
+    targets = (
+        ground_truth.targets.select("query", "item").with_row_index("target").drop_nulls("item")
+    )
+    counting = RunTally(ground_truth, policy.duplicates)
+    found: list[pl.DataFrame] = []
+    for batch in run.ranked(policy.ties):
+        _check_ids(batch.frame)
+        counting.add(batch)
+        found.append(
+            batch.frame.select("query", "item")
+            .with_columns(pl.Series("rank", batch.rank), pl.Series("tied", batch.tied))
+            .join(targets, on=["query", "item"], how="inner")
+            .select("target", "rank", "tied")
+        )
+    edges = _first_of_each(found)
+    rank, target = (edges[name].to_numpy().astype(np.int64) for name in ("rank", "target"))
+    tally = counting.finish(run, tied_targets=target[edges["tied"].to_numpy()])
+    check_common_ids(ground_truth, tally, n_edges=target.size)
+    return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
+
+
+def _first_of_each(found: list[pl.DataFrame]) -> pl.DataFrame:
+    """The best rank of each target: a second copy of an item earns nothing."""
+    if not found:
+        return pl.DataFrame(schema={"target": pl.Int64, "rank": pl.Int64, "tied": pl.Boolean})
+    return pl.concat(found).sort("target", "rank").unique("target", keep="first")
+
+
+def _check_ids(frame: pl.DataFrame) -> None:
+    if "item" not in frame.columns or frame["item"].null_count():
+        raise InvalidInput(
+            "A result has no id, and the ground truth is given by ids; give every result an id "
+            "under 'id' (or 'item' in a table)."
+        )

@@ -1,0 +1,106 @@
+"""Graded relevance: DCG, nDCG, ERR, RBP."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from calipers.errors import InvalidInput
+from calipers.metrics.define import metric
+from calipers.metrics.ratio import ratio
+from calipers.metrics.views import Gains, Judged, per_query, within
+from calipers.model.arrays import Floats
+
+Gain = Literal["linear", "exp"]
+
+GAIN: dict[str, Callable[[Floats], Floats]] = {
+    "linear": lambda grade: grade,
+    "exp": lambda grade: np.exp2(grade) - 1.0,
+}
+
+
+@metric(better="higher", bounds=(0, None))
+def dcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
+    """Discounted gain: the sum over the first k results of gain / log2(rank + 1).
+
+    The gain is the grade; ``gain=exp`` takes 2^grade - 1.
+    """
+    return gains.discounted(GAIN[gain](gains.grade), k)
+
+
+@metric(better="higher", also=("ndcg_cut",))
+def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
+    """Discounted gain of the first k results over that of the best possible ranking.
+
+    The best ranking is made of all ground truth, retrieved or not, cut at k. The gain is the
+    grade; ``gain=exp`` takes 2^grade - 1.
+    """
+    value = GAIN[gain]
+    return ratio(
+        gains.discounted(value(gains.grade), k),
+        gains.ideal(value(gains.ideal_grade), k),
+    )
+
+
+@metric(better="higher")
+def err(gains: Gains, k: int | None = None, gmax: float | None = None) -> Floats:
+    """Expected reciprocal rank of the result that satisfies a reader who stops when satisfied.
+
+    A result of grade g satisfies with probability (2^g - 1) / 2^gmax; ``gmax`` is the highest
+    grade of the ground truth unless given.
+    """
+    highest = _highest(gains, gmax, "err")
+    keep = within(gains.rank, k)
+    query, rank, grade = gains.query[keep], gains.rank[keep], gains.grade[keep]
+    satisfied = (np.exp2(grade) - 1.0) / np.exp2(highest)
+    still_reading = _product_before(query, 1.0 - satisfied)
+    return per_query(query, gains.n_queries, satisfied * still_reading / rank)
+
+
+@metric(better="higher")
+def rbp(gains: Gains, p: float = 0.8, gmax: float | None = None) -> Floats:
+    """Rank-biased precision: (1 - p) times the sum of gain p^(rank - 1), for a reader of patience p.
+
+    The gain is the grade over the highest grade (``gmax``: that of the ground truth unless
+    given). See rbp_residual for what unjudged results could add.
+    """
+    _check_patience(p)
+    highest = _highest(gains, gmax, "rbp")
+    gain = gains.grade / highest if highest > 0 else np.zeros_like(gains.grade)
+    return per_query(gains.query, gains.n_queries, (1 - p) * gain * p ** (gains.rank - 1.0))
+
+
+@metric(better="lower", also=("rbp_resid",))
+def rbp_residual(judged: Judged, p: float = 0.8) -> Floats:
+    """What unjudged results, and all that lies below the last one, could add to rbp."""
+    _check_patience(p)
+    seen = (1 - p) * p ** (judged.rank - 1.0)
+    return np.clip(1.0 - per_query(judged.query, judged.n_queries, seen), 0.0, 1.0)
+
+
+def _check_patience(p: float) -> None:
+    if not 0 < p < 1:
+        raise InvalidInput(f"p in rbp(p=…) is {p}; it must lie between 0 and 1, such as 0.8.")
+
+
+def _highest(gains: Gains, gmax: float | None, name: str) -> float:
+    if gmax is None:
+        return gains.highest_grade
+    if not gmax >= gains.highest_grade:
+        raise InvalidInput(
+            f"gmax in {name}(gmax=…) is {gmax}, but the ground truth holds the grade "
+            f"{gains.highest_grade:g}; gmax must be at least that."
+        )
+    return gmax
+
+
+def _product_before(query: np.ndarray, factor: Floats) -> Floats:
+    """Per query, the product of the factors that stand before each entry."""
+    result = np.ones(query.size)
+    running, last = 1.0, -1
+    for i, (one_query, one_factor) in enumerate(zip(query.tolist(), factor.tolist(), strict=True)):
+        if one_query != last:
+            running, last = 1.0, one_query
+        result[i] = running
+        running *= one_factor
+    return result

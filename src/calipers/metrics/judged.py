@@ -1,0 +1,44 @@
+"""How much of the ranking was judged at all, and what can be said when little was."""
+
+import numpy as np
+
+from calipers.metrics.define import metric
+from calipers.metrics.ratio import ratio
+from calipers.metrics.views import Judged, per_query, within
+from calipers.model.arrays import Floats
+
+
+@metric(better="neither", without_targets="defined")
+def judged(judged: Judged, k: int) -> Floats:
+    """The share of the first k results that somebody judged; undefined where nothing came back.
+
+    Divided by the number of results shown, k at most. Low values mean that the other metrics
+    see little.
+    """
+    shown = np.minimum(judged.retrieved, k).astype(np.float64)
+    keep = within(judged.rank, k)
+    return ratio(per_query(judged.query[keep], judged.n_queries), shown)
+
+
+@metric(better="higher")
+def bpref(judged: Judged) -> Floats:
+    """How seldom a judged irrelevant result stands above a relevant one; ignores the unjudged.
+
+    The mean over all R targets of 1 - min(irrelevant above, R) / min(irrelevant judged, R);
+    a target that was not retrieved counts 0. An item of negative grade counts as not judged,
+    as in trec_eval.
+    """
+    irrelevant_above = _irrelevant_so_far(judged)
+    query = judged.query[judged.relevant]
+    above = irrelevant_above[judged.relevant]
+    total, against = judged.n_relevant[query], judged.n_irrelevant[query]
+    penalty = ratio(np.minimum(above, total), np.minimum(against, total), where_zero=0.0)
+    return ratio(per_query(query, judged.n_queries, 1.0 - penalty), judged.n_relevant)
+
+
+def _irrelevant_so_far(judged: Judged) -> Floats:
+    running = np.cumsum(judged.irrelevant).astype(np.float64)
+    starts = np.flatnonzero(np.diff(judged.query, prepend=-1))
+    before = np.concatenate(([0.0], running))[starts]
+    lengths = np.diff(starts, append=judged.query.size)
+    return running - np.repeat(before, lengths)

@@ -1,0 +1,213 @@
+"""The honest views of the matches that metrics are computed from.
+
+The annotation of a metric's first parameter names the view it needs; the parameters of the
+view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` needs no code in recall.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calipers.metrics.claims import claim_greedily
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.matches import Matches
+
+NEVER = np.iinfo(np.int64).max
+"""The rank of a target that was not found."""
+
+
+def per_query(query: Ints, n_queries: int, weights: Floats | None = None) -> Floats:
+    """Sum of the weights (or the number of entries) for each query."""
+    return np.bincount(query, weights, minlength=n_queries).astype(np.float64)
+
+
+def within(rank: Ints, k: int | None) -> Bools:
+    """Which ranks lie in the first k."""
+    return rank < NEVER if k is None else rank <= k
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Each relevant target with the best rank that holds it; alternatives count as one."""
+
+    query: Ints
+    rank: Ints
+    holding_query: Ints
+    """The ranks that hold at least one target, each once."""
+    holding_rank: Ints
+    retrieved: Ints
+    corpus_size: int | None
+
+    @classmethod
+    def of(cls, matches: Matches, rel: float | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        relevant = matches.relevant(rel)
+        units, unit_of_target = np.unique(matches.target_unit[relevant], return_inverse=True)
+        unit_query = np.empty(units.size, dtype=np.int64)
+        unit_query[unit_of_target] = matches.target_query[relevant]
+        dense = np.zeros(relevant.size, dtype=np.int64)
+        dense[relevant] = unit_of_target
+
+        holds = relevant[matches.edge_target]
+        edge_query, edge_rank = matches.edge_query[holds], matches.edge_rank[holds]
+        best = np.full(units.size, NEVER, dtype=np.int64)
+        # Edges are sorted by rank, so writing them backwards leaves the smallest rank.
+        best[dense[matches.edge_target[holds]][::-1]] = edge_rank[::-1]
+        new = np.ones(edge_query.size, dtype=np.bool_)
+        new[1:] = (np.diff(edge_query) != 0) | (np.diff(edge_rank) != 0)
+        return cls(
+            unit_query, best, edge_query[new], edge_rank[new],
+            matches.retrieved, matches.corpus_size,
+        )  # fmt: skip
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.retrieved.size
+
+    def total(self) -> Floats:
+        """R: how many targets there are to find."""
+        return per_query(self.query, self.n_queries)
+
+    def hits(self, k: int | None = None) -> Floats:
+        """How many targets stand in the first k ranks."""
+        return per_query(self.query[within(self.rank, k)], self.n_queries)
+
+    def hits_within(self, depth: Ints) -> Floats:
+        """How many targets stand within a depth of its own for each query."""
+        return per_query(self.query[self.rank <= depth[self.query]], self.n_queries)
+
+    def useful(self, k: int | None = None) -> Floats:
+        """How many of the first k ranks hold a target."""
+        return per_query(self.holding_query[within(self.holding_rank, k)], self.n_queries)
+
+    def shown(self, k: int | None = None) -> Floats:
+        """How many results were returned, k at most."""
+        shown = self.retrieved if k is None else np.minimum(self.retrieved, k)
+        return shown.astype(np.float64)
+
+    def first(self) -> Floats:
+        """Rank of the first target, infinite where none was found."""
+        first = np.full(self.n_queries, np.inf)
+        np.minimum.at(first, self.holding_query, self.holding_rank.astype(np.float64))
+        return first
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """Walking down the ranking, each rank claims at most one unclaimed relevant target."""
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    total: Floats
+    """R: how many targets could be claimed, per query."""
+
+    @classmethod
+    def of(cls, matches: Matches, rel: float | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        query, rank, grade = claim_greedily(matches, matches.relevant(rel))
+        relevant = matches.relevant(rel)
+        units = np.unique(matches.target_unit[relevant], return_index=True)[1]
+        total = per_query(matches.target_query[relevant][units], matches.n_queries)
+        return cls(query, rank, grade, total)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.total.size
+
+    def ordinal(self) -> Floats:
+        """1 for the first claim of its query, 2 for the second, and so on."""
+        return position_in_query(self.query)
+
+
+def position_in_query(query: Ints) -> Floats:
+    """1, 2, 3 … within each run of equal query codes (sorted input)."""
+    index = np.arange(query.size)
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    lengths = np.diff(starts, append=query.size)
+    return (index - np.repeat(starts, lengths) + 1).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """The claims with their grades, beside the best grades that could have been claimed."""
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    ideal_query: Ints
+    ideal_grade: Floats
+    """Per query, from the highest grade down; of alternatives only the best."""
+    highest_grade: float
+    n_queries: int
+
+    @classmethod
+    def of(cls, matches: Matches) -> Self:
+        """The view over every target with a grade above 0."""
+        relevant = matches.relevant()
+        query, rank, grade = claim_greedily(matches, relevant)
+        order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
+        targets = np.flatnonzero(relevant)[order]
+        first_of_unit = np.sort(np.unique(matches.target_unit[targets], return_index=True)[1])
+        best = targets[first_of_unit]
+        return cls(
+            query, rank, grade,
+            matches.target_query[best], matches.target_grade[best],
+            matches.highest_grade, matches.n_queries,
+        )  # fmt: skip
+
+    def discounted(self, value: Floats, k: int | None = None) -> Floats:
+        """Sum of the claimed values, each over log2(rank + 1)."""
+        return _discounted(self.query, self.rank, value, k, self.n_queries)
+
+    def ideal(self, value: Floats, k: int | None = None) -> Floats:
+        """The same sum for the best possible ranking of all ground truth."""
+        position = position_in_query(self.ideal_query).astype(np.int64)
+        return _discounted(self.ideal_query, position, value, k, self.n_queries)
+
+
+def _discounted(query: Ints, rank: Ints, value: Floats, k: int | None, n_queries: int) -> Floats:
+    keep = within(rank, k)
+    return per_query(query[keep], n_queries, value[keep] / np.log2(rank[keep] + 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The ranks whose item somebody judged, relevant or not."""
+
+    query: Ints
+    rank: Ints
+    relevant: Bools
+    irrelevant: Bools
+    """Judged irrelevant. A negative grade is neither: it marks what was outside the pool."""
+    retrieved: Ints
+    n_relevant: Floats
+    n_irrelevant: Floats
+
+    @classmethod
+    def of(cls, matches: Matches, rel: float | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        is_relevant = matches.relevant(rel)
+        is_irrelevant = ~is_relevant & (matches.target_grade >= 0)
+        relevant = is_relevant[matches.edge_target]
+        irrelevant = is_irrelevant[matches.edge_target]
+        # A rank that holds a relevant and an irrelevant target is relevant, once.
+        order = np.lexsort((~irrelevant, ~relevant, matches.edge_rank, matches.edge_query))
+        query, rank = matches.edge_query[order], matches.edge_rank[order]
+        new = np.ones(query.size, dtype=np.bool_)
+        new[1:] = (np.diff(query) != 0) | (np.diff(rank) != 0)
+        n = matches.n_queries
+        return cls(
+            query[new], rank[new], relevant[order][new], irrelevant[order][new],
+            matches.retrieved,
+            per_query(matches.target_query[is_relevant], n),
+            per_query(matches.target_query[is_irrelevant], n),
+        )  # fmt: skip
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.retrieved.size

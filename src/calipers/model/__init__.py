@@ -1,0 +1,1 @@
+"""The nouns: frozen, columnar values that every step takes and returns."""

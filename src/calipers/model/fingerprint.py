@@ -1,0 +1,73 @@
+"""Short names for contents: the same content has the same fingerprint, whatever brought it.
+
+Made with SHA-256 over a canonical form, so that it holds over row order, file format, machine
+and library version.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.model.arrays import Ints
+
+_FIELD = "\x1f"
+_ROW = "\x1e"
+_MODULUS = 1 << 128
+
+
+def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
+    """A fingerprint of the rows as a bag: their order does not matter."""
+    texts = [_canonical(frame[name]).alias(f"{i}") for i, name in enumerate(columns)]
+    rows = pl.DataFrame(texts).select(
+        row=pl.concat_str(pl.all().fill_null("\x00"), separator=_FIELD)
+    )
+    blob = rows["row"].sort().str.join(_ROW).item() if rows.height else ""
+    return hashlib.sha256(f"{rows.height}{_ROW}{blob}".encode()).hexdigest()[:32]
+
+
+def fingerprint_settings(settings: Any) -> str:
+    """A fingerprint of plain settings, whatever the order of their keys."""
+    return hashlib.sha256(msgspec.json.encode(settings, order="deterministic")).hexdigest()[:32]
+
+
+class RankingFingerprint:
+    """Grows with each query's ranking; the order in which queries come does not matter."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+        self._count = 0
+
+    def add(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
+        """Take the rankings of whole queries: items in rank order, cut at ``starts``."""
+        if not len(items):
+            return
+        blob = memoryview(items.fill_null("\x00").str.join(_ROW).item().encode())
+        lengths = items.str.len_bytes().fill_null(1).to_numpy().astype(np.int64) + len(_ROW)
+        ends = np.cumsum(lengths)[np.append(starts[1:], len(items)) - 1]
+        begin = 0
+        total = self._sum
+        for query, end in zip(queries.to_list(), ends.tolist(), strict=True):
+            digest = hashlib.sha256(query.encode())
+            digest.update(b"\x1f")
+            digest.update(blob[begin : end - 1])
+            total += int.from_bytes(digest.digest()[:16], "little")
+            begin = end
+        self._sum = total % _MODULUS
+        self._count += len(queries)
+
+    def hexdigest(self) -> str:
+        """The fingerprint of everything added so far."""
+        return hashlib.sha256(f"{self._count}:{self._sum}".encode()).hexdigest()[:32]
+
+
+def _canonical(series: pl.Series) -> pl.Series:
+    if series.dtype == pl.Float64:
+        # The bits, not the digits: how a float is printed is the library's business. + 0.0
+        # makes -0.0 the same as 0.0.
+        bits = (series.to_numpy() + 0.0).view(np.int64)
+        return pl.Series(bits).cast(pl.String)
+    return series.cast(pl.String)

@@ -1,0 +1,141 @@
+"""What should be found."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.fingerprint import fingerprint_rows
+
+TARGET_SCHEMA: dict[str, pl.DataType] = {
+    "query": pl.String(),
+    "grade": pl.Float64(),
+    "item": pl.String(),
+    "quote": pl.String(),
+    "document": pl.String(),
+    "start": pl.Int64(),
+    "end": pl.Int64(),
+    "group": pl.String(),
+}
+IDENTITY = ("query", "item", "quote", "document", "start", "end")
+
+Where = Callable[[int], str]
+"""Turns the number of a row into words: the place it was read from."""
+
+
+def row_number(row: int) -> str:
+    """The place of a row that came from memory."""
+    return f"row {row}"
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """Targets with grades, one way to recognise each, and the queries they belong to.
+
+    A query may have no target at all: then no answer exists, and that is known.
+    """
+
+    targets: pl.DataFrame
+    """query, grade, and item, or quote, or document + start + end; optional group."""
+    queries: pl.DataFrame
+    """query and text, in order of appearance."""
+    tags: Mapping[str, pl.Series] = field(default_factory=dict)
+    """What is known about each query, such as its type: one column per tag, one row per query."""
+    repeated: int = 0
+    """Judgements that were given twice with the same grade."""
+
+    @classmethod
+    def from_targets(
+        cls,
+        targets: pl.DataFrame,
+        *,
+        queries: pl.DataFrame | None = None,
+        tags: Mapping[str, pl.Series] | None = None,
+        where: Where = row_number,
+    ) -> Self:
+        """A ground truth from a table of targets, checked.
+
+        ``queries`` (query, text) may name queries without targets; ``where`` says where a row
+        of the table came from, for errors.
+        """
+        for name, dtype in TARGET_SCHEMA.items():
+            if name not in targets.columns:
+                default = pl.lit(1.0 if name == "grade" else None, dtype=dtype)
+                targets = targets.with_columns(default.alias(name))
+        targets = targets.select(pl.col(n).cast(t) for n, t in TARGET_SCHEMA.items())
+        _check_grades(targets, where)
+        kept = _once_each(targets, where)
+        if queries is None:
+            queries = kept.select("query").unique(maintain_order=True)
+        if "text" not in queries.columns:
+            queries = queries.with_columns(text=pl.lit(None, dtype=pl.String))
+        return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for the same judgements, whatever file or order they came in."""
+        silent = self.queries.join(self.targets, on="query", how="anti").select("query")
+        bare = silent.with_columns(
+            pl.lit(None, dtype=dtype).alias(name)
+            for name, dtype in TARGET_SCHEMA.items()
+            if name != "query"
+        )
+        rows = pl.concat([self.targets, bare.with_columns(grade=pl.lit(0.0))], how="diagonal")
+        return fingerprint_rows(rows, TARGET_SCHEMA)
+
+    @cached_property
+    def target_query(self) -> np.ndarray:
+        """The code of each target's query: its row in ``queries``."""
+        codes = self.queries.select("query").with_row_index("code")
+        joined = self.targets.select("query").join(
+            codes, on="query", how="left", maintain_order="left"
+        )
+        return joined["code"].to_numpy().astype(np.int64)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The ways in which its targets can be recognised: item, quote, span."""
+        columns = {"item": "item", "quote": "quote", "span": "start"}
+        return frozenset(
+            kind
+            for kind, column in columns.items()
+            if self.targets[column].null_count() < self.targets.height
+        )
+
+
+def _check_grades(targets: pl.DataFrame, where: Where) -> None:
+    grade = targets["grade"]
+    bad = grade.is_null() | ~grade.is_finite()
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        raise InvalidInput(
+            f"A grade is not a number at {where(row)}: found {grade[row]}; "
+            "a grade is a finite number, above 0 where the target is relevant."
+        )
+
+
+def _once_each(targets: pl.DataFrame, where: Where) -> pl.DataFrame:
+    """The targets without repetitions, sorted by first appearance; contradictions are errors."""
+    kept = targets.unique(IDENTITY, keep="first", maintain_order=True)
+    if kept.height == targets.height:
+        return kept
+    grades = (
+        targets.with_row_index("row")
+        .group_by(IDENTITY, maintain_order=True)
+        .agg("grade", "row")
+        .filter(pl.col("grade").list.n_unique() > 1)
+    )
+    if grades.height:
+        first = grades.row(0, named=True)
+        other = next(i for i, g in enumerate(first["grade"]) if g != first["grade"][0])
+        name = first["item"] or first["quote"] or first["document"]
+        raise InvalidInput(
+            f"One target has two different grades: query {first['query']!r}, target {name!r} is "
+            f"graded {first['grade'][0]:g} at {where(first['row'][0])} and "
+            f"{first['grade'][other]:g} at {where(first['row'][other])}; keep one of them."
+        )
+    return kept

@@ -1,0 +1,67 @@
+"""Which returned item holds which piece of ground truth: an edge list."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.model.arrays import Bools, Floats, Ints
+
+ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
+"""What became of a query: results came, none came, it is not in the run, the retriever failed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Edges from ranks to targets, over queries coded 0 … n-1.
+
+    One rank may hold two targets and one target may be held by three ranks; whatever is
+    counted, it is counted from these edges and so never paid twice. Targets are sorted by
+    query, edges by query and rank. An item returned a second time has no edges.
+    """
+
+    queries: pl.DataFrame
+    """One row per query of the ground truth: query, text, status."""
+    target_query: Ints
+    target_grade: Floats
+    target_unit: Ints
+    """Targets that are alternatives for one another share a unit; alone, each is its own."""
+    edge_query: Ints
+    edge_rank: Ints
+    edge_target: Ints
+    edge_overlap: Floats
+    """The share of the target that the ranks up to this one hold, 1 when matched by id."""
+    retrieved: Ints
+    """How many results came back, per query."""
+    corpus_size: int | None = None
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries the ground truth has."""
+        return self.queries.height
+
+    def having_status(self, status: str) -> Bools:
+        """Which queries ended as answered, empty, missing or error."""
+        return (self.queries["status"] == status).to_numpy()
+
+    @cached_property
+    def highest_grade(self) -> float:
+        """The highest grade anywhere in the ground truth, at least 0."""
+        return float(self.target_grade.max(initial=0.0))
+
+    def relevant(self, rel: float | None = None) -> Bools:
+        """Which targets count as relevant: grade above 0, or from ``rel`` on."""
+        return self.target_grade > 0 if rel is None else self.target_grade >= rel
+
+    @cached_property
+    def is_one_to_one(self) -> bool:
+        """Whether each rank and each unit has one edge at most, as when matched by id."""
+        units = self.target_unit[self.edge_target]
+        same_rank = (np.diff(self.edge_query) == 0) & (np.diff(self.edge_rank) == 0)
+        return not same_rank.any() and np.unique(units).size == units.size
+
+    def answerable(self, rel: float | None = None) -> Bools:
+        """Which queries have at least one relevant target."""
+        counts = np.bincount(self.target_query[self.relevant(rel)], minlength=self.n_queries)
+        return counts > 0

@@ -1,0 +1,97 @@
+"""What one retriever returned, in order."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
+from calipers.model.policy import Ties
+
+RUN_SCHEMA: dict[str, pl.DataType] = {
+    "query": pl.String(),
+    "rank": pl.Int64(),
+    "item": pl.String(),
+    "score": pl.Float64(),
+    "text": pl.String(),
+    "document": pl.String(),
+    "start": pl.Int64(),
+    "end": pl.Int64(),
+    "tokens": pl.Int64(),
+}
+
+Scan = Callable[[], Iterator[pl.DataFrame]]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The results of one retriever, read in batches so that a large file never is in memory.
+
+    ``order`` says what makes the ranking; ``ties`` is the custom among equal scores where the
+    caller names none. ``queries`` holds what is known per query: latency_ms, error; it also
+    names the queries for which nothing came back.
+    """
+
+    scan: Scan
+    order: Order = "listed"
+    ties: Ties = "input"
+    queries: pl.DataFrame | None = None
+    name: str | None = None
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pl.DataFrame,
+        *,
+        order: Order | None = None,
+        ties: Ties = "input",
+        queries: pl.DataFrame | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """A run from a table with query, item and what else there is (see ``RUN_SCHEMA``).
+
+        Without ``order``, a column of ranks makes it, else scores, else the rows themselves.
+        """
+        unknown = [name for name in ("query",) if name not in frame.columns]
+        if unknown:
+            raise InvalidInput(
+                f"A table of results has no column {unknown[0]!r}; found {frame.columns}."
+            )
+        frame = frame.select(
+            pl.col(n).cast(t) for n, t in RUN_SCHEMA.items() if n in frame.columns
+        )
+        if order is None:
+            order = "rank" if "rank" in frame.columns else "score" if "score" in frame.columns else "listed"
+        return cls(lambda: iter((frame,)), order, ties, queries, name)
+
+    def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
+        """The ranking in batches of whole queries, each query's results in order."""
+        return rank_batches(self.scan(), self.order, ties or self.ties)
+
+    def grouped(self) -> Self:
+        """The same run with each query's results together, for files that mix queries."""
+        frames = list(self.scan())
+        frame = pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String()})
+        first = frame.select("query").unique(maintain_order=True).with_row_index("__first")
+        together = (
+            frame.join(first, on="query", how="left", maintain_order="left")
+            .sort("__first", maintain_order=True)
+            .drop("__first")
+        )
+        return replace(self, scan=lambda: iter((together,)))
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The whole ranking as one table, with ``rank`` from 1 for every query."""
+        try:
+            batches = list(self.ranked())
+        except NotGroupedError:
+            batches = list(self.grouped().ranked())
+        tables = [b.frame.with_columns(pl.Series("rank", b.rank, dtype=pl.Int64)) for b in batches]
+        if not tables:
+            return pl.DataFrame(schema={n: RUN_SCHEMA[n] for n in ("query", "rank", "item")})
+        whole = pl.concat(tables)
+        return whole.select(name for name in RUN_SCHEMA if name in whole.columns)

@@ -1,0 +1,143 @@
+"""One number per query and metric, with everything needed to know what it means."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
+from calipers.model.audit import Audit
+from calipers.model.interval import Interval
+from calipers.model.policy import Policy
+from calipers.suggest import did_you_mean
+
+
+SCHEMA = 1
+"""The number of the documented form of ``to_dict``."""
+
+
+@dataclass(frozen=True)
+class MetricFacts:
+    """What a reader of a result must know about one of its metrics."""
+
+    name: str
+    stem: str
+    """The name without the cut-off."""
+    k: int | None
+    better: str
+    bounds: tuple[float, float | None]
+    definition: str
+    """The formula in words."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One metric over all queries for which it is defined."""
+
+    metric: str
+    mean: float | None
+    median: float | None
+    interval: Interval | None
+    n: int
+    undefined: int
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The result of an evaluation. It explains itself.
+
+    ``scores["recall@10"]`` is a summary (mean, median, interval, n, undefined);
+    ``scores.per_query`` is a table with one row per query.
+    """
+
+    metrics: tuple[MetricFacts, ...]
+    values: Floats
+    """One row per query, one column per metric; NaN is undefined. Read-only."""
+    queries: pl.DataFrame
+    """query, text, status, retrieved, targets."""
+    tags: Mapping[str, pl.Series]
+    audit: Audit
+    policy: Policy
+    fingerprints: Mapping[str, str]
+    """Of the ground truth, the run and the settings."""
+    settings: Mapping[str, Any]
+    summarise: Callable[["Scores"], tuple[Summary, ...]] = field(repr=False)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """The metrics that make the combined score, with their weights; empty: no such score."""
+
+    @cached_property
+    def summaries(self) -> Mapping[str, Summary]:
+        """The summary of every metric by name, and of ``score`` where weights were given."""
+        return {summary.metric: summary for summary in self.summarise(self)}
+
+    def __getitem__(self, name: str) -> Summary:
+        if name in self.summaries:
+            return self.summaries[name]
+        raise InvalidInput(
+            f"These scores have no {name!r}; they have {', '.join(self.summaries)}."
+            f"{did_you_mean(name, self.summaries)}"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.summaries)
+
+    def __len__(self) -> int:
+        return self.queries.height
+
+    def of(self, name: str) -> Floats:
+        """The values of one metric, one per query, or of ``score``."""
+        if name == "score" and self.weights:
+            return self.combined
+        names = [metric.name for metric in self.metrics]
+        if name not in names:
+            self[name]
+        return self.values[:, names.index(name)]
+
+    @cached_property
+    def combined(self) -> Floats:
+        """The weighted mean of the chosen metrics, per query; undefined where one of them is."""
+        total = sum(self.weights.values())
+        columns = [self.of(name) * (weight / total) for name, weight in self.weights.items()]
+        return np.sum(columns, axis=0)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per query: what it is, what became of it, and its value for every metric."""
+        columns = [*self.queries, *(tag.alias(f"tag.{name}") for name, tag in self.tags.items())]
+        frame = pl.DataFrame(columns)
+        values = {metric.name: self.values[:, i] for i, metric in enumerate(self.metrics)}
+        if self.weights:
+            values["score"] = self.combined
+        return frame.with_columns(
+            pl.Series(name, column).fill_nan(None) for name, column in values.items()
+        )
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """The whole result as plain values: what ``--json`` prints (schema in the docs)."""
+        result: dict[str, Any] = {
+            "schema": SCHEMA,
+            "calipers": self.settings["calipers"],
+            "summaries": [asdict(summary) for summary in self.summaries.values()],
+            "metrics": [asdict(metric) for metric in self.metrics],
+            "weights": dict(self.weights),
+            "audit": self.audit.to_dict(),
+            "policy": self.policy.to_dict(),
+            "fingerprints": dict(self.fingerprints),
+            "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
+        }
+        if per_query:
+            result["per_query"] = self._rows()
+        return result
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = [*(metric.name for metric in self.metrics), *(["score"] if self.weights else [])]
+        rows = []
+        for row in self.per_query.iter_rows(named=True):
+            tags = {name: row.pop(f"tag.{name}") for name in self.tags}
+            scores = {name: row.pop(name) for name in names}
+            rows.append({**row, "tags": tags, "scores": scores})
+        return rows
