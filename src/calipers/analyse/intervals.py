@@ -6,6 +6,9 @@ both are made good by taking wider percentiles, those where a normal distributio
 sqrt(n / (n - 1)) times the Student t quantile (Hesterberg, "What Teachers Should Know About the
 Bootstrap", 2015). Beyond 5,000 queries the mean is as good as normal, and the interval is the
 mean plus and minus the t quantile times the standard error.
+
+A column of only 0 and 1 is a share of queries, and gets Wilson's interval whatever their number:
+a bootstrap of 20 hits out of 20 would claim that the true rate is exactly 1.
 """
 
 import math
@@ -14,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.analyse.distributions import normal_cdf, t_quantile
+from calipers.analyse.distributions import normal_cdf, normal_quantile, t_quantile
 from calipers.analyse.resampling import (
     FloatArray,
     as_columns,
@@ -94,22 +97,27 @@ def mean_intervals(
         raise InvalidInput(
             f"The interval method is unknown: found {method!r}, 'bootstrap' or 'normal' is allowed."
         )
+    def _ends(chosen: Method, defined: FloatArray) -> list[Bounds]:
+        if chosen == "bootstrap":
+            return _bootstrap_ends(defined, level, resamples, seed)
+        return (_wilson_ends if chosen == "wilson" else _normal_ends)(defined, level)
+
     found: dict[int, Interval] = {}
     for at, defined in columns_by_pattern(columns):
         n = defined.shape[0]
         if n < 2:
             continue
-        chosen: Method = method or ("bootstrap" if n <= LARGEST_BOOTSTRAP else "normal")
-        ends = (
-            _bootstrap_ends(defined, level, resamples, seed)
-            if chosen == "bootstrap"
-            else _normal_ends(defined, level)
-        )
-        for column, (low, high) in zip(at, ends, strict=True):
-            limits = bounds[column] if bounds is not None else None
-            if limits is not None:
-                low, high = max(low, limits[0]), min(high, limits[1])
-            found[column] = Interval(low, high, level, chosen)
+        usual: Method = method or ("bootstrap" if n <= LARGEST_BOOTSTRAP else "normal")
+        shares = [method is None and _is_share(column) for column in defined.T]
+        for chosen in (usual, "wilson"):
+            which = [i for i, share in enumerate(shares) if share == (chosen == "wilson")]
+            if not which:
+                continue
+            for i, (low, high) in zip(which, _ends(chosen, defined[:, which]), strict=True):
+                limits = bounds[at[i]] if bounds is not None else None
+                if limits is not None:
+                    low, high = max(low, limits[0]), min(high, limits[1])
+                found[at[i]] = Interval(low, high, level, chosen)
     return [found.get(column) for column in range(columns.shape[1])]
 
 
@@ -155,6 +163,22 @@ def standard_deviation(column: FloatArray, mean: float) -> float:
         return 0.0
     squares = ((column - mean) ** 2).tolist()
     return math.sqrt(math.fsum(squares) / (len(column) - 1))
+
+
+def _is_share(column: FloatArray) -> bool:
+    return bool(((column == 0.0) | (column == 1.0)).all())
+
+
+def _wilson_ends(defined: FloatArray, level: float) -> list[Bounds]:
+    n = defined.shape[0]
+    z = round(normal_quantile(0.5 + 0.5 * level), _DIGITS)
+    ends = []
+    for column in defined.T:
+        share = exact_mean(column)
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        margin = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        ends.append((min(middle - margin, share), max(middle + margin, share)))
+    return ends
 
 
 def _normal_ends(defined: FloatArray, level: float) -> list[Bounds]:

@@ -1,5 +1,6 @@
 """What the library does, one function per operation; every face calls these and nothing else."""
 
 from calipers.api.evaluate import evaluate
+from calipers.api.metrics import metrics
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "metrics"]

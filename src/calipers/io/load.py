@@ -54,13 +54,15 @@ def load_pair(
     data: Any, ground_truth: Any, run: Any, progress: Progress | None = None
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run from one place or from two, with a sentence for mix-ups."""
-    if data is not None and (ground_truth is None) != (run is None):
-        # One file has questions and answers, the other argument replaces one of its halves.
-        both = load(data, "both" if False else ("run" if ground_truth is not None else "ground_truth"), progress)
-        if ground_truth is not None:
-            truth = load(ground_truth, "ground_truth", progress)
-            return _pair(truth, both, ground_truth, data)
-        return _pair(both, load(run, "run", progress), data, run)
+    if data is not None and ground_truth is not None and run is None:
+        return _pair(
+            load(ground_truth, "ground_truth", progress), load(data, "run", progress),
+            ground_truth, data,
+        )  # fmt: skip
+    if data is not None and run is not None and ground_truth is None:
+        return _pair(
+            load(data, "ground_truth", progress), load(run, "run", progress), data, run
+        )
     if data is not None:
         if ground_truth is not None:
             raise InvalidInput(

@@ -119,9 +119,10 @@ def _cleaned(block: bytes) -> bytes:
 
 def _parse_columns(block: bytes, separator: bytes, layout: Layout) -> pl.DataFrame:
     wanted = dict(layout.columns)
+    n_columns = block[: block.find(b"\n") + 1 or None].rstrip(b"\n").count(separator) + 1
     schema = {
         f"column_{i + 1}": pl.Float64() if wanted.get(i) == layout.number else pl.String()
-        for i in range(layout.columns[-1][0] + 2)
+        for i in range(max(n_columns, layout.needed))
     }
     frame = pl.read_csv(
         block,

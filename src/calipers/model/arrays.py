@@ -10,7 +10,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-def frozen_array(values: NDArray[np.generic]) -> NDArray[np.generic]:
+def frozen_array(values: Floats) -> Floats:
     """The same values, read-only, so that no result can be changed after the fact."""
     view = values.view()
     view.flags.writeable = False

@@ -16,7 +16,6 @@ from calipers.model.arrays import Ints
 
 _FIELD = "\x1f"
 _ROW = "\x1e"
-_MODULUS = 1 << 128
 
 
 def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
@@ -38,30 +37,45 @@ class RankingFingerprint:
     """Grows with each query's ranking; the order in which queries come does not matter."""
 
     def __init__(self) -> None:
-        self._sum = 0
+        # Sums that wrap around at 2^64: adding is what makes the order of queries not matter.
+        self._sums = np.zeros(2, dtype=np.uint64)
         self._count = 0
 
     def add(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
         """Take the rankings of whole queries: items in rank order, cut at ``starts``."""
         if not len(items):
             return
-        blob = memoryview(items.fill_null("\x00").str.join(_ROW).item().encode())
-        lengths = items.str.len_bytes().fill_null(1).to_numpy().astype(np.int64) + len(_ROW)
+        is_start = np.zeros(len(items), dtype=np.bool_)
+        is_start[starts] = True
+        texts = pl.DataFrame(
+            {"item": items.fill_null("\x00"), "query": repeat_each(queries, starts, len(items))}
+        ).select(
+            pl.when(pl.Series(is_start))
+            .then(pl.concat_str("query", "item", separator=_FIELD))
+            .otherwise("item")
+            .alias("text")
+        )["text"]
+        blob = memoryview(texts.str.join(_ROW).item().encode())
+        lengths = texts.str.len_bytes().to_numpy().astype(np.int64) + len(_ROW)
         ends = np.cumsum(lengths)[np.append(starts[1:], len(items)) - 1]
+        sha256 = hashlib.sha256
+        digests = []
         begin = 0
-        total = self._sum
-        for query, end in zip(queries.to_list(), ends.tolist(), strict=True):
-            digest = hashlib.sha256(query.encode())
-            digest.update(b"\x1f")
-            digest.update(blob[begin : end - 1])
-            total += int.from_bytes(digest.digest()[:16], "little")
+        for end in ends.tolist():
+            digests.append(sha256(blob[begin : end - 1]).digest())
             begin = end
-        self._sum = total % _MODULUS
+        halves = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 4)[:, :2]
+        self._sums += halves.sum(axis=0, dtype=np.uint64)
         self._count += len(queries)
 
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
-        return hashlib.sha256(f"{self._count}:{self._sum}".encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
+
+
+def repeat_each(queries: pl.Series, starts: Ints, height: int) -> pl.Series:
+    """Each query as often as it has rows."""
+    return queries.gather(np.repeat(np.arange(starts.size), np.diff(starts, append=height)))
 
 
 def _canonical(series: pl.Series) -> pl.Series:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Method = Literal["bootstrap", "normal"]
+Method = Literal["bootstrap", "normal", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """What happens in the cases a metric's formula does not decide, named and recorded."""
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from calipers.errors import InvalidInput
+from calipers.model.choices import CHOICES, LIKE
 from calipers.suggest import did_you_mean
 
 Missing = Literal["zero", "exclude", "error"]
@@ -72,17 +73,3 @@ class Policy:
         """The choices by name, for the record in a result."""
         return asdict(self)
 
-
-CHOICES: dict[str, tuple[str, ...]] = {
-    "missing": get_args(Missing),
-    "unanswerable": get_args(Unanswerable),
-    "duplicates": get_args(Duplicates),
-    "unknown": get_args(Unknown),
-    "errors": get_args(Failed),
-    "ties": get_args(Ties),
-}
-
-LIKE: dict[str, dict[str, Any]] = {
-    "trec_eval": {"missing": "exclude", "unanswerable": "zero", "ties": "trec"},
-    "trec_eval-c": {"missing": "zero", "unanswerable": "zero", "ties": "trec"},
-}

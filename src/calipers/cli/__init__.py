@@ -1,0 +1,85 @@
+"""The command line: one file per command, each a thin call of the library."""
+
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+import click
+
+from calipers.errors import CalipersError
+from calipers.version import VERSION
+
+FIRST = ("eval", "metrics")
+"""The commands that help lists before the others."""
+NOT_COMMANDS = ("options", "output", "progress")
+
+
+class LazyGroup(click.Group):
+    """Finds commands among the modules of this package and loads only the one that runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every module here that is a command."""
+        found = sorted(m.name for m in iter_modules(__path__) if m.name not in NOT_COMMANDS)
+        names = [name.strip("_").replace("_", "-") for name in found]
+        return sorted(names, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), n))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        stem = cmd_name.replace("-", "_")
+        files = {m.name.strip("_"): m.name for m in iter_modules(__path__)}
+        command: click.Command = import_module(f"{__name__}.{files[stem]}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As usual, with a nearest name for a command that does not exist."""
+        from calipers.suggest import did_you_mean
+
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and self.get_command(ctx, name) is None:
+            known = self.list_commands(ctx)
+            raise click.UsageError(
+                f"There is no command {name!r}; the commands are {', '.join(known)}."
+                f"{did_you_mean(name, known)}",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 success, 1 a gate failed, 2 bad use or bad input.",
+)
+@click.version_option(VERSION, prog_name="calipers")
+def group() -> None:
+    """Measure the retriever of a RAG pipeline.
+
+    How good it is, at which k, why it fails, and whether the change helped.
+    """
+
+
+def main() -> None:
+    """Run the command line; every expected error is one sentence and exit code 2."""
+    try:
+        group.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except click.exceptions.Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output left (head, a closed pager); that is its right.
+        sys.stderr.close()
+        sys.exit(0)
+    except CalipersError as error:
+        from calipers.present.plain import printable
+
+        click.echo(f"Error: {printable(str(error))}", err=True)
+        sys.exit(2)

@@ -1,0 +1,76 @@
+"""calipers eval: score a run against a ground truth."""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.progress import reading
+
+
+@click.command("eval")
+@options.input_options
+@options.measure_options
+@click.option(
+    "--score", metavar="WEIGHTS",
+    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
+)  # fmt: skip
+@click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--per-query", metavar="FILE",
+    help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
+)  # fmt: skip
+@options.json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the summary as CSV.")
+@click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
+def command(
+    data: str | None,
+    ground_truth: str | None,
+    run: str | None,
+    metrics: str | None,
+    cutoffs: str | None,
+    score: str | None,
+    per_query: str | None,
+    as_json: bool,
+    as_csv: bool,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Score what a retriever returned against what should be found.
+
+    DATA is a file that holds both; or give --ground-truth and --run. Files are recognised by
+    their content: JSON, JSON lines, CSV, TSV, Parquet, Arrow, TREC; also compressed with gzip.
+
+    \b
+    Examples:
+      calipers eval evals.json
+      calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
+      calipers eval evals.jsonl --per-query scores.parquet --json
+    """
+    from calipers import api
+    from calipers.io.write import check_writable, write_table
+
+    if per_query:
+        check_writable(per_query)
+    with reading() as progress:
+        scores = api.evaluate(
+            data, ground_truth=ground_truth, run=run, metrics=metrics,
+            k=options.cutoff_list(cutoffs), weights=options.weights(score),
+            progress=progress, **settings,
+        )  # fmt: skip
+    if per_query:
+        write_table(scores.per_query, per_query)
+    if as_json:
+        print_json(scores.to_dict())
+    elif as_csv:
+        from calipers.present.delimited import summary_csv
+
+        click.echo(summary_csv(scores), nl=False)
+    else:
+        from calipers.present.terminal import print_scores
+
+        print_scores(scores, console(), notes=not quiet)

@@ -1,0 +1,25 @@
+"""calipers metrics: every metric, from the one place where it is defined."""
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+
+
+@click.command("metrics")
+@click.argument("name", required=False)
+@options.json_option
+def command(name: str | None, as_json: bool) -> None:
+    """List every metric: its formula in words, its parameters, its other names.
+
+    With NAME (any tool's spelling), only that one.
+    """
+    from calipers import api
+
+    listing = api.metrics(name)
+    if as_json:
+        print_json(listing)
+    else:
+        from calipers.present.terminal import print_metrics
+
+        print_metrics(listing, console())

@@ -1,0 +1,113 @@
+"""Options that several commands share, so that they look the same everywhere."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from calipers.errors import InvalidInput
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """One decorator out of several; the first stands first in the help text."""
+
+    def wrap(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return wrap
+
+
+def input_options(function: F) -> F:
+    """DATA, or --ground-truth and --run."""
+    return apply(
+        click.argument("data", required=False),
+        click.option("--ground-truth", "-g", metavar="FILE", help="What should be found."),
+        click.option("--run", "-r", metavar="FILE", help="What the retriever returned."),
+    )(function)
+
+
+def measure_options(function: F) -> F:
+    """Which metrics, at which cut-offs, under which policies."""
+    return apply(
+        click.option(
+            "--metrics", "-m", metavar="LIST",
+            help="Metrics, such as recall@10,ndcg@5,mrr (`calipers metrics` lists them).",
+        ),
+        click.option(
+            "-k", "cutoffs", metavar="LIST",
+            help="Cut-offs for metrics written without one, such as 1,5,10.",
+        ),
+        click.option(
+            "--rel", type=float, metavar="GRADE",
+            help="The grade from which a target is relevant. [default: above 0]",
+        ),
+        policy_options,
+    )(function)  # fmt: skip
+
+
+def policy_options(function: F) -> F:
+    """What happens in the doubtful cases."""
+    from calipers.model.choices import CHOICES, LIKE
+
+    said = {
+        "missing": "A query that the run does not have. [default: zero]",
+        "unanswerable": "A query without any relevant target. [default: exclude]",
+        "duplicates": "The same item twice for one query. [default: first]",
+        "unknown": "A query that the ground truth does not have. [default: ignore]",
+        "errors": "A query on which the retriever failed. [default: zero]",
+        "ties": "Order among equal scores. [default: trec for TREC runs, else input]",
+    }
+    options = [
+        click.option(
+            "--like", type=click.Choice(list(LIKE)),
+            help="Take the policies of another tool, so that numbers equal its own.",
+        )
+    ]  # fmt: skip
+    for name, words in CHOICES.items():
+        options.append(click.option(f"--{name}", type=click.Choice(words), help=said[name]))
+    return apply(*options)(function)
+
+
+POLICY_NAMES = ("missing", "unanswerable", "duplicates", "unknown", "errors", "ties")
+
+
+def json_option(function: F) -> F:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")(
+        function
+    )
+
+
+def cutoff_list(text: str | None) -> list[int] | None:
+    """The cut-offs of ``-k 1,5,10``."""
+    if text is None:
+        return None
+    from calipers.metrics.spec import check_cutoff
+
+    return [check_cutoff(one) for one in text.split(",")]
+
+
+def weights(text: str | None) -> dict[str, float] | None:
+    """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
+    if text is None:
+        return None
+    from calipers.metrics.spec import split
+
+    found: dict[str, float] = {}
+    for piece in split(text):
+        name, equals, number = piece.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not equals or not 0 < value < float("inf"):
+            raise InvalidInput(
+                f"The weight {piece!r} in --score cannot be read; write metric=weight with a "
+                "weight above 0, such as recall@10=0.7,precision@5=0.3."
+            )
+        found[name.strip()] = value
+    return found

@@ -1,0 +1,1 @@
+"""Results made readable: view models first, then the terminal, CSV and more."""

@@ -1,0 +1,78 @@
+"""What was counted and which policies applied, in plain words."""
+
+from calipers.model.scores import Scores
+from calipers.present.plain import printable
+
+SCORED = {"zero": "scored 0", "exclude": "left out"}
+
+
+def notes(scores: Scores) -> list[str]:
+    """One sentence per thing a reader must know to trust the table."""
+    audit, policy = scores.audit, scores.policy
+    lines = [
+        f"{_count(audit.queries, 'query', 'queries')}, "
+        f"{_count(audit.targets, 'relevant target')}, {_count(audit.retrieved, 'result')}."
+    ]
+    if audit.unanswerable:
+        lines.append(
+            f"{_count(audit.unanswerable, 'query', 'queries')} without any relevant target: "
+            f"{SCORED[policy.unanswerable]}; nothing was returned for "
+            f"{audit.unanswerable_silent} of them."
+        )
+    if audit.missing:
+        lines.append(
+            f"{_count(audit.missing, 'query', 'queries')} missing from the run "
+            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}."
+        )
+    if audit.errors:
+        lines.append(
+            f"{_count(audit.errors, 'query', 'queries')} on which the retriever failed: "
+            f"{SCORED[policy.errors]}."
+        )
+    if audit.empty:
+        lines.append(f"{_count(audit.empty, 'query', 'queries')} without results: scored 0.")
+    if audit.unknown:
+        lines.append(
+            f"{_count(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
+            f"({_names(audit.unknown_examples, audit.unknown)}): not measured."
+        )
+    if audit.duplicates:
+        lines.append(
+            f"{_count(audit.duplicates, 'result')} returned a second time for the same query: "
+            "each takes up its rank and earns nothing."
+        )
+    if audit.ties_on_targets:
+        lines.append(
+            f"{_count(audit.ties_on_targets, 'target')} found among equal scores: their rank is "
+            f"decided by ties={policy.ties}."
+        )
+    if audit.repeated_judgements:
+        lines.append(f"{_count(audit.repeated_judgements, 'judgement')} given twice: counted once.")
+    if audit.unjudged_rate is not None:
+        where = f"the first {audit.depth} results" if audit.depth else "all results"
+        lines.append(f"{audit.unjudged_rate:.0%} of {where} were never judged; they count as wrong.")
+    lines.append(_about_intervals(scores))
+    return lines
+
+
+def _about_intervals(scores: Scores) -> str:
+    methods = {s.interval.method for s in scores.summaries.values() if s.interval}
+    level = scores.settings["level"]
+    names = {
+        "bootstrap": f"bootstrap, {scores.settings['resamples']} resamples",
+        "wilson": "Wilson's for shares of queries",
+        "normal": "normal approximation, as there are very many queries",
+    }
+    how = "; ".join(names[method] for method in names if method in methods)
+    if not how:
+        return "No intervals: they need at least two queries."
+    return f"Below each mean its {level:.0%} interval ({how})."
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _names(examples: tuple[str, ...], count: int) -> str:
+    shown = ", ".join(printable(name, 40) for name in examples)
+    return shown + (", …" if count > len(examples) else "")
