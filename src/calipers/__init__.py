@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from calipers.model.policy import Policy
     from calipers.model.run import Run
     from calipers.model.scores import Scores
-    from calipers.version import VERSION as __version__
+    from calipers.version import __version__
 
 _HOME = {
+    "__version__": "calipers.version",
     "CalipersError": "calipers.errors",
     "GroundTruth": "calipers.model.ground_truth",
     "Policy": "calipers.model.policy",
@@ -66,8 +67,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return import_module("calipers.version").VERSION
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'calipers' has no attribute {name!r}")

@@ -12,7 +12,7 @@ a bootstrap of 20 hits out of 20 would claim that the true rate is exactly 1.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,14 +46,19 @@ def mean_interval(
     *,
     bounds: Bounds | None = None,
     method: Method | None = None,
+    shares: bool = True,
 ) -> Interval | None:
     """The confidence interval of the mean of one column; NaN is left out first.
 
-    None with fewer than two values. `method` is chosen by the number of values unless given.
-    `bounds` are the limits of the metric; the interval is cut there.
+    None with fewer than two values. `method` is chosen by the values unless given. `bounds` are
+    the limits of the metric; the interval is cut there. `shares` says whether a column of only
+    0 and 1 is a share of queries; among differences it is not.
 
-    >>> mean_interval([1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
-    Interval(low=0.375, high=1.0, level=0.95, method='bootstrap')
+    >>> mean_interval([0.5, 0.25, 1.0, 0.75, 0.0, 1.0, 0.5, 0.25])
+    Interval(low=0.21875, high=0.84375, level=0.95, method='bootstrap')
+    >>> hits = mean_interval([1.0] * 20)
+    >>> round(hits.low, 3), hits.high, hits.method
+    (0.839, 1.0, 'wilson')
     >>> mean_interval([0.5, 0.5, float("nan")])
     Interval(low=0.5, high=0.5, level=0.95, method='bootstrap')
     >>> mean_interval([0.5]) is None
@@ -65,8 +70,9 @@ def mean_interval(
             f"The values have the wrong shape: found {column.ndim} dimensions, 1 is needed."
         )
     return mean_intervals(
-        column[:, np.newaxis], level, resamples, seed, bounds=[bounds], method=method
-    )[0]
+        column[:, np.newaxis], level, resamples, seed,
+        bounds=[bounds], method=method, shares=shares,
+    )[0]  # fmt: skip
 
 
 def mean_intervals(
@@ -77,13 +83,14 @@ def mean_intervals(
     *,
     bounds: Sequence[Bounds | None] | None = None,
     method: Method | None = None,
+    shares: bool = True,
 ) -> list[Interval | None]:
     """`mean_interval` of every column of an (n, m) array, in one pass.
 
     Columns that are undefined (NaN) for the same queries share their draws. Each result is the
     same as that of the column alone.
 
-    >>> columns = [[1.0, 0.2], [0.0, 0.2], [1.0, float("nan")], [1.0, float("nan")]]
+    >>> columns = [[0.5, 0.2], [0.0, 0.2], [1.0, float("nan")], [1.0, float("nan")]]
     >>> [(interval.low, interval.high) for interval in mean_intervals(columns)]
     [(0.0, 1.0), (0.2, 0.2)]
     """
@@ -93,32 +100,34 @@ def mean_intervals(
             f"The confidence level is out of range: found {level}, "
             "a number above 0 and below 1 is allowed, such as 0.95."
         )
-    if method not in (None, "bootstrap", "normal"):
+    if method not in (None, *_ENDS):
         raise InvalidInput(
-            f"The interval method is unknown: found {method!r}, 'bootstrap' or 'normal' is allowed."
+            f"The interval method is unknown: found {method!r}, {' or '.join(map(repr, _ENDS))} "
+            "is allowed."
         )
-    def _ends(chosen: Method, defined: FloatArray) -> list[Bounds]:
-        if chosen == "bootstrap":
-            return _bootstrap_ends(defined, level, resamples, seed)
-        return (_wilson_ends if chosen == "wilson" else _normal_ends)(defined, level)
-
     found: dict[int, Interval] = {}
     for at, defined in columns_by_pattern(columns):
-        n = defined.shape[0]
-        if n < 2:
+        if defined.shape[0] < 2:
             continue
-        usual: Method = method or ("bootstrap" if n <= LARGEST_BOOTSTRAP else "normal")
-        shares = [method is None and _is_share(column) for column in defined.T]
-        for chosen in (usual, "wilson"):
-            which = [i for i, share in enumerate(shares) if share == (chosen == "wilson")]
-            if not which:
-                continue
-            for i, (low, high) in zip(which, _ends(chosen, defined[:, which]), strict=True):
-                limits = bounds[at[i]] if bounds is not None else None
+        for chosen, which in _columns_by_method(defined, method, shares).items():
+            ends = _ENDS[chosen](defined[:, which], level, resamples, seed)
+            for column, (low, high) in zip((at[i] for i in which), ends, strict=True):
+                limits = bounds[column] if bounds is not None else None
                 if limits is not None:
                     low, high = max(low, limits[0]), min(high, limits[1])
-                found[at[i]] = Interval(low, high, level, chosen)
+                found[column] = Interval(low, high, level, chosen)
     return [found.get(column) for column in range(columns.shape[1])]
+
+
+def _columns_by_method(
+    defined: FloatArray, method: Method | None, shares: bool
+) -> dict[Method, list[int]]:
+    usual: Method = "bootstrap" if defined.shape[0] <= LARGEST_BOOTSTRAP else "normal"
+    chosen: dict[Method, list[int]] = {}
+    for i, column in enumerate(defined.T):
+        fitting: Method = "wilson" if shares and _is_share(column) else usual
+        chosen.setdefault(method or fitting, []).append(i)
+    return chosen
 
 
 def columns_by_pattern(columns: FloatArray) -> Iterator[tuple[list[int], FloatArray]]:
@@ -169,7 +178,7 @@ def _is_share(column: FloatArray) -> bool:
     return bool(((column == 0.0) | (column == 1.0)).all())
 
 
-def _wilson_ends(defined: FloatArray, level: float) -> list[Bounds]:
+def _wilson_ends(defined: FloatArray, level: float, _resamples: int, _seed: int) -> list[Bounds]:
     n = defined.shape[0]
     z = round(normal_quantile(0.5 + 0.5 * level), _DIGITS)
     ends = []
@@ -181,7 +190,7 @@ def _wilson_ends(defined: FloatArray, level: float) -> list[Bounds]:
     return ends
 
 
-def _normal_ends(defined: FloatArray, level: float) -> list[Bounds]:
+def _normal_ends(defined: FloatArray, level: float, _resamples: int, _seed: int) -> list[Bounds]:
     n = defined.shape[0]
     width = round(t_quantile(0.5 + 0.5 * level, n - 1), _DIGITS) / math.sqrt(n)
     ends = []
@@ -231,3 +240,10 @@ def quantile_of_sorted(ordered: FloatArray, p: float) -> float:
     after = min(before + 1, len(ordered) - 1)
     low, high = float(ordered[before]), float(ordered[after])
     return low + (high - low) * (position - before)
+
+
+_ENDS: dict[Method, Callable[[FloatArray, float, int, int], list[Bounds]]] = {
+    "bootstrap": _bootstrap_ends,
+    "normal": _normal_ends,
+    "wilson": _wilson_ends,
+}

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from calipers.analyse.intervals import (
     Bounds,
-    Interval,
     columns_by_pattern,
     exact_mean,
     mean_interval,
@@ -27,6 +26,7 @@ from calipers.analyse.intervals import (
 )
 from calipers.analyse.resampling import FloatArray, as_columns, exact_bits, sign_blocks, to_grid
 from calipers.errors import InvalidInput
+from calipers.model.interval import Interval
 
 # Up to this many non-zero differences, all sign flips are tried: 65,536 of them.
 LARGEST_EXACT = 16
@@ -91,7 +91,7 @@ def paired_results(
     """
     columns = as_columns(differences)
     p_values = randomisation_tests(columns, resamples, seed)
-    intervals = mean_intervals(columns, level, resamples, seed, bounds=bounds)
+    intervals = mean_intervals(columns, level, resamples, seed, bounds=bounds, shares=False)
     return [
         _describe(column[~np.isnan(column)], interval, float(p))
         for column, interval, p in zip(columns.T, intervals, p_values, strict=True)
@@ -111,7 +111,7 @@ def paired_interval(
     >>> paired_interval([0.5, 0.25, 0.5, 0.25, 0.5, 0.25, 0.5, 0.25])
     Interval(low=0.28125, high=0.46875, level=0.95, method='bootstrap')
     """
-    return mean_interval(differences, level, resamples, seed, bounds=bounds)
+    return mean_interval(differences, level, resamples, seed, bounds=bounds, shares=False)
 
 
 def randomisation_test(differences: ArrayLike, resamples: int = 10_000, seed: int = 0) -> float:

@@ -13,7 +13,8 @@ from calipers.model.scores import Scores, Summary
 def summarise(scores: Scores) -> tuple[Summary, ...]:
     """One summary per metric, and one for the combined score where there is one."""
     names = [metric.name for metric in scores.metrics]
-    bounds = [(m.bounds[0], math.inf if m.bounds[1] is None else m.bounds[1]) for m in scores.metrics]
+    highest = [math.inf if m.bounds[1] is None else m.bounds[1] for m in scores.metrics]
+    bounds = [(m.bounds[0], high) for m, high in zip(scores.metrics, highest, strict=True)]
     values = scores.values
     if scores.weights:
         names.append("score")

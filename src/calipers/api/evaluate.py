@@ -16,7 +16,7 @@ from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import fingerprint_settings
 from calipers.model.matches import Matches
 from calipers.model.scores import MetricFacts, Scores
-from calipers.version import VERSION
+from calipers.version import __version__
 
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
 DEFAULT_WITHOUT_CUTOFF = ("mrr", "map")
@@ -55,9 +55,7 @@ def evaluate(
     """
     chosen = choose_metrics(metrics, k, rel, weights)
     prepared = prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
-    return score(
-        prepared, chosen, weights=weights, level=level, resamples=resamples, seed=seed
-    )
+    return score(prepared, chosen, weights=weights, level=level, resamples=resamples, seed=seed)
 
 
 def score(
@@ -79,7 +77,7 @@ def score(
     )  # fmt: skip
     enforce(policy, audit)
     settings = {
-        "calipers": VERSION, **prepared.settings,
+        "calipers": __version__, **prepared.settings,
         "level": level, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     names = [str(metric) for metric in metrics]
@@ -112,7 +110,7 @@ def choose_metrics(
     weights: Mapping[str, float] | None = None,
 ) -> tuple[Metric, ...]:
     """The metrics asked for, or the usual ones, and those that a combined score needs."""
-    ks = None if k is None else [check_cutoff(one) for one in ([k] if _is_single(k) else k)]
+    ks = _cutoffs(k)
     if metrics is None:
         chosen = (*parse(DEFAULT_METRICS, ks or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF))
     else:
@@ -135,8 +133,11 @@ def _weighted(name: str) -> Metric:
     return several[0]
 
 
-def _is_single(k: Any) -> bool:
-    return isinstance(k, str) or not hasattr(k, "__iter__")
+def _cutoffs(k: Any) -> list[int] | None:
+    if k is None:
+        return None
+    several = [k] if isinstance(k, str) or not hasattr(k, "__iter__") else k
+    return [check_cutoff(one) for one in several]
 
 
 def _check_intervals(level: float, resamples: int) -> None:

@@ -12,7 +12,7 @@ def metrics(name: str | None = None) -> list[dict[str, Any]]:
     >>> metrics("P_5")[0]["name"]
     'precision'
     """
-    chosen = definitions().values()
+    chosen = list(definitions().values())
     if name is not None:
         chosen = [metric.definition for metric in parse([name], ks=[1])][:1]
     return [_listed(definition) for definition in chosen]

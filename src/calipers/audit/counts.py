@@ -24,9 +24,7 @@ def audit_counts(
     missing = matches.having_status(MISSING)
     shown = matches.retrieved if depth is None else np.minimum(matches.retrieved, depth)
     in_depth = matches.edge_rank <= (np.iinfo(np.int64).max if depth is None else depth)
-    pairs = np.unique(
-        np.stack([matches.edge_query[in_depth], matches.edge_rank[in_depth]]), axis=1
-    )
+    pairs = np.unique(np.stack([matches.edge_query[in_depth], matches.edge_rank[in_depth]]), axis=1)
     return Audit(
         queries=matches.n_queries,
         answered=int(matches.having_status(ANSWERED).sum()),

@@ -7,7 +7,7 @@ from pkgutil import iter_modules
 import click
 
 from calipers.errors import CalipersError
-from calipers.version import VERSION
+from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
 """The commands that help lists before the others."""
@@ -17,7 +17,7 @@ NOT_COMMANDS = ("options", "output", "progress")
 class LazyGroup(click.Group):
     """Finds commands among the modules of this package and loads only the one that runs."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
         """Every module here that is a command."""
         found = sorted(m.name for m in iter_modules(__path__) if m.name not in NOT_COMMANDS)
         names = [name.strip("_").replace("_", "-") for name in found]
@@ -54,7 +54,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 success, 1 a gate failed, 2 bad use or bad input.",
 )
-@click.version_option(VERSION, prog_name="calipers")
+@click.version_option(__version__, prog_name="calipers")
 def group() -> None:
     """Measure the retriever of a RAG pipeline.
 

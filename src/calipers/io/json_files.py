@@ -85,9 +85,7 @@ def read_lines(source: Source) -> Dataset:
                 where = f"{source.name}:{number} $"
                 raise InvalidInput(explain_mismatch(str(error), where)) from None
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise UnreadableFile(
-                    explain_broken(str(error), line, source, number)
-                ) from None
+                raise UnreadableFile(explain_broken(str(error), line, source, number)) from None
 
     def place(number: int) -> str:
         return f"{source.name}:{lines[number]} $"

@@ -60,9 +60,7 @@ def load_pair(
             ground_truth, data,
         )  # fmt: skip
     if data is not None and run is not None and ground_truth is None:
-        return _pair(
-            load(data, "ground_truth", progress), load(run, "run", progress), data, run
-        )
+        return _pair(load(data, "ground_truth", progress), load(run, "run", progress), data, run)
     if data is not None:
         if ground_truth is not None:
             raise InvalidInput(
@@ -98,7 +96,9 @@ def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
     return dataset.ground_truth, dataset.run
 
 
-def _pair(truth: Dataset, run: Dataset, truth_given: Any, run_given: Any) -> tuple[GroundTruth, Run]:
+def _pair(
+    truth: Dataset, run: Dataset, truth_given: Any, run_given: Any
+) -> tuple[GroundTruth, Run]:
     a, b = _name(truth_given, "ground_truth"), _name(run_given, "run")
     if truth.ground_truth is None and run.run is None:
         raise InvalidInput(

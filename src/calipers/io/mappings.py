@@ -25,7 +25,9 @@ def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             "give the two separately (--ground-truth and --run, or ground_truth= and run=)."
         )
     for query, items in value.items():
-        if isinstance(items, str) or not isinstance(items, Mapping | list | tuple | set | frozenset):
+        if isinstance(items, str) or not isinstance(
+            items, Mapping | list | tuple | set | frozenset
+        ):
             raise InvalidInput(
                 f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
                 "a list of items."
@@ -57,8 +59,7 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
         )
     frame, _ = _flatten(value, name, "score" if all(scored) else None)
     queries = pl.DataFrame({"query": _ids(value, name)})
-    order = "score" if all(scored) and value else "listed"
-    run = Run.from_frame(frame, order=order, queries=queries, name=None)
+    run = Run.from_frame(frame, queries=queries)
     return Dataset(run=run, kind=name)
 
 

@@ -120,7 +120,10 @@ class RecordBuilder:
         if not self._seen:
             raise InvalidInput(f"{self.kind} holds no queries: found an empty list.")
         n = len(self._seen)
-        for what, having in (("retrieved", self._with_results), ("ground_truth", self._with_targets)):
+        for what, having in (
+            ("retrieved", self._with_results),
+            ("ground_truth", self._with_targets),
+        ):
             if 0 < having < n:
                 raise InvalidInput(self._lacking(what, having))
         queries = pl.concat(self._queries)
@@ -193,9 +196,7 @@ class RecordBuilder:
         return {name: pl.Series(name, values, pl.String) for name, values in columns.items()}
 
 
-def _add_results(
-    columns: _Columns, query: str, retrieved: Any, place: Place, number: int
-) -> None:
+def _add_results(columns: _Columns, query: str, retrieved: Any, place: Place, number: int) -> None:
     if isinstance(retrieved, dict):
         ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
         retrieved = [Result(id=item, score=score) for item, score in ordered]
@@ -247,9 +248,7 @@ def _tag(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def build(
-    records: Iterable[Record], place: Place, kind: str, name: str | None = None
-) -> Dataset:
+def build(records: Iterable[Record], place: Place, kind: str, name: str | None = None) -> Dataset:
     """A ground truth and a run from records in memory or on their way from a file."""
     builder = RecordBuilder(place, kind, name)
     builder.add_all(records)

@@ -26,7 +26,9 @@ FORMATS: tuple[Format, ...] = (
     Format("JSON mapping", json_files.detect_mapping, json_files.read_mapping),
     Format("CSV or TSV", tables.detect_delimited, tables.read_delimited),
     Format("TREC run", trec.detect_run, lambda source, _: trec.read_run(source)),
-    Format("TREC judgements", trec.detect_judgements, lambda source, _: trec.read_judgements(source)),
+    Format(
+        "TREC judgements", trec.detect_judgements, lambda source, _: trec.read_judgements(source)
+    ),
 )
 BINARY = ("Parquet", "Arrow")
 

@@ -1,13 +1,12 @@
 """A file as bytes: opened with clear errors, unpacked, cut into blocks of whole lines."""
 
 import gzip
-import io
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from calipers.errors import UnreadableFile
 
@@ -84,7 +83,7 @@ class Source:
                     self.progress(_position(file), total)
                 yield piece
 
-    def _open(self) -> BinaryIO:
+    def _open(self) -> "BufferedReader | Unpacked":
         try:
             file = self.path.open("rb")
         except FileNotFoundError:
@@ -95,7 +94,7 @@ class Source:
             raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
         magic = file.read(2)
         file.seek(0)
-        return _Unpacked(file) if magic == b"\x1f\x8b" else file
+        return Unpacked(file) if magic == b"\x1f\x8b" else file
 
     def check_has_content(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
@@ -109,10 +108,10 @@ class Source:
             )
 
 
-class _Unpacked(gzip.GzipFile):
+class Unpacked(gzip.GzipFile):
     """A gzip stream that owns its file and can say how far it got in it."""
 
-    def __init__(self, packed: BinaryIO) -> None:
+    def __init__(self, packed: BufferedReader) -> None:
         self.packed = packed
         super().__init__(fileobj=packed, mode="rb")
 
@@ -121,8 +120,8 @@ class _Unpacked(gzip.GzipFile):
         self.packed.close()
 
 
-def _position(file: BinaryIO) -> int:
-    return file.packed.tell() if isinstance(file, _Unpacked) else file.tell()
+def _position(file: BufferedReader | Unpacked) -> int:
+    return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
 
 
 def _newlines(block: bytes) -> bytes:
@@ -137,8 +136,3 @@ def line_and_column(content: bytes, position: int) -> tuple[int, int]:
     """
     before = content[:position]
     return before.count(b"\n") + 1, position - (before.rfind(b"\n") + 1) + 1
-
-
-def seekable(content: bytes) -> io.BytesIO:
-    """Bytes as a file."""
-    return io.BytesIO(content)

@@ -198,7 +198,9 @@ def _cast(
 def _renaming(columns: list[str]) -> dict[str, str]:
     """Other people's column names, each with ours, where ours is not there already."""
     lower = {column.strip().lower(): column for column in columns}
-    renaming = {lower[ours]: ours for ours in (*TARGET_SCHEMA, *RUN_SCHEMA, *NESTED) if ours in lower}
+    renaming = {
+        lower[ours]: ours for ours in (*TARGET_SCHEMA, *RUN_SCHEMA, *NESTED) if ours in lower
+    }
     for ours, others in ALSO_CALLED.items():
         if ours in lower:
             continue

@@ -46,9 +46,7 @@ def check_writable(path: str | Path) -> None:
             f"The output {path} cannot be written: there is no folder {target.parent}; create it."
         )
     if not os.access(target.parent, os.W_OK):
-        raise WriteFailed(
-            f"The output {path} cannot be written: no permission in {target.parent}."
-        )
+        raise WriteFailed(f"The output {path} cannot be written: no permission in {target.parent}.")
     if target.suffix.lower() not in WRITERS:
         raise InvalidInput(
             f"The output {path} has the ending {target.suffix or 'nothing'!r}; "
@@ -67,14 +65,16 @@ def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     """Texts that a spreadsheet would run as a formula, made harmless by an apostrophe."""
     text = pl.selectors.string()
     dangerous = text.str.contains(r"^[=+\-@\t\r]")
-    return frame.with_columns(pl.when(dangerous).then(pl.concat_str(pl.lit("'"), text)).otherwise(text))
+    return frame.with_columns(
+        pl.when(dangerous).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+    )
 
 
 WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
     ".parquet": lambda frame, file: frame.write_parquet(file),
     ".csv": lambda frame, file: without_formulas(frame).write_csv(file),
     ".tsv": lambda frame, file: without_formulas(frame).write_csv(file, separator="\t"),
-    ".json": lambda frame, file: frame.write_json(file),
+    ".json": lambda frame, file: file.write(frame.write_json().encode()),
     ".jsonl": lambda frame, file: frame.write_ndjson(file),
     ".arrow": lambda frame, file: frame.write_ipc(file),
 }

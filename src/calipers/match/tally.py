@@ -15,6 +15,7 @@ from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 from calipers.model.tally import EXAMPLES, Tally
 
+
 @dataclass(eq=False)
 class RunTally:
     """Counts batches of a run; ``finish`` gives the tally."""
@@ -75,8 +76,10 @@ class RunTally:
         )  # fmt: skip
 
     def _code(self, names: pl.Series) -> Ints:
-        joined = names.rename("query").to_frame().join(
-            self._codes, on="query", how="left", maintain_order="left"
+        joined = (
+            names.rename("query")
+            .to_frame()
+            .join(self._codes, on="query", how="left", maintain_order="left")
         )
         return joined["code"].cast(pl.Int64).fill_null(-1).to_numpy()
 

@@ -28,16 +28,14 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
             views[key] = definition.view.of(matches, **for_view)
         value = np.array(definition.function(views[key], **own), dtype=np.float64)
         if definition.without_targets == "undefined":
-            _settle_unanswerable(value, matches, for_view.get("rel"), metric, policy)
+            _settle_unanswerable(value, matches, metric, policy)
         value[left_out] = np.nan
         values[:, column] = value
     return values
 
 
-def _settle_unanswerable(
-    value: Floats, matches: Matches, rel: float | None, metric: Metric, policy: Policy
-) -> None:
-    hopeless = ~matches.answerable(rel)
+def _settle_unanswerable(value: Floats, matches: Matches, metric: Metric, policy: Policy) -> None:
+    hopeless = ~matches.answerable(metric.rel)
     if policy.unanswerable == "zero":
         # 0 is the worst value only where more is better; a first rank of 0 would be the best.
         if metric.definition.better == "higher":

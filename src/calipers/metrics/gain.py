@@ -9,7 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.metrics.define import metric
 from calipers.metrics.ratio import ratio
 from calipers.metrics.views import Gains, Judged, per_query, within
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 
 Gain = Literal["linear", "exp"]
 
@@ -59,7 +59,7 @@ def err(gains: Gains, k: int | None = None, gmax: float | None = None) -> Floats
 
 @metric(better="higher")
 def rbp(gains: Gains, p: float = 0.8, gmax: float | None = None) -> Floats:
-    """Rank-biased precision: (1 - p) times the sum of gain p^(rank - 1), for a reader of patience p.
+    """Rank-biased precision: (1 - p) times the sum of gain times p^(rank - 1).
 
     The gain is the grade over the highest grade (``gmax``: that of the ground truth unless
     given). See rbp_residual for what unjudged results could add.
@@ -67,14 +67,15 @@ def rbp(gains: Gains, p: float = 0.8, gmax: float | None = None) -> Floats:
     _check_patience(p)
     highest = _highest(gains, gmax, "rbp")
     gain = gains.grade / highest if highest > 0 else np.zeros_like(gains.grade)
-    return per_query(gains.query, gains.n_queries, (1 - p) * gain * p ** (gains.rank - 1.0))
+    weight: Floats = (1 - p) * np.power(p, gains.rank - 1.0)
+    return per_query(gains.query, gains.n_queries, weight * gain)
 
 
 @metric(better="lower", also=("rbp_resid",))
 def rbp_residual(judged: Judged, p: float = 0.8) -> Floats:
     """What unjudged results, and all that lies below the last one, could add to rbp."""
     _check_patience(p)
-    seen = (1 - p) * p ** (judged.rank - 1.0)
+    seen: Floats = (1 - p) * np.power(p, judged.rank - 1.0)
     return np.clip(1.0 - per_query(judged.query, judged.n_queries, seen), 0.0, 1.0)
 
 
@@ -94,7 +95,7 @@ def _highest(gains: Gains, gmax: float | None, name: str) -> float:
     return gmax
 
 
-def _product_before(query: np.ndarray, factor: Floats) -> Floats:
+def _product_before(query: Ints, factor: Floats) -> Floats:
     """Per query, the product of the factors that stand before each entry."""
     result = np.ones(query.size)
     running, last = 1.0, -1

@@ -41,4 +41,5 @@ def _irrelevant_so_far(judged: Judged) -> Floats:
     starts = np.flatnonzero(np.diff(judged.query, prepend=-1))
     before = np.concatenate(([0.0], running))[starts]
     lengths = np.diff(starts, append=judged.query.size)
-    return running - np.repeat(before, lengths)
+    so_far: Floats = running - np.repeat(before, lengths)
+    return so_far

@@ -41,6 +41,9 @@ def r_precision(found: Found) -> Floats:
 
 @metric(better="lower", bounds=(1, None))
 def first_rank(found: Found) -> Floats:
-    """The rank of the first target; undefined if none was found. Its median says more than its mean."""
+    """The rank of the first target; undefined if none was found.
+
+    Its median says more than its mean.
+    """
     first = found.first()
     return np.where(np.isinf(first), np.nan, first)

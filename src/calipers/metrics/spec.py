@@ -44,6 +44,12 @@ class Metric:
         cutoff = "" if self.k is None else f"@{self.k}"
         return self.name + cutoff + self.stem.removeprefix(self.name)
 
+    @property
+    def rel(self) -> float | None:
+        """Its own relevance threshold, if it has one."""
+        found = dict(self.parameters).get("rel")
+        return None if found is None else float(found)
+
     def with_rel(self, rel: float | None) -> "Metric":
         """This metric with a relevance threshold, where it takes one and has none of its own."""
         own = dict(self.parameters)
@@ -203,4 +209,6 @@ def _value(definition: Definition, parameter: Parameter, text: str) -> Value:
 
 
 def _show(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:.15g}" if value != int(value) else f"{value:.0f}"
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if value == int(value) else repr(value)

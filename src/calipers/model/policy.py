@@ -72,4 +72,3 @@ class Policy:
     def to_dict(self) -> dict[str, str | None]:
         """The choices by name, for the record in a result."""
         return asdict(self)
-

@@ -44,9 +44,7 @@ class RankedBatch:
         return np.diff(self.starts, append=self.frame.height)
 
 
-def rank_batches(
-    frames: Iterable[pl.DataFrame], order: Order, ties: Ties
-) -> Iterator[RankedBatch]:
+def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> Iterator[RankedBatch]:
     """Ranked batches of whole queries from frames that may cut a query in two."""
     seen: set[str] = set()
     for frame in _whole_queries(frames):
@@ -61,9 +59,11 @@ def rank_batches(
 
 def query_starts(query: pl.Series) -> Ints:
     """The rows at which a new query begins."""
-    return query.ne_missing(query.shift(1)).arg_true().to_numpy().astype(np.int64) if len(
-        query
-    ) > 1 else np.arange(len(query), dtype=np.int64)
+    return (
+        query.ne_missing(query.shift(1)).arg_true().to_numpy().astype(np.int64)
+        if len(query) > 1
+        else np.arange(len(query), dtype=np.int64)
+    )
 
 
 def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -77,7 +77,9 @@ def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
                 cut = pending.height
             if cut:
                 yield pending[:cut]
-            frame = pl.concat([pending[cut:], frame], rechunk=True) if cut < pending.height else frame
+            frame = (
+                pl.concat([pending[cut:], frame], rechunk=True) if cut < pending.height else frame
+            )
         pending = frame
     if pending is not None:
         yield pending

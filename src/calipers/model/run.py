@@ -1,6 +1,6 @@
 """What one retriever returned, in order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -8,8 +8,8 @@ from typing import Self
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
 from calipers.model.policy import Ties
+from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
 
 RUN_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
@@ -22,6 +22,13 @@ RUN_SCHEMA: dict[str, pl.DataType] = {
     "end": pl.Int64(),
     "tokens": pl.Int64(),
 }
+
+
+def natural_order(columns: Iterable[str]) -> Order:
+    """What makes the order in a table: ranks where it has them, else scores, else its rows."""
+    present = set(columns)
+    return "rank" if "rank" in present else "score" if "score" in present else "listed"
+
 
 Scan = Callable[[], Iterator[pl.DataFrame]]
 
@@ -60,11 +67,9 @@ class Run:
             raise InvalidInput(
                 f"A table of results has no column {unknown[0]!r}; found {frame.columns}."
             )
-        frame = frame.select(
-            pl.col(n).cast(t) for n, t in RUN_SCHEMA.items() if n in frame.columns
-        )
+        frame = frame.select(pl.col(n).cast(t) for n, t in RUN_SCHEMA.items() if n in frame.columns)
         if order is None:
-            order = "rank" if "rank" in frame.columns else "score" if "score" in frame.columns else "listed"
+            order = natural_order(frame.columns)
         return cls(lambda: iter((frame,)), order, ties, queries, name)
 
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:

@@ -15,7 +15,6 @@ from calipers.model.interval import Interval
 from calipers.model.policy import Policy
 from calipers.suggest import did_you_mean
 
-
 SCHEMA = 1
 """The number of the documented form of ``to_dict``."""
 
@@ -102,7 +101,8 @@ class Scores:
         """The weighted mean of the chosen metrics, per query; undefined where one of them is."""
         total = sum(self.weights.values())
         columns = [self.of(name) * (weight / total) for name, weight in self.weights.items()]
-        return np.sum(columns, axis=0)
+        combined: Floats = np.sum(columns, axis=0)
+        return combined
 
     @cached_property
     def per_query(self) -> pl.DataFrame:

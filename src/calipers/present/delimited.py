@@ -5,12 +5,14 @@ import io
 
 from calipers.model.scores import Scores
 
+HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
+
 
 def summary_csv(scores: Scores) -> str:
     """One line per metric: mean, median, interval, n, undefined; full precision."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["metric", "mean", "median", "low", "high", "level", "method", "n", "undefined"])
+    writer.writerow(HEADER)
     for summary in scores.summaries.values():
         interval = summary.interval
         ends = (

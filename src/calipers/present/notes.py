@@ -50,7 +50,8 @@ def notes(scores: Scores) -> list[str]:
         lines.append(f"{_count(audit.repeated_judgements, 'judgement')} given twice: counted once.")
     if audit.unjudged_rate is not None:
         where = f"the first {audit.depth} results" if audit.depth else "all results"
-        lines.append(f"{audit.unjudged_rate:.0%} of {where} were never judged; they count as wrong.")
+        rate = f"{audit.unjudged_rate:.0%}"
+        lines.append(f"{rate} of {where} were never judged; they count as wrong.")
     lines.append(_about_intervals(scores))
     return lines
 
