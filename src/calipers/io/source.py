@@ -116,6 +116,7 @@ class Unpacked(gzip.GzipFile):
         super().__init__(fileobj=packed, mode="rb")
 
     def close(self) -> None:
+        """Close the stream and the file under it."""
         super().close()
         self.packed.close()
 

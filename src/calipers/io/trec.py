@@ -169,7 +169,7 @@ def _check_line(line: bytes, place: str, layout: Layout) -> None:
             f"{place} has {len(columns)} columns; a line of a {layout.name} file has "
             f"{len(layout.form.split())}: {layout.form}."
         )
-    value = columns[dict((name, i) for i, name in layout.columns)[layout.number]]
+    value = columns[{name: i for i, name in layout.columns}[layout.number]]
     if not NUMBER.fullmatch(value) or not np.isfinite(float(value)):
         raise InvalidInput(
             f"{place} has the {layout.number} {value.decode()!r}; "

@@ -27,8 +27,8 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
@@ -63,10 +63,13 @@ def write_table(frame: pl.DataFrame, path: str | Path) -> None:
 
 def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     """Texts that a spreadsheet would run as a formula, made harmless by an apostrophe."""
-    text = pl.selectors.string()
-    dangerous = text.str.contains(r"^[=+\-@\t\r]")
     return frame.with_columns(
-        pl.when(dangerous).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+        pl.when(pl.col(name).str.contains(r"^[=+\-@\t\r]"))
+        .then(pl.concat_str(pl.lit("'"), pl.col(name)))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name, dtype in frame.schema.items()
+        if dtype == pl.String
     )
 
 
