@@ -46,20 +46,48 @@ def test_coverage_is_what_the_level_promises(name):
     assert 0.93 <= covered <= 0.97
 
 
-@pytest.mark.parametrize(
-    ("truth", "least", "most"),
-    # Hits out of 40 come in steps of 0.025, so the coverage of any interval moves in jumps.
-    # Near 1 it drops a little below the level.
-    [(0.5, 0.93, 0.97), (0.6, 0.93, 0.98), (0.7, 0.93, 0.98), (0.8, 0.93, 0.98), (0.9, 0.91, 0.96)],
-)
-def test_coverage_of_a_hit_rate_added_up_over_all_outcomes(truth, least, most):
-    outcomes = np.tri(41, 40, -1).T  # column h holds h hits
-    covered = sum(
+def coverage_of_hits(truth, found):
+    """The chance that the interval for the hits out of 40 holds the truth, over all outcomes."""
+    return sum(
         stats.binom.pmf(hits, 40, truth)
-        for hits, found in enumerate(mean_intervals(outcomes))
-        if found.low <= truth <= found.high
+        for hits, interval in enumerate(found)
+        if interval.low <= truth <= interval.high
     )
-    assert least <= covered <= most
+
+
+def test_coverage_of_a_hit_rate_added_up_over_all_outcomes():
+    outcomes = np.tri(41, 40, -1).T  # column h holds h hits
+    found = mean_intervals(outcomes)
+    assert {interval.method for interval in found} == {"wilson"}
+    # Hits out of 40 come in steps of 0.025, so the coverage of any interval moves in jumps;
+    # Wilson's stays near the level for every true rate, and on the level on average.
+    covered = [coverage_of_hits(truth, found) for truth in np.linspace(0.02, 0.98, 193)]
+    assert min(covered) > 0.92
+    assert max(covered) < 0.98
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.005)
+
+
+@given(st.integers(2, 60), st.data(), st.sampled_from([0.8, 0.95, 0.99]))
+def test_a_share_of_queries_agrees_with_scipy(n, data, level):
+    hits = data.draw(st.integers(0, n))
+    expected = stats.binomtest(hits, n).proportion_ci(level, method="wilson")
+    actual = mean_interval([1.0] * hits + [0.0] * (n - hits), level)
+    assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    assert actual.method == "wilson"
+
+
+def test_all_hits_do_not_claim_certainty():
+    found = mean_interval([1.0] * 20, bounds=(0.0, 1.0))
+    assert found.low < 0.85
+    assert found.high == 1.0
+
+
+def test_0_and_1_are_no_share_where_the_caller_says_so_or_names_a_method():
+    values = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+    assert mean_interval(values).method == "wilson"
+    assert mean_interval(values, shares=False).method == "bootstrap"
+    assert mean_interval(values, method="bootstrap") == mean_interval(values, shares=False)
+    assert mean_interval(values, method="normal").method == "normal"
 
 
 def test_the_expansion_is_what_makes_small_samples_honest():
@@ -109,7 +137,7 @@ def test_methods_agree_where_both_are_good():
 
 @given(scores, st.integers(0, 5), st.sampled_from([0.05, 0.5, 0.9, 0.95, 0.999]))
 def test_a_bootstrap_interval_holds_the_mean_and_stays_within_the_data(values, seed, level):
-    found = mean_interval(values, level, resamples=50, seed=seed)
+    found = mean_interval(values, level, resamples=50, seed=seed, method="bootstrap")
     assert min(values) <= found.low <= exact_mean(np.array(values)) <= found.high <= max(values)
 
 
@@ -192,6 +220,8 @@ def test_wrong_input_is_refused():
         mean_interval([0.0, 1.0], level=95)
     with pytest.raises(InvalidInput, match="interval method is unknown: found 'exact'"):
         mean_interval([0.0, 1.0], method="exact")
+    with pytest.raises(InvalidInput, match="interval method is unknown: found 'wilson'"):
+        mean_interval([0.0, 0.5], method="wilson")
     with pytest.raises(InvalidInput, match="found inf"):
         mean_interval([0.0, math.inf])
     with pytest.raises(InvalidInput, match="found 2 dimensions, 1 is needed"):

@@ -128,6 +128,13 @@ def test_the_line_between_exact_and_sampled():
     assert randomisation_test([1.0] * 40, resamples=99) == 1 / 100
 
 
+def test_differences_of_0_and_1_are_no_share_of_queries():
+    differences = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+    result = paired_result(differences)
+    assert result.interval.method == "bootstrap"
+    assert paired_interval(differences).method == "bootstrap"
+
+
 def test_no_difference_at_all():
     assert randomisation_test([0.0] * 100) == 1.0
     result = paired_result([0.0] * 3)
