@@ -1,0 +1,156 @@
+"""A result that ``calipers eval --json`` wrote, read back into scores."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.json_files import explain_broken
+from calipers.io.source import Source
+from calipers.model.arrays import Floats, frozen_array
+from calipers.model.audit import Audit
+from calipers.model.policy import Policy
+from calipers.model.scores import SCHEMA, MetricFacts, Scores, Summary
+from calipers.version import __version__
+
+_SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
+_WRITER = re.compile(rb'"calipers"\s*:\s*"')
+_AGAIN = "write it again with `calipers eval … --json`"
+
+
+class _Row(msgspec.Struct):
+    query: str
+    text: str | None
+    status: str
+    retrieved: int
+    targets: int
+    tags: dict[str, str | None]
+    scores: dict[str, float | None]
+
+
+class _Result(msgspec.Struct):
+    calipers: str
+    summaries: tuple[Summary, ...]
+    metrics: tuple[MetricFacts, ...]
+    weights: dict[str, float]
+    audit: Audit
+    policy: Policy
+    fingerprints: dict[str, str]
+    settings: dict[str, Any]
+    per_query: list[_Row] | None = None
+
+
+def is_result(path: str | Path) -> bool:
+    """Whether a file looks like a result of Calipers and not like a run or a ground truth."""
+    head = Source(Path(path)).head
+    is_object = head.lstrip()[:1] == b"{"
+    return is_object and bool(_SCHEMA_NUMBER.search(head) and _WRITER.search(head))
+
+
+def read_scores(path: str | Path) -> Scores:
+    """The scores in a result file, exactly as they were when it was written.
+
+    The means and intervals are those of the file; they are not computed again. Further keys
+    beside those of ``Scores.to_dict`` (a name, a date) are left to those who put them there.
+    """
+    source = Source(Path(path))
+    source.check_has_content()
+    content = source.read()
+    _check_schema(content, source)
+    try:
+        result = msgspec.json.decode(content, type=_Result)
+    except msgspec.ValidationError as error:
+        raise UnreadableFile(
+            f"The result in {source.name} is not whole: {_in_words(str(error))}; {_AGAIN}."
+        ) from None
+    if result.per_query is None:
+        raise InvalidInput(
+            f"The result in {source.name} has no scores per query, only means, and queries cannot "
+            f"be compared one by one; {_AGAIN}."
+        )
+    return _scores(result, result.per_query, source)
+
+
+def _check_schema(content: bytes, source: Source) -> None:
+    try:
+        value = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableFile(explain_broken(str(error), content, source)) from None
+    found = value.get("schema") if isinstance(value, dict) else None
+    if not isinstance(found, int) or "summaries" not in value:
+        raise UnreadableFile(
+            f"{source.name} is no result of Calipers: it has no 'schema' and 'summaries'; "
+            "give a file written with `calipers eval … --json`."
+        )
+    if found != SCHEMA:
+        writer = value.get("calipers")
+        raise UnreadableFile(
+            f"The result in {source.name} has the form number {found} (written by Calipers "
+            f"{writer if isinstance(writer, str) else 'of an unknown version'}), and this is "
+            f"Calipers {__version__}, which reads form number {SCHEMA}; write it again with this "
+            "version."
+        )
+
+
+def _scores(result: _Result, rows: list[_Row], source: Source) -> Scores:
+    queries = pl.DataFrame(
+        {name: [getattr(row, name) for row in rows] for name in QUERY_SCHEMA}, schema=QUERY_SCHEMA
+    )
+    if queries["query"].is_duplicated().any():
+        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
+        raise InvalidInput(
+            f"The result in {source.name} has the query {twice!r} twice in 'per_query'; {_AGAIN}."
+        )
+    names = dict.fromkeys(name for row in rows for name in row.tags)
+    return Scores(
+        metrics=result.metrics,
+        values=frozen_array(_values(result, rows, source)),
+        queries=queries,
+        tags={name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String)
+              for name in names},
+        audit=result.audit,
+        policy=result.policy,
+        fingerprints=result.fingerprints,
+        settings={"calipers": result.calipers, **result.settings},
+        summarise=lambda _: result.summaries,
+        weights=result.weights,
+    )  # fmt: skip
+
+
+def _values(result: _Result, rows: list[_Row], source: Source) -> Floats:
+    values = np.full((len(rows), len(result.metrics)), np.nan)
+    for i, row in enumerate(rows):
+        for j, metric in enumerate(result.metrics):
+            if metric.name not in row.scores:
+                raise InvalidInput(
+                    f"The result in {source.name} is not whole: $.per_query[{i}].scores has no "
+                    f"{metric.name!r}; {_AGAIN}."
+                )
+            value = row.scores[metric.name]
+            if value is not None:
+                values[i, j] = value
+    return values
+
+
+QUERY_SCHEMA: dict[str, pl.DataType] = {
+    "query": pl.String(),
+    "text": pl.String(),
+    "status": pl.String(),
+    "retrieved": pl.Int64(),
+    "targets": pl.Int64(),
+}
+
+
+def _in_words(message: str) -> str:
+    """msgspec's complaint as part of a sentence.
+
+    >>> _in_words("Expected `int`, got `str` - at `$.audit.queries`")
+    'expected int, got str at $.audit.queries'
+    """
+    what, _, place = message.partition(" - at ")
+    words = (what[:1].lower() + what[1:]).replace("`", "")
+    return f"{words} at {place.strip('`')}" if place else words

@@ -1,0 +1,117 @@
+import json
+
+import numpy as np
+import pytest
+
+from calipers import evaluate
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.results import is_result, read_scores
+
+RECORDS = [
+    {"query": "=a", "id": "1", "retrieved": ["x", "y"], "ground_truth": {"x": 3, "z": 1},
+     "tags": {"type": "fact", "hops": 2}},
+    {"query": "b", "id": "2", "retrieved": ["y", "z", "y"], "ground_truth": {"z": 0.3}},
+    {"query": "c", "id": "3", "retrieved": [], "ground_truth": {"z": 1}, "tags": {"type": None}},
+    {"query": "no answer", "id": "4", "retrieved": ["x"], "ground_truth": {}},
+]  # fmt: skip
+
+
+@pytest.fixture
+def scores():
+    return evaluate(
+        RECORDS, metrics="recall@1,3,mrr,ndcg(gain=exp),judged@3,first_rank",
+        weights={"recall@3": 0.7, "mrr": 0.3}, seed=3,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def file(scores, tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(scores.to_dict()))
+    return path
+
+
+def test_a_result_comes_back_exactly(scores, file):
+    again = read_scores(file)
+    assert again.to_dict() == scores.to_dict()
+    assert np.array_equal(again.values, scores.values, equal_nan=True)
+    assert np.isnan(again.values).any()
+    assert not again.values.flags.writeable
+    assert again.metrics == scores.metrics
+    assert again.policy == scores.policy
+    assert again.audit == scores.audit
+    assert again.queries.equals(scores.queries)
+    assert again.queries.schema == scores.queries.schema
+    assert again.per_query.equals(scores.per_query)
+    assert again.fingerprints == scores.fingerprints
+    assert dict(again.settings) == dict(scores.settings)
+    assert {name: tag.to_list() for name, tag in again.tags.items()} == {
+        "type": ["fact", None, None, None], "hops": ["2", None, None, None]
+    }  # fmt: skip
+    assert again["recall@3"] == scores["recall@3"]
+    assert np.array_equal(again.of("score"), scores.of("score"), equal_nan=True)
+
+
+def test_further_keys_are_left_alone(scores, file):
+    file.write_text(json.dumps({"name": "main", "saved": "2030-01-01", **scores.to_dict()}))
+    assert is_result(file)
+    assert read_scores(file).to_dict() == scores.to_dict()
+
+
+def test_a_result_is_told_from_a_run(file, tmp_path):
+    assert is_result(file)
+    run = tmp_path / "run.json"
+    run.write_text('{"schema": {"a": 1}, "calipers": {"b": 2}}')
+    assert not is_result(run)
+    run.write_text(json.dumps(RECORDS))
+    assert not is_result(run)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"schema": 2, "calipers": "9.0"},
+            r"form number 2 \(written by Calipers 9.0\).*reads form",
+        ),
+        ({"schema": "1"}, "is no result of Calipers"),
+        ({"summaries": None}, r"expected array, got null at \$.summaries"),
+        ({"audit": {"queries": 1}}, r"missing required field answered at \$.audit"),
+        ({"policy": {"missing": "sometimes"}}, r"not whole: .* at \$.policy"),
+        ({"per_query": None}, "has no scores per query, only means"),
+    ],
+)
+def test_what_is_no_result_of_this_form_is_refused(scores, file, change, sentence):
+    file.write_text(json.dumps({**scores.to_dict(), **change}))
+    with pytest.raises(UnreadableFile if "per_query" not in change else InvalidInput,
+                       match=sentence):  # fmt: skip
+        read_scores(file)
+
+
+def test_a_row_without_a_metric_and_a_query_twice_are_refused(scores, file):
+    result = scores.to_dict()
+    del result["per_query"][1]["scores"]["mrr"]
+    file.write_text(json.dumps(result))
+    with pytest.raises(InvalidInput, match=r"\$.per_query\[1\].scores has no 'mrr'"):
+        read_scores(file)
+    result = scores.to_dict()
+    result["per_query"].append(result["per_query"][0])
+    file.write_text(json.dumps(result))
+    with pytest.raises(InvalidInput, match="has the query '1' twice"):
+        read_scores(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [("", "is empty"), ("[1]", "is no result"), ('{"schema": 1', "ends in the middle")],
+)
+def test_broken_files_are_refused(tmp_path, content, sentence):
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    with pytest.raises(UnreadableFile, match=sentence):
+        read_scores(path)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(UnreadableFile, match="There is no file"):
+        read_scores(tmp_path / "none.json")
