@@ -55,6 +55,7 @@ class Record(msgspec.Struct):
     tags: dict[str, str | int | float | bool | None] | None = None
     latency_ms: float | None = None
     error: str | None = None
+    stages: dict[str, list[Id | Result] | dict[str, float]] | None = None
 
 
 Place = Callable[[int], str]
@@ -103,6 +104,8 @@ class RecordBuilder:
     _seen: dict[str, int] = field(default_factory=dict)
     _with_results: int = 0
     _with_targets: int = 0
+    _stages: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
+    _stage_queries: dict[str, list[str]] = field(default_factory=dict)
 
     def add_all(self, records: Iterable[Record]) -> None:
         """Take records in order."""
@@ -136,16 +139,17 @@ class RecordBuilder:
                 where=lambda row: f"{self.place(self._target_record[row])}.ground_truth",
             )
         if self._with_results:
-            results = pl.concat(self._results)
-            keep = [c for c in results.columns if results[c].null_count() < results.height]
-            keep = ["query", *(c for c in keep if c != "query")]
-            if "item" not in keep and "text" not in keep:
-                keep.append("item")
             run = Run.from_frame(
-                results.select(keep), order="listed",
+                _filled_columns(self._results), order="listed",
                 queries=queries.select("query", "latency_ms", "error"), name=self.name,
+                stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
         return Dataset(truth, run, self.kind)
+
+    def _stage(self, name: str) -> Run:
+        asked = pl.DataFrame({"query": self._stage_queries[name]}, schema={"query": pl.String()})
+        frame = _filled_columns(self._stages[name])
+        return Run.from_frame(frame, order="listed", queries=asked, name=name)
 
     def _lacking(self, what: str, having: int) -> str:
         return (
@@ -156,6 +160,7 @@ class RecordBuilder:
     def _add_chunk(self, chunk: list[Record]) -> None:
         results, targets = _Columns(_RESULTS), _Columns(tuple(TARGET_SCHEMA))
         queries = _Columns(tuple(_QUERY_SCHEMA))
+        stages: dict[str, _Columns] = {}
         for record in chunk:
             number = len(self._seen)
             query = self._identify(record, number)
@@ -165,7 +170,13 @@ class RecordBuilder:
             )  # fmt: skip
             if record.retrieved is not None or record.error is not None:
                 self._with_results += 1
-                _add_results(results, query, record.retrieved or [], self.place, number)
+                _add_results(
+                    results, query, record.retrieved or [], self.place, number, "retrieved"
+                )
+            for name, listed in (record.stages or {}).items():
+                columns = stages.setdefault(name, _Columns(_RESULTS))
+                _add_results(columns, query, listed, self.place, number, f"stages.{name}")
+                self._stage_queries.setdefault(name, []).append(query)
             if record.ground_truth is not None:
                 self._with_targets += 1
                 before = len(targets.values["query"])
@@ -174,6 +185,8 @@ class RecordBuilder:
             if record.tags:
                 self._tags.append((number, record.tags))
         self._results.append(results.frame(RUN_SCHEMA))
+        for name, columns in stages.items():
+            self._stages.setdefault(name, []).append(columns.frame(RUN_SCHEMA))
         self._targets.append(targets.frame(TARGET_SCHEMA))
         self._queries.append(queries.frame(_QUERY_SCHEMA))
 
@@ -196,7 +209,19 @@ class RecordBuilder:
         return {name: pl.Series(name, values, pl.String) for name, values in columns.items()}
 
 
-def _add_results(columns: _Columns, query: str, retrieved: Any, place: Place, number: int) -> None:
+def _filled_columns(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """The results without the columns that no record has."""
+    results = pl.concat(frames)
+    keep = [c for c in results.columns if results[c].null_count() < results.height]
+    keep = ["query", *(c for c in keep if c != "query")]
+    if "item" not in keep and "text" not in keep:
+        keep.append("item")
+    return results.select(keep)
+
+
+def _add_results(
+    columns: _Columns, query: str, retrieved: Any, place: Place, number: int, part: str
+) -> None:
     if isinstance(retrieved, dict):
         ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
         retrieved = [Result(id=item, score=score) for item, score in ordered]
@@ -207,11 +232,11 @@ def _add_results(columns: _Columns, query: str, retrieved: Any, place: Place, nu
         if one.id is None and one.text is None and one.document is None:
             raise InvalidInput(
                 f"A result has neither an id, nor a text, nor a document at "
-                f"{place(number)}.retrieved[{i}]; give it one."
+                f"{place(number)}.{part}[{i}]; give it one."
             )
         if one.score is not None and not abs(one.score) < float("inf"):
             raise InvalidInput(
-                f"A score is {one.score} at {place(number)}.retrieved[{i}].score; "
+                f"A score is {one.score} at {place(number)}.{part}[{i}].score; "
                 "a score is a finite number."
             )
         columns.add(

@@ -1,7 +1,7 @@
 """What one retriever returned, in order."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -47,6 +47,9 @@ class Run:
     ties: Ties = "input"
     queries: pl.DataFrame | None = None
     name: str | None = None
+    stages: Mapping[str, "Run"] = field(default_factory=dict)
+    """What stood before or beside this ranking, where it is known: ``candidates`` (the list that
+    a reranker was given), ``exact`` (exact search beside an approximate index)."""
 
     @classmethod
     def from_frame(
@@ -57,6 +60,7 @@ class Run:
         ties: Ties = "input",
         queries: pl.DataFrame | None = None,
         name: str | None = None,
+        stages: Mapping[str, "Run"] | None = None,
     ) -> Self:
         """A run from a table with query, item and what else there is (see ``RUN_SCHEMA``).
 
@@ -70,7 +74,7 @@ class Run:
         frame = frame.select(pl.col(n).cast(t) for n, t in RUN_SCHEMA.items() if n in frame.columns)
         if order is None:
             order = natural_order(frame.columns)
-        return cls(lambda: iter((frame,)), order, ties, queries, name)
+        return cls(lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}))
 
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order."""
