@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -100,7 +101,7 @@ DIFFERENT = {
     ("out.test.aqcM", "rbp_resid"): ("302", "all"),
 }
 
-VARIANTS = {
+VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "out.test.aq": ("qrels.test", "results.test", {"like": "trec_eval"}),
     "out.test.aqc": ("qrels.test", "results.trunc", {"like": "trec_eval-c"}),
     "out.test.aqcM": ("qrels.test", "results.trunc", {"like": "trec_eval-c"}),

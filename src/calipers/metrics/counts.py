@@ -3,7 +3,7 @@
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.metrics.define import metric
+from calipers.metrics.define import AboveZero, metric
 from calipers.metrics.ratio import ratio
 from calipers.metrics.views import Found
 from calipers.model.arrays import Floats
@@ -44,15 +44,13 @@ def f1(found: Found, k: int) -> Floats:
 
 
 @metric(better="higher", also=("f_beta", "fbeta", "fscore"))
-def f(found: Found, k: int, beta: float = 1.0) -> Floats:
+def f(found: Found, k: int, beta: AboveZero = 1.0) -> Floats:
     """Precision@k and recall@k in one: (1 + beta²) P R / (beta² P + R); 0 where both are 0.
 
     beta above 1 weighs recall more, below 1 precision.
     """
-    if not (np.isfinite(beta) and beta > 0):
-        raise InvalidInput(f"beta in f@k(beta=…) is {beta}; it must be a number above 0.")
     p, r = precision(found, k), recall(found, k)
-    weight = beta * beta
+    weight = min(beta * beta, 1e300)  # what lies beyond would be infinite
     return ratio((1 + weight) * p * r, weight * p + r, where_zero=np.where(np.isnan(r), np.nan, 0))
 
 

@@ -1,15 +1,33 @@
 """The decorator that makes a function a metric, and the registry it fills."""
 
 import inspect
+import math
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from calipers.model.arrays import Floats
 
 Better = Literal["higher", "lower", "neither"]
 Cutoff = Literal["required", "optional", "none"]
+
+
+@dataclass(frozen=True)
+class Between:
+    """The limits of a number; neither of them is allowed itself."""
+
+    low: float
+    high: float = math.inf
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"above {self.low:g}"
+        return f"between {self.low:g} and {self.high:g}"
+
+
+AboveZero = Annotated[float, Between(0)]
+Share = Annotated[float, Between(0, 1)]
 
 
 @dataclass(frozen=True)
@@ -20,11 +38,12 @@ class Parameter:
     default: float | str | None
     choices: tuple[str, ...] = ()
     """The allowed words; empty where the value is a number."""
+    limits: Between = Between(-math.inf)
 
     @property
     def allowed(self) -> str:
         """What may be written for it, in words."""
-        return " or ".join(self.choices) if self.choices else "a number"
+        return " or ".join(self.choices) if self.choices else f"a number {self.limits}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +102,11 @@ def metric(
     """
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
-        hints = get_type_hints(function)
+        hints = get_type_hints(function, include_extras=True)
         signature = list(inspect.signature(function).parameters.values())
         view = hints[signature[0].name]
         own = {p.name: _parameter(p, hints[p.name]) for p in signature[1:] if p.name != "k"}
-        view_hints = get_type_hints(view.of)
+        view_hints = get_type_hints(view.of, include_extras=True)
         of_view = {
             p.name: _parameter(p, view_hints[p.name])
             for p in list(inspect.signature(view.of).parameters.values())[1:]
@@ -125,4 +144,6 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
     for member in members:
         if get_origin(member) is Literal:
             return Parameter(parameter.name, parameter.default, get_args(member))
+        if get_origin(member) is Annotated:
+            return Parameter(parameter.name, parameter.default, limits=member.__metadata__[0])
     return Parameter(parameter.name, parameter.default)

@@ -4,7 +4,7 @@ import numpy as np
 
 from calipers.metrics.define import metric
 from calipers.metrics.ratio import ratio
-from calipers.metrics.views import Judged, per_query, within
+from calipers.metrics.views import Judged, Opposed, per_query, within
 from calipers.model.arrays import Floats
 
 
@@ -21,25 +21,24 @@ def judged(judged: Judged, k: int) -> Floats:
 
 
 @metric(better="higher")
-def bpref(judged: Judged) -> Floats:
+def bpref(opposed: Opposed) -> Floats:
     """How seldom a judged irrelevant result stands above a relevant one; ignores the unjudged.
 
     The mean over all R targets of 1 - min(irrelevant above, R) / min(irrelevant judged, R);
     a target that was not retrieved counts 0. An item of negative grade counts as not judged,
     as in trec_eval.
     """
-    irrelevant_above = _irrelevant_so_far(judged)
-    query = judged.query[judged.relevant]
-    above = irrelevant_above[judged.relevant]
-    total, against = judged.n_relevant[query], judged.n_irrelevant[query]
+    query = opposed.query[opposed.relevant]
+    above = _irrelevant_so_far(opposed)[opposed.relevant]
+    total, against = opposed.n_relevant[query], opposed.n_irrelevant[query]
     penalty = ratio(np.minimum(above, total), np.minimum(against, total), where_zero=0.0)
-    return ratio(per_query(query, judged.n_queries, 1.0 - penalty), judged.n_relevant)
+    return ratio(per_query(query, opposed.n_queries, 1.0 - penalty), opposed.n_relevant)
 
 
-def _irrelevant_so_far(judged: Judged) -> Floats:
-    running = np.cumsum(judged.irrelevant).astype(np.float64)
-    starts = np.flatnonzero(np.diff(judged.query, prepend=-1))
+def _irrelevant_so_far(opposed: Opposed) -> Floats:
+    running = np.cumsum(opposed.irrelevant).astype(np.float64)
+    starts = np.flatnonzero(np.diff(opposed.query, prepend=-1))
     before = np.concatenate(([0.0], running))[starts]
-    lengths = np.diff(starts, append=judged.query.size)
+    lengths = np.diff(starts, append=opposed.query.size)
     so_far: Floats = running - np.repeat(before, lengths)
     return so_far

@@ -109,10 +109,11 @@ def split(text: str) -> list[str]:
 def check_cutoff(value: Any) -> int:
     """A cut-off as a whole number above 0, or a sentence."""
     text = str(value).strip()
-    if isinstance(value, bool) or not re.fullmatch(r"\d+", text) or int(text) < 1:
+    is_number = not isinstance(value, bool) and re.fullmatch(r"0*[0-9]{1,9}", text)
+    if not is_number or int(text) < 1:
         raise InvalidInput(
-            f"The cut-off k is {text or 'empty'!r}; k must be a whole number of at least 1, "
-            "such as 10 (several: 1,5,10)."
+            f"The cut-off k is {text[:40] or 'empty'!r}; k must be a whole number from 1 to "
+            "999999999, such as 10 (several: 1,5,10)."
         )
     return int(text)
 
@@ -200,7 +201,7 @@ def _value(definition: Definition, parameter: Parameter, text: str) -> Value:
             number = float(text)
         except ValueError:
             number = float("nan")
-        if abs(number) < float("inf"):
+        if parameter.limits.low < number < parameter.limits.high:
             return number
     raise InvalidInput(
         f"{parameter.name} in {definition.name}({parameter.name}=…) is {text!r}; "

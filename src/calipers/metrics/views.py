@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from calipers.metrics.claims import claim_greedily
+from calipers.metrics.define import AboveZero
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matches import Matches
 
@@ -40,7 +41,7 @@ class Found:
     corpus_size: int | None
 
     @classmethod
-    def of(cls, matches: Matches, rel: float | None = None) -> Self:
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
         relevant = matches.relevant(rel)
         units, unit_of_target = np.unique(matches.target_unit[relevant], return_inverse=True)
@@ -105,7 +106,7 @@ class Claims:
     """R: how many targets could be claimed, per query."""
 
     @classmethod
-    def of(cls, matches: Matches, rel: float | None = None) -> Self:
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
         query, rank, grade = claim_greedily(matches, matches.relevant(rel))
         relevant = matches.relevant(rel)
@@ -159,6 +160,13 @@ class Gains:
             matches.highest_grade, matches.n_queries,
         )  # fmt: skip
 
+    def best_grade(self) -> Floats:
+        """The highest grade of each query, 0 where it has no target."""
+        best = np.zeros(self.n_queries)
+        # From the highest down, so writing them backwards leaves the highest.
+        best[self.ideal_query[::-1]] = self.ideal_grade[::-1]
+        return best
+
     def discounted(self, value: Floats, k: int | None = None) -> Floats:
         """Sum of the claimed values, each over log2(rank + 1)."""
         return _discounted(self.query, self.rank, value, k, self.n_queries)
@@ -176,7 +184,28 @@ def _discounted(query: Ints, rank: Ints, value: Floats, k: int | None, n_queries
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The ranks whose item somebody judged, relevant or not."""
+    """The ranks whose item somebody judged, whatever the grade."""
+
+    query: Ints
+    rank: Ints
+    retrieved: Ints
+
+    @classmethod
+    def of(cls, matches: Matches) -> Self:
+        """The view over every target."""
+        new = np.ones(matches.edge_query.size, dtype=np.bool_)
+        new[1:] = (np.diff(matches.edge_query) != 0) | (np.diff(matches.edge_rank) != 0)
+        return cls(matches.edge_query[new], matches.edge_rank[new], matches.retrieved)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.retrieved.size
+
+
+@dataclass(frozen=True, eq=False)
+class Opposed:
+    """The judged ranks, each either relevant or irrelevant."""
 
     query: Ints
     rank: Ints
@@ -188,7 +217,7 @@ class Judged:
     n_irrelevant: Floats
 
     @classmethod
-    def of(cls, matches: Matches, rel: float | None = None) -> Self:
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
         is_relevant = matches.relevant(rel)
         is_irrelevant = ~is_relevant & (matches.target_grade >= 0)
