@@ -54,7 +54,7 @@ class _Query(NamedTuple):
     grades: list[float]
     held: list[list[int]]  # for each rank up to k the positions in `grades`; empty for a copy
     k: int
-    apart: int | None  # distinct ids that are relevant or within k; unknowable with texts
+    by_text: bool
 
     def found(self) -> int:
         return len({target for targets in self.held for target in targets})
@@ -205,7 +205,8 @@ def confusion_at_k(
 ) -> Confusion:
     """Count targets found and missed, and ranks within k that hold none (copies included).
 
-    `tn`, the items neither relevant nor returned, needs the number of items in the corpus.
+    `tn`, the items neither relevant nor returned, needs the number of items in the corpus; with
+    it the four counts add up to that number.
 
     >>> confusion_at_k(["a", "x", "b"], ["a", "b", "c"], 3, corpus_size=100)
     Confusion(tp=2, fp=1, fn=1, tn=96)
@@ -217,17 +218,17 @@ def confusion_at_k(
     if corpus_size is None:
         return Confusion(tp, fp, fn, None)
     size = _whole("corpus_size", corpus_size)
-    if query.apart is None:
+    if query.by_text:
         raise InvalidInput(
             "corpus_size cannot be used with texts: how many items of the corpus hold a target "
             "is not known. Leave it out, or match by ids."
         )
-    if size < query.apart:
+    if size < tp + fp + fn:
         raise InvalidInput(
-            f"corpus_size is too small: found {size}, but retrieved and ground_truth alone name "
-            f"{query.apart} different items. Pass the number of items in the whole corpus."
+            f"corpus_size is too small: found {size}, but the first k results and the ground truth "
+            f"alone make {tp + fp + fn}. Pass the number of items in the whole corpus."
         )
-    return Confusion(tp, fp, fn, size - query.apart)
+    return Confusion(tp, fp, fn, size - tp - fp - fn)
 
 
 def _read(
@@ -245,7 +246,7 @@ def _read(
     if texts is not None:
         _refuse_ids_of(items, texts, grades)
         wanted = _relevant(targets_of(grades), rel)
-        return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, None)
+        return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, True)
     ids = [_hashed(f"retrieved[{at}]", _id_of(item)) for at, item in enumerate(items)]
     _refuse_other_kind(ids, grades)
     relevant = _relevant(grades, rel)
@@ -253,7 +254,7 @@ def _read(
     first = ids[:depth]
     # A position is taken out when it is found, so a copy further down finds nothing.
     held = [[open_positions.pop(name)] if name in open_positions else [] for name in first]
-    return _Query(list(relevant.values()), held, depth, len(relevant.keys() | set(first)))
+    return _Query(list(relevant.values()), held, depth, False)
 
 
 def _whole(name: str, value: Any) -> int:

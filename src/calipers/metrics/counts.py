@@ -99,7 +99,7 @@ def tn(found: Found, k: int) -> Floats:
     others = found.hits(k) + fp(found, k) + fn(found, k)
     if others.max(initial=0) > found.corpus_size:
         raise InvalidInput(
-            f"The size of the corpus is given as {found.corpus_size}, but one query alone has "
-            f"{int(others.max())} different results and targets; give the number of items in it."
+            f"The size of the corpus is given as {found.corpus_size}, but the results and targets "
+            f"of one query alone make {int(others.max())}; give the number of items in the corpus."
         )
     return found.corpus_size - others
