@@ -4,7 +4,7 @@ The records are decoded a few thousand at a time and become columns at once, so 
 file is never held as Python objects.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,8 @@ class Record(msgspec.Struct):
 Place = Callable[[int], str]
 """Turns the number of a record into words: the place it was read from."""
 
+EXAMPLE = '{"query": …, "retrieved": […], "ground_truth": {…}}'
+
 
 @dataclass(eq=False)
 class _Columns:
@@ -96,6 +98,8 @@ class RecordBuilder:
     place: Place
     kind: str
     name: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """What the file itself calls ``retrieved`` and ``ground_truth``."""
     _results: list[pl.DataFrame] = field(default_factory=list)
     _targets: list[pl.DataFrame] = field(default_factory=list)
     _target_record: list[int] = field(default_factory=list)
@@ -141,7 +145,7 @@ class RecordBuilder:
         if self._with_results:
             run = Run.from_frame(
                 _filled_columns(self._results), order="listed",
-                queries=queries.select("query", "latency_ms", "error"), name=self.name,
+                queries=queries, name=self.name,
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
         return Dataset(truth, run, self.kind)
@@ -153,8 +157,9 @@ class RecordBuilder:
 
     def _lacking(self, what: str, having: int) -> str:
         return (
-            f"{self.kind}: {having} of {len(self._seen)} records have {what!r} and the others "
-            "have not; give it in every record (an empty list where there is nothing)."
+            f"{self.kind}: {having} of {len(self._seen)} records have "
+            f"{self.fields.get(what, what)!r} and the others have not; give it in every record "
+            "(an empty list where there is nothing)."
         )
 
     def _add_chunk(self, chunk: list[Record]) -> None:
@@ -289,7 +294,7 @@ def convert_all(rows: Iterable[Any], place: Place) -> Iterator[Record]:
             raise InvalidInput(explain_mismatch(str(error), place(number))) from None
 
 
-def explain_mismatch(message: str, place: str) -> str:
+def explain_mismatch(message: str, place: str, example: str = EXAMPLE) -> str:
     """msgspec's complaint as our sentence, with the whole path."""
     what, _, path = message.partition(" - at `$")
     path = path.rstrip("`")
@@ -297,7 +302,7 @@ def explain_mismatch(message: str, place: str) -> str:
         field_name = what.split("`")[1]
         return (
             f"A required field is missing at {place}{path}: no {field_name!r}; a record is "
-            '{"query": …, "retrieved": […], "ground_truth": {…}}.'
+            f"{example}."
         )
     expected = what.removeprefix("Expected ").replace("`", "")
     wanted, _, found = expected.partition(", got ")
