@@ -6,6 +6,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.no_common_ids import check_common_ids
+from calipers.match.sieve import Sieve
 from calipers.match.tally import RunTally
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
@@ -31,14 +32,17 @@ def _match(
     targets = (
         ground_truth.targets.select("query", "item").with_row_index("target").drop_nulls("item")
     )
+    sieve = Sieve(targets["query"], targets["item"])
     counting = RunTally(ground_truth, policy.duplicates)
     found: list[pl.DataFrame] = []
     for batch in run.ranked(policy.ties):
         _check_ids(batch.frame)
         counting.add(batch)
+        rows = sieve.passing(batch.hashes)
+        columns = [batch.frame["query"].gather(rows), batch.frame["item"].gather(rows)]
+        columns += [pl.Series("rank", batch.rank[rows]), pl.Series("tied", batch.tied[rows])]
         found.append(
-            batch.frame.select("query", "item")
-            .with_columns(pl.Series("rank", batch.rank), pl.Series("tied", batch.tied))
+            pl.DataFrame(columns)
             .join(targets, on=["query", "item"], how="inner")
             .select("target", "rank", "tied")
         )

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.match.sieve import suspected_duplicates
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
@@ -14,6 +15,8 @@ from calipers.model.policy import Duplicates
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 from calipers.model.tally import EXAMPLES, Tally
+
+_STATUSES = [ANSWERED, EMPTY, MISSING, FAILED]
 
 
 @dataclass(eq=False)
@@ -32,56 +35,53 @@ class RunTally:
     _sample_items: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._codes = self.ground_truth.queries.select("query").with_row_index("code")
+        names = self.ground_truth.queries["query"].to_list()
+        self._codes = dict(zip(names, range(len(names)), strict=True))
 
     def add(self, batch: RankedBatch) -> Ints:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
-        names = batch.queries
-        codes = self._code(names)
-        self._fingerprint.add(names, _identity(batch.frame), batch.starts)
+        codes = self._code(batch.names)
+        self._fingerprint.add(batch.queries, batch.identity, batch.starts)
         known = codes >= 0
         self._retrieved.append((codes[known], batch.lengths[known]))
-        self._note_unknown(names, known)
+        self._note_unknown(batch.queries, known)
         if len(self._sample_items) < EXAMPLES:
-            self._sample_queries += names.head(EXAMPLES).to_list()
-            self._sample_items += _identity(batch.frame).drop_nulls().head(EXAMPLES).to_list()
-        row_known = np.repeat(known, batch.lengths)
-        self._ties += int(batch.tied[row_known].sum())
-        self._count_duplicates(batch, row_known)
+            self._sample_queries += batch.names[:EXAMPLES]
+            self._sample_items += batch.identity.drop_nulls().head(EXAMPLES).to_list()
+        self._ties += int((batch.tied & np.repeat(known, batch.lengths)).sum())
+        self._count_duplicates(batch, known)
         return codes
 
     def finish(self, run: Run, tied_targets: Ints) -> Tally:
         """The tally, once every batch was added."""
-        n = self._codes.height
+        n = len(self._codes)
         retrieved = np.zeros(n, dtype=np.int64)
-        status = np.full(n, MISSING, dtype=object)
+        status = np.full(n, _STATUSES.index(MISSING))
         for codes, lengths in self._retrieved:
             retrieved[codes] = lengths
         if run.queries is not None:
-            codes = self._code(run.queries["query"])
+            codes = self._code(run.queries["query"].to_list())
             known = codes >= 0
-            status[codes[known]] = EMPTY
+            status[codes[known]] = _STATUSES.index(EMPTY)
             self._note_silent_unknown(run.queries["query"], known)
-        status[retrieved > 0] = ANSWERED
+        status[retrieved > 0] = _STATUSES.index(ANSWERED)
         if run.queries is not None and "error" in run.queries.columns:
-            failed = self._code(run.queries.filter(pl.col("error").is_not_null())["query"])
-            status[failed[failed >= 0]] = FAILED
+            failed = self._code(
+                run.queries.filter(pl.col("error").is_not_null())["query"].to_list()
+            )
+            status[failed[failed >= 0]] = _STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
-            retrieved, pl.Series("status", status.tolist(), dtype=pl.String),
+            retrieved, pl.Series("status", _STATUSES, dtype=pl.String).gather(status),
             self._unknown, tuple(self._unknown_examples[:EXAMPLES]),
             self._duplicates, self._ties, self._fingerprint.hexdigest(),
             tuple(self._sample_queries[:EXAMPLES]), tuple(self._sample_items[:EXAMPLES]),
             tied_targets,
         )  # fmt: skip
 
-    def _code(self, names: pl.Series) -> Ints:
-        joined = (
-            names.rename("query")
-            .to_frame()
-            .join(self._codes, on="query", how="left", maintain_order="left")
-        )
-        return joined["code"].cast(pl.Int64).fill_null(-1).to_numpy()
+    def _code(self, names: list[str]) -> Ints:
+        code = self._codes.get
+        return np.fromiter((code(name, -1) for name in names), dtype=np.int64, count=len(names))
 
     def _note_unknown(self, names: pl.Series, known: np.ndarray) -> None:
         self._unknown += int((~known).sum())
@@ -96,25 +96,18 @@ class RunTally:
             self._unknown += extra
             self._unknown_examples += silent.head(EXAMPLES).to_list()
 
-    def _count_duplicates(self, batch: RankedBatch, row_known: np.ndarray) -> None:
-        item = _identity(batch.frame)
-        segment = np.repeat(np.arange(batch.starts.size), batch.lengths)
-        # Hashes decide fast; only where two are equal are the ids themselves compared.
-        mixed = item.hash().to_numpy() ^ (segment.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-        if pl.Series(mixed).n_unique() == batch.frame.height:
+    def _count_duplicates(self, batch: RankedBatch, known: np.ndarray) -> None:
+        rows = suspected_duplicates(batch.hashes)
+        if not rows.size:
             return
-        pairs = pl.DataFrame({"segment": segment, "item": item}).filter(pl.Series(row_known))
-        first = pairs.select(pl.struct("segment", "item").is_first_distinct()).to_series()
-        again = ~first & pairs["item"].is_not_null()
+        segment = np.searchsorted(batch.starts, rows, side="right") - 1
+        pairs = pl.DataFrame({"segment": segment, "item": batch.identity.gather(rows)})
+        pairs = pairs.filter(pl.Series(known[segment]) & pl.col("item").is_not_null())
+        again = ~pairs.select(pl.struct("segment", "item").is_first_distinct()).to_series()
         if again.any() and self.on_duplicates == "error":
             row = pairs.row(int(again.arg_true()[0]))
             raise InvalidInput(
-                f"The item {row[1]!r} is returned twice for query {batch.queries[row[0]]!r}; with "
+                f"The item {row[1]!r} is returned twice for query {batch.names[row[0]]!r}; with "
                 "duplicates=error an item may be returned once (duplicates=first counts the first)."
             )
         self._duplicates += int(again.sum())
-
-
-def _identity(frame: pl.DataFrame) -> pl.Series:
-    """What makes two results the same: the id, or the text where there are no ids."""
-    return frame["item"] if "item" in frame.columns else frame["text"]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+Hashes: TypeAlias = NDArray[np.uint64]
 
 
 def frozen_array(values: Floats) -> Floats:

@@ -6,6 +6,7 @@ and library version.
 
 import hashlib
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -45,25 +46,13 @@ class RankingFingerprint:
         """Take the rankings of whole queries: items in rank order, cut at ``starts``."""
         if not len(items):
             return
-        is_start = np.zeros(len(items), dtype=np.bool_)
-        is_start[starts] = True
-        texts = pl.DataFrame(
-            {"item": items.fill_null("\x00"), "query": repeat_each(queries, starts, len(items))}
-        ).select(
-            pl.when(pl.Series(is_start))
-            .then(pl.concat_str("query", "item", separator=_FIELD))
-            .otherwise("item")
-            .alias("text")
-        )["text"]
-        blob = memoryview(texts.str.join(_ROW).item().encode())
-        lengths = texts.str.len_bytes().to_numpy().astype(np.int64) + len(_ROW)
-        ends = np.cumsum(lengths)[np.append(starts[1:], len(items)) - 1]
+        items = items.fill_null("\x00")
+        texts = items.clone().scatter(starts, queries + _FIELD + items.gather(starts))
+        blob = texts.str.join(_ROW).item().encode()
+        row_ends = np.cumsum(texts.str.len_bytes().to_numpy().astype(np.int64) + len(_ROW))
+        cuts = [0, *row_ends[np.append(starts[1:], len(items)) - 1].tolist()]
         sha256 = hashlib.sha256
-        digests = []
-        begin = 0
-        for end in ends.tolist():
-            digests.append(sha256(blob[begin : end - 1]).digest())
-            begin = end
+        digests = [sha256(blob[begin : end - 1]).digest() for begin, end in pairwise(cuts)]
         halves = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 4)[:, :2]
         self._sums += halves.sum(axis=0, dtype=np.uint64)
         self._count += len(queries)
@@ -71,11 +60,6 @@ class RankingFingerprint:
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
         return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
-
-
-def repeat_each(queries: pl.Series, starts: Ints, height: int) -> pl.Series:
-    """Each query as often as it has rows."""
-    return queries.gather(np.repeat(np.arange(starts.size), np.diff(starts, append=height)))
 
 
 def _canonical(series: pl.Series) -> pl.Series:

@@ -5,13 +5,14 @@ A batch holds whole queries, so that sorting, ranks and duplicates never need mo
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Bools, Hashes, Ints
 from calipers.model.policy import Ties
 
 Order = Literal["listed", "rank", "score"]
@@ -33,28 +34,48 @@ class RankedBatch:
     tied: Bools
     """Whether a row shares its score with a neighbour, where scores make the order."""
 
-    @property
+    @cached_property
     def queries(self) -> pl.Series:
         """The queries of the batch, in order."""
         return self.frame["query"].gather(self.starts)
 
-    @property
+    @cached_property
+    def names(self) -> list[str]:
+        """The same as plain texts."""
+        return self.queries.to_list()
+
+    @cached_property
     def lengths(self) -> Ints:
         """How many results each query has."""
         return np.diff(self.starts, append=self.frame.height)
+
+    @cached_property
+    def identity(self) -> pl.Series:
+        """What makes two results the same: the id, or the text where there are no ids."""
+        return self.frame["item"] if "item" in self.frame.columns else self.frame["text"]
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """One number per row; two rows of the same query and identity have the same."""
+        of_query = np.repeat(self.queries.hash().to_numpy(), self.lengths)
+        return mixed_hashes(of_query, self.identity.hash().to_numpy())
+
+
+def mixed_hashes(of_query: Hashes, of_item: Hashes) -> Hashes:
+    """One hash from two. Good within one process, as the library's hashes are."""
+    return of_item ^ (of_query * np.uint64(0x9E3779B97F4A7C15))
 
 
 def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> Iterator[RankedBatch]:
     """Ranked batches of whole queries from frames that may cut a query in two."""
     seen: set[str] = set()
-    for frame in _whole_queries(frames):
-        starts = query_starts(frame["query"])
-        names = frame["query"].gather(starts).to_list()
+    for frame, starts in _whole_queries(frames):
+        batch = _rank(frame, starts, order, ties)
         before = len(seen)
-        seen.update(names)
-        if len(seen) != before + len(names):
+        seen.update(batch.names)
+        if len(seen) != before + len(batch.names):
             raise NotGroupedError
-        yield _rank(frame, starts, order, ties)
+        yield batch
 
 
 def query_starts(query: pl.Series) -> Ints:
@@ -66,30 +87,29 @@ def query_starts(query: pl.Series) -> Ints:
     )
 
 
-def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    pending: pl.DataFrame | None = None
+def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, Ints]]:
+    """Frames that end where a query ends, and the rows at which their queries begin."""
+    held: tuple[pl.DataFrame, Ints] | None = None
     for frame in frames:
         if not frame.height:
             continue
-        if pending is not None:
-            cut = int(query_starts(pending["query"])[-1])
-            if pending["query"][-1] != frame["query"][0]:
-                cut = pending.height
+        if held is not None:
+            before, starts = held
+            # The last query may go on in the next frame, so it waits for it.
+            cut = int(starts[-1])
             if cut:
-                yield pending[:cut]
-            frame = (
-                pl.concat([pending[cut:], frame], rechunk=True) if cut < pending.height else frame
-            )
-        pending = frame
-    if pending is not None:
-        yield pending
+                yield before[:cut], starts[:-1]
+            frame = pl.concat([before[cut:], frame], rechunk=True)
+        held = frame, query_starts(frame["query"])
+    if held is not None:
+        yield held
 
 
 def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> RankedBatch:
     tied = np.zeros(frame.height, dtype=np.bool_)
     lengths = np.diff(starts, append=frame.height)
     if order == "rank":
-        frame = _sorted(frame, lengths, ["rank"], [False])
+        frame = _sorted(frame, lengths, "rank", descending=False)
     elif order == "score":
         frame, tied = _by_score(frame, starts, lengths, ties)
     rank = np.arange(1, frame.height + 1) - np.repeat(starts, lengths)
@@ -99,13 +119,11 @@ def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> Ranked
 def _by_score(
     frame: pl.DataFrame, starts: Ints, lengths: Ints, ties: Ties
 ) -> tuple[pl.DataFrame, Bools]:
-    goes_on = np.ones(frame.height, dtype=np.bool_)
-    goes_on[starts] = False
-    if not _is_sorted(frame, goes_on, ties):
-        columns = ["score", "item"] if ties == "trec" else ["score"]
-        frame = _sorted(frame, lengths, columns, [True] * len(columns))
     score = frame["score"].to_numpy()
-    with_previous = goes_on & (score == np.roll(score, 1))
+    if _within_queries(score[1:] > score[:-1], starts).any():
+        frame = _sorted(frame, lengths, "score", descending=True)
+        score = frame["score"].to_numpy()
+    with_previous = _within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
         raise InvalidInput(
@@ -115,27 +133,42 @@ def _by_score(
         )
     tied = with_previous.copy()
     tied[:-1] |= with_previous[1:]
+    if ties == "trec":
+        frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied))
     return frame, tied
 
 
-def _is_sorted(frame: pl.DataFrame, goes_on: Bools, ties: Ties) -> bool:
-    score = frame["score"].to_numpy()
-    previous = np.roll(score, 1)
-    if (goes_on & (score > previous)).any():
-        return False
-    if ties != "trec":
-        return True
-    rows = np.flatnonzero(goes_on & (score == previous))
-    item = frame["item"]
-    return not (item.gather(rows) > item.gather(rows - 1)).any()
+def _within_queries(of_next: Bools, starts: Ints) -> Bools:
+    """What holds between a row and the one before it, False where a query begins."""
+    result = np.concatenate(([False], of_next))
+    result[starts] = False
+    return result
 
 
-def _sorted(
-    frame: pl.DataFrame, lengths: Ints, columns: list[str], descending: list[bool]
-) -> pl.DataFrame:
+def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.DataFrame:
+    """The frame with equal scores in descending order of ids; all other rows stay in place."""
+    if not rows.size:
+        return frame
+    run = pl.Series("run", np.cumsum(~with_previous[rows]))
+    order = (
+        pl.DataFrame([run, frame["item"].gather(rows)])
+        .select(pl.arg_sort_by("run", "item", descending=[False, True], maintain_order=True))
+        .to_series()
+        .to_numpy()
+    )
+    if (order[1:] > order[:-1]).all():
+        return frame
+    place = np.arange(frame.height)
+    place[rows] = rows[order]
+    # Equal within a tie: these two need not move.
+    moved = [name for name in frame.columns if name not in ("query", "score")]
+    return frame.with_columns(frame[name].gather(place) for name in moved)
+
+
+def _sorted(frame: pl.DataFrame, lengths: Ints, column: str, *, descending: bool) -> pl.DataFrame:
     segment = pl.Series("__segment", np.repeat(np.arange(lengths.size), lengths))
     return (
         frame.with_columns(segment)
-        .sort(["__segment", *columns], descending=[False, *descending], maintain_order=True)
+        .sort(["__segment", column], descending=[False, descending], maintain_order=True)
         .drop("__segment")
     )
