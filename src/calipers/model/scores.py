@@ -113,8 +113,8 @@ class Scores:
         if self.weights:
             values["score"] = self.combined
         return frame.with_columns(
-            pl.Series(name, column).fill_nan(None) for name, column in values.items()
-        )
+            pl.Series(name, column) for name, column in values.items()
+        ).with_columns(pl.col(list(values)).fill_nan(None))
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints (schema in the docs)."""

@@ -1,0 +1,102 @@
+"""Random ground truths and runs with everything that goes wrong in real ones, and the metrics."""
+
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import polars as pl
+from hypothesis import strategies as st
+
+from calipers import GroundTruth, Run
+from calipers.metrics import Definition, Metric, definitions
+from tests.reference import Query
+
+Rows = list[tuple[str, float]]
+
+# Few ids, so that copies and hits happen; the last ones differ in UTF-8 and in other orders.
+ITEMS = ["a", "b", "c", "d", "e", "B", "aa", "é", "日本", "￿", "𝄞"]
+GRADES = [-2, -1, 0, 0, 0.25, 0.5, 1, 1, 2, 2.5, 3]
+SCORES = [-1.5, 0.0, 0.5, 0.5000000000000001, 1.0, 3e10]
+QUERIES = ["q1", "q2", "q3", "q4"]
+CUTOFFS = (1, 3, 40)
+VALUES: dict[str, tuple[float, ...]] = {
+    "beta": (0.5, 2.0),
+    "gmax": (5.0,),
+    "p": (0.5, 0.95),
+    "rel": (0.5, 2.0),
+}
+"""What is tried for a parameter that is a number; a new one needs a line here."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What should be found and what came back; the anchor makes sure that one id is shared."""
+
+    truth: dict[str, dict[str, float]] = field(default_factory=dict)
+    run: dict[str, Rows] = field(default_factory=dict)
+
+    def anchored(self) -> "World":
+        return World({"anchor": {"z": 1.0}, **self.truth}, {"anchor": [("z", 1.0)], **self.run})
+
+    def ranking(self, query: str, ties: str) -> list[str]:
+        """The items of a query in order: by score, equal scores by the rule for ties."""
+        rows = self.run.get(query, [])
+        if ties == "trec":
+            rows = sorted(rows, key=lambda row: row[0].encode(), reverse=True)
+        return [item for item, score in sorted(rows, key=lambda row: -row[1])]
+
+    def query(self, name: str, ties: str = "input") -> Query:
+        grades = (grade for row in self.truth.values() for grade in row.values())
+        highest = max([0.0, *grades])
+        return Query(self.ranking(name, ties), self.truth[name], highest)
+
+    def ground_truth_value(self) -> GroundTruth:
+        rows = [(q, item, g) for q, row in self.truth.items() for item, g in row.items()]
+        return GroundTruth.from_targets(
+            pl.DataFrame(
+                rows, schema={"query": pl.String, "item": pl.String, "grade": pl.Float64},
+                orient="row",
+            ),
+            queries=pl.DataFrame({"query": list(self.truth)}, schema={"query": pl.String}),
+        )  # fmt: skip
+
+    def run_value(self) -> Run:
+        rows = [(query, *row) for query, rows in self.run.items() for row in rows]
+        schema = {"query": pl.String, "item": pl.String, "score": pl.Float64}
+        return Run.from_frame(
+            pl.DataFrame(rows, schema=schema, orient="row"),
+            order="score",
+            queries=pl.DataFrame({"query": list(self.run)}, schema={"query": pl.String}),
+        )
+
+    def with_run(self, run: dict[str, Rows]) -> "World":
+        return replace(self, run=run)
+
+
+ids = st.sampled_from(ITEMS)
+judgements = st.dictionaries(ids, st.sampled_from(GRADES), max_size=8)
+results = st.lists(st.tuples(ids, st.sampled_from(SCORES)), max_size=14)
+worlds = st.builds(
+    World,
+    st.dictionaries(st.sampled_from(QUERIES), judgements, max_size=4),
+    st.dictionaries(st.sampled_from([*QUERIES, "stranger"]), results, max_size=5),
+).map(World.anchored)
+
+
+def variants(definition: Definition) -> list[Metric]:
+    """A metric without and with each of its parameters, at several cut-offs."""
+    ks: list[int | None] = list(CUTOFFS)
+    if definition.cutoff == "none":
+        ks = [None]
+    elif definition.cutoff == "optional":
+        ks.append(None)
+    settings: list[tuple[tuple[str, Any], ...]] = [()]
+    for name, parameter in definition.parameters.items():
+        values = [v for v in parameter.choices or VALUES[name] if v != parameter.default]
+        settings += [((name, value),) for value in values]
+    return [Metric(definition.name, k, setting) for k, setting in product(ks, settings)]
+
+
+BY_ID = tuple(d for d in definitions().values() if d.view.__name__ != "Coverage")
+"""The metrics that ids are enough for; those of covered characters need spans."""
+ALL_METRICS = tuple(metric for definition in BY_ID for metric in variants(definition))
