@@ -1,0 +1,139 @@
+"""Texts that are almost the same, found without comparing each with each.
+
+A text is taken as the set of its shingles: stretches of a few words, or of a few letters. Two
+texts are as similar as the share of their shingles that both have (Jaccard). Only texts that
+share one of the rarest shingles are compared: of two texts with a similarity of at least t, the
+second must have one of any ``n - ceil(t * n) + 1`` of the n shingles of the first. So nothing is
+missed, and a stream can be held against an index of the few texts that matter.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.model.arrays import Ints
+
+# Scripts that put no space between words: every character is a word.
+WORDS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|\w+"
+WORDS_IN_SHINGLE = 5
+LETTERS_IN_SHINGLE = 3
+MOST_SHARING = 100
+"""A shingle of more texts than this is boilerplate and no reason to compare two texts."""
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHINGLED = {"owner": pl.Int64(), "shingle": pl.UInt64()}
+
+
+def word_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
+    """The shingles of five words of each text; case and punctuation do not count."""
+    words = pl.DataFrame({"owner": owners, "text": texts}).select(
+        "owner", word=pl.col("text").str.to_lowercase().str.extract_all(WORDS)
+    )
+    words = words.explode("word").drop_nulls("word")
+    units = words["word"].hash().to_numpy()
+    return _shingled(units, words["owner"].to_numpy(), WORDS_IN_SHINGLE)
+
+
+def letter_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
+    """The shingles of three characters of each text; case and punctuation do not count."""
+    plain = plain_words(texts)
+    lengths = plain.str.len_chars().to_numpy().astype(np.int64)
+    content = "".join(plain.to_list()).encode("utf-32-le", "surrogatepass")
+    units = np.frombuffer(content, dtype=np.uint32).astype(np.uint64)
+    return _shingled(units, np.repeat(owners, lengths), LETTERS_IN_SHINGLE)
+
+
+def plain_words(texts: pl.Series) -> pl.Series:
+    """The words of each text in lower case, one space between them.
+
+    >>> plain_words(pl.Series(["What is  the GIL?", "what is the gil"])).n_unique()
+    1
+    """
+    return texts.str.to_lowercase().str.replace_all(r"[^\w+#]+", " ").str.strip_chars()
+
+
+def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
+    """Every run of ``size`` units of one owner as one number; a shorter text is one shingle."""
+    if not units.size:
+        return pl.DataFrame(schema=_SHINGLED)
+    mixed = np.zeros(units.size, dtype=np.uint64)
+    whole = np.zeros(units.size, dtype=np.bool_)
+    for step in range(size):
+        same = np.zeros(units.size, dtype=np.bool_)
+        same[: units.size - step] = owner[step:] == owner[: units.size - step]
+        ahead = np.zeros(units.size, dtype=np.uint64)
+        ahead[: units.size - step] = units[step:]
+        # Numbers wrap around on purpose: this is a hash.
+        mixed = (mixed ^ np.where(same, ahead + np.uint64(1), np.uint64(0))) * _MULTIPLIER
+        mixed ^= mixed >> np.uint64(29)
+        whole = same
+    first = np.ones(units.size, dtype=np.bool_)
+    first[1:] = owner[1:] != owner[:-1]
+    kept = whole | first
+    frame = pl.DataFrame({"owner": owner[kept], "shingle": mixed[kept]}, schema=_SHINGLED)
+    return frame.unique()
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarTexts:
+    """An index of shingled texts, to hold others against."""
+
+    shingled: pl.DataFrame
+    """owner, shingle."""
+    least: float
+    """The similarity from which two texts are almost the same."""
+
+    @cached_property
+    def _sizes(self) -> pl.DataFrame:
+        return self.shingled.group_by("owner").len("size")
+
+    @cached_property
+    def _rarest(self) -> pl.DataFrame:
+        """Of each text the shingles of which a similar one must have at least one."""
+        sharing = self.shingled.group_by("shingle").len("sharing")
+        ordered = (
+            self.shingled.join(sharing, on="shingle")
+            .join(self._sizes, on="owner")
+            .sort("owner", "sharing", "shingle")
+        )
+        position = pl.int_range(pl.len()).over("owner")
+        # The small step down keeps 0.7 * 10 = 7.000000000000001 from becoming 8.
+        needed = (pl.col("size") * self.least - 1e-9).ceil()
+        return ordered.filter(
+            position < pl.col("size") - needed + 1, pl.col("sharing") <= MOST_SHARING
+        ).select("owner", "shingle")
+
+    def find(self, others: pl.DataFrame) -> pl.DataFrame:
+        """Which of the others (owner, shingle) are similar to which texts of the index.
+
+        other, owner, similarity.
+        """
+        others = others.rename({"owner": "other"})
+        sizes = others.group_by("other").len("other_size")
+        candidates = (
+            others.join(self._rarest, on="shingle")
+            .select("other", "owner")
+            .unique()
+            .join(sizes, on="other")
+            .join(self._sizes, on="owner")
+            .filter(
+                pl.col("other_size") >= pl.col("size") * self.least - 1e-9,
+                pl.col("size") >= pl.col("other_size") * self.least - 1e-9,
+            )
+        )
+        shared = (
+            candidates.select("other", "owner")
+            .join(others, on="other")
+            .join(self.shingled, on=["owner", "shingle"])
+            .group_by("other", "owner")
+            .len("shared")
+        )
+        together = pl.col("size") + pl.col("other_size") - pl.col("shared")
+        return (
+            candidates.join(shared, on=["other", "owner"])
+            .select("other", "owner", similarity=pl.col("shared") / together)
+            .filter(pl.col("similarity") >= self.least - 1e-9)
+            .sort("other", "owner")
+        )
