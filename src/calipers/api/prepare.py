@@ -3,10 +3,21 @@
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
+# Loaded for its metrics: a metric exists once its module was loaded.
+import calipers.metrics.coverage  # noqa: F401
 from calipers.errors import InvalidInput
 from calipers.io.load import load_pair
 from calipers.io.source import Progress
 from calipers.match.by_id import match_by_id
+from calipers.match.by_quote import QuoteRule, match_by_quote
+from calipers.match.by_span import match_by_span
+from calipers.match.check_quotes import check_target_quotes
+from calipers.match.check_spans import check_target_spans
+from calipers.match.choose import Choice, choose, parse_matching
+from calipers.match.level import check_level, to_documents
+from calipers.match.peek import peek, with_ids_as_texts
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
@@ -33,20 +44,87 @@ def prepare(
     *,
     ground_truth: Any = None,
     run: Any = None,
+    match: str | None = None,
+    level: str | None = None,
     rel: float | None = None,
     like: str | None = None,
     corpus_size: int | None = None,
     progress: Progress | None = None,
     **policies: str | None,
 ) -> Prepared:
-    """Read, check and match, once for all metrics and cut-offs."""
+    """Read, check and match, once for all metrics and cut-offs.
+
+    ``match`` is "id", "quote", "span", or one with parameters such as "quote(min=0.8)"; without
+    it the data says. ``level`` is "evidence" (several chunks together may hold a target),
+    "chunk" (one must hold it alone) or "document".
+
+    >>> found = [{"query": "q", "retrieved": [{"text": "a lock"}], "ground_truth": ["lock"]}]
+    >>> prepare(found).settings["match"]
+    'quote'
+    """
     policy = (Policy.like(like) if like else Policy()).with_changes(**policies)
     _check(rel, corpus_size)
+    at = check_level(level)
+    if match is not None:
+        parse_matching(match)
     truth, results = load_pair(data, ground_truth, run, progress)
     policy = policy.with_changes(ties=policy.ties or results.ties)
-    matches, tally = match_by_id(truth, results, policy, corpus_size)
-    settings = {"match": "id", "rel": rel, "corpus_size": corpus_size}
+    settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
+    if at == "document":
+        truth, results = to_documents(truth, results, policy)
+        matches, tally = match_by_id(truth, results, policy, corpus_size)
+        settings |= {"match": "document", "notes": []}
+    else:
+        choice, results = _choose(match, truth, results)
+        truth = choice.ground_truth
+        if corpus_size is not None and choice.matching.kind != "id":
+            raise InvalidInput(
+                f"The size of the corpus is given and targets are matched by "
+                f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
+                "it out, or match by id."
+            )
+        notes = (*choice.notes, *_check_evidence(choice))
+        matches, tally = _match(choice, results, policy, corpus_size, together=at == "evidence")
+        settings |= {"match": str(choice.matching), "notes": list(notes)}
     return Prepared(truth, results, matches, tally, policy, rel, settings)
+
+
+def _choose(match: str | None, truth: GroundTruth, run: Run) -> tuple[Choice, Run]:
+    first, run = peek(run)
+    first = pl.DataFrame() if first is None else first
+    columns = first.columns
+    # Asked for by name, plain strings with spaces in them are texts and not ids.
+    by_quote = match is not None and parse_matching(match).kind == "quote"
+    plain = "item" in columns and "text" not in columns
+    if by_quote and plain and first["item"].str.contains(r"\s").any():
+        run = with_ids_as_texts(run)
+        columns = ["text" if name == "item" else name for name in columns]
+    return choose(match, truth, columns, lambda: _have_ids_in_common(truth, run)), run
+
+
+def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
+    wanted = truth.targets["item"].unique().implode()
+    return any(frame["item"].is_in(wanted).any() for frame in run.scan())
+
+
+def _check_evidence(choice: Choice) -> tuple[str, ...]:
+    if choice.matching.kind == "quote":
+        return check_target_quotes(choice.ground_truth)
+    if choice.matching.kind == "span":
+        check_target_spans(choice.ground_truth)
+    return ()
+
+
+def _match(
+    choice: Choice, run: Run, policy: Policy, corpus_size: int | None, *, together: bool
+) -> tuple[Matches, Tally]:
+    truth, matching = choice.ground_truth, choice.matching
+    if matching.kind == "quote":
+        rule = QuoteRule(matching.least, matching.ignore_case, together)
+        return match_by_quote(truth, run, policy, rule)
+    if matching.kind == "span":
+        return match_by_span(truth, run, policy, matching.least, together=together)
+    return match_by_id(truth, run, policy, corpus_size)
 
 
 def _check(rel: float | None, corpus_size: int | None) -> None:

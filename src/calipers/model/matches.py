@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.spans import SpanTable
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 """What became of a query: results came, none came, it is not in the run, the retriever failed."""
@@ -35,6 +36,8 @@ class Matches:
     retrieved: Ints
     """How many results came back, per query."""
     corpus_size: int | None = None
+    spans: SpanTable | None = None
+    """Where chunks and targets stand, when matched by span."""
 
     @property
     def n_queries(self) -> int:

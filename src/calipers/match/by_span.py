@@ -1,0 +1,150 @@
+"""Matching by span: a chunk holds a target if it covers enough of its characters."""
+
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+import polars as pl
+
+from calipers.match.assemble import assemble
+from calipers.match.check_spans import check_result_spans
+from calipers.match.cover import Sighting, holding_ranks
+from calipers.match.tally import RunTally
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matches import Matches
+from calipers.model.policy import Policy
+from calipers.model.ranking import NotGroupedError, RankedBatch
+from calipers.model.run import Run
+from calipers.model.spans import SpanTable
+from calipers.model.tally import Tally
+
+_SPAN = ("document", "start", "end")
+
+
+def match_by_span(
+    ground_truth: GroundTruth, run: Run, policy: Policy, least: float, *, together: bool = True
+) -> tuple[Matches, Tally]:
+    """The matches of a run whose results say where they stand, with a table of all spans.
+
+    A span that came back before for the same query occupies its rank and earns nothing.
+    """
+    try:
+        return _match(ground_truth, run, policy, least, together)
+    except NotGroupedError:
+        return _match(ground_truth, run.grouped(), policy, least, together)
+
+
+def _match(
+    ground_truth: GroundTruth, run: Run, policy: Policy, least: float, together: bool
+) -> tuple[Matches, Tally]:
+    counting = RunTally(ground_truth, policy.duplicates)
+    tables = [_EMPTY]
+    for batch in run.ranked(policy.ties):
+        check_result_spans(batch)
+        batch = _with_names(batch)
+        codes = np.repeat(counting.add(batch), batch.lengths)
+        tables.append(
+            batch.frame.select(_SPAN)
+            .with_columns(
+                pl.Series("code", codes), pl.Series("rank", batch.rank),
+                pl.Series("tied", batch.tied),
+            )
+            .filter(pl.col("code") >= 0)
+            .select(_EMPTY.columns)
+        )  # fmt: skip
+    chunks = pl.concat(tables)
+    edges = _edges(ground_truth, chunks, least, together)
+    tied = edges.filter("tied")["target"].unique().sort()
+    tally = counting.finish(run, tied_targets=tied.to_numpy().astype(np.int64))
+    matches = assemble(
+        ground_truth, tally,
+        rank=edges["rank"].to_numpy(), target=edges["target"].to_numpy(),
+        overlap=edges["share"].to_numpy(),
+    )  # fmt: skip
+    return replace(matches, spans=_table(ground_truth, chunks)), tally
+
+
+_EMPTY = pl.DataFrame(
+    schema={
+        "code": pl.Int64, "rank": pl.Int64, "document": pl.String,
+        "start": pl.Int64, "end": pl.Int64, "tied": pl.Boolean,
+    }
+)  # fmt: skip
+
+
+def _with_names(batch: RankedBatch) -> RankedBatch:
+    """Results without an id are told apart by where they stand."""
+    if "item" in batch.frame.columns:
+        return batch
+    name = pl.format("{}:{}-{}", *_SPAN).alias("item")
+    return replace(batch, frame=batch.frame.with_columns(name))
+
+
+def _targets(ground_truth: GroundTruth) -> pl.DataFrame:
+    return ground_truth.targets.select(
+        pl.Series("code", ground_truth.target_query, dtype=pl.Int64),
+        "document",
+        pl.col("start").alias("from"),
+        pl.col("end").alias("to"),
+    ).with_row_index("target").with_columns(pl.col("target").cast(pl.Int64))  # fmt: skip
+
+
+def _edges(
+    ground_truth: GroundTruth, chunks: pl.DataFrame, least: float, together: bool
+) -> pl.DataFrame:
+    first = chunks.unique(["code", *_SPAN], keep="first", maintain_order=True)
+    meeting = (
+        first.join(_targets(ground_truth), on=["code", "document"], how="inner")
+        .filter(pl.max_horizontal("start", "from") < pl.min_horizontal("end", "to"))
+        .sort("target", "rank")
+    )
+    rows: list[tuple[int, int, float, bool]] = []
+    columns = meeting.select("target", "from", "to", "rank", "start", "end", "tied")
+    for (target, begin, end), group in groupby(columns.iter_rows(), key=itemgetter(0, 1, 2)):
+        seen = [(rank, max(a, begin), min(b, end), tied) for *_, rank, a, b, tied in group]
+        sightings = [Sighting(rank, None, ((a - begin, b - begin),)) for rank, a, b, _ in seen]
+        tied_ranks = {rank for rank, *_, tied in seen if tied}
+        held = holding_ranks(sightings, end - begin, least, together=together)
+        rows += [
+            (target, rank, share, i == 0 and rank in tied_ranks)
+            for i, (rank, share) in enumerate(held)
+        ]
+    return pl.DataFrame(
+        rows, orient="row",
+        schema={
+            "target": pl.Int64, "rank": pl.Int64, "share": pl.Float64, "tied": pl.Boolean,
+        },
+    )  # fmt: skip
+
+
+def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:
+    targets = _targets(ground_truth)
+    ends = pl.concat(
+        [
+            chunks.select("code", "document", "end"),
+            targets.select("code", "document", pl.col("to").alias("end")),
+        ]
+    )
+    stretches = (
+        ends.group_by("code", "document")
+        .agg(pl.col("end").max() + 1)
+        .sort("code", "document")
+        .select("code", "document", (pl.col("end").cum_sum() - pl.col("end")).alias("offset"))
+    )
+
+    def placed(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.join(stretches, on=["code", "document"], how="left", maintain_order="left")
+
+    chunks, targets = placed(chunks), placed(targets)
+    order = np.argsort(ground_truth.target_query, kind="stable")
+    target_offset = targets["offset"].to_numpy()
+    chunk_offset = chunks["offset"].to_numpy()
+    return SpanTable(
+        chunk_query=chunks["code"].to_numpy(),
+        chunk_rank=chunks["rank"].to_numpy(),
+        chunk_start=chunks["start"].to_numpy() + chunk_offset,
+        chunk_end=chunks["end"].to_numpy() + chunk_offset,
+        target_start=(targets["from"].to_numpy() + target_offset)[order],
+        target_end=(targets["to"].to_numpy() + target_offset)[order],
+    )

@@ -1,0 +1,52 @@
+"""Refusing spans that cannot be places in a document, before they are measured."""
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.ranking import RankedBatch
+
+_ALLOWED = (
+    "a span has a document, a start of at least 0 and an end, counted in characters of the "
+    "document's text; the end is not part of it"
+)
+
+
+def check_target_spans(ground_truth: GroundTruth) -> None:
+    """Every target has a document and at least one character in it."""
+    targets = ground_truth.targets
+    bad = targets.select(_broken() | (pl.col("end") <= pl.col("start"))).to_series()
+    if bad.any():
+        row = targets.row(int(bad.arg_true()[0]), named=True)
+        raise InvalidInput(
+            f"A target's span cannot be used: query {row['query']!r}, {_show(row)}; {_ALLOWED}, "
+            "and a target has at least one character. Correct it in the ground truth."
+        )
+
+
+def check_result_spans(batch: RankedBatch) -> None:
+    """Every result has a document and an end that is not before its start."""
+    frame = batch.frame
+    absent = [name for name in ("document", "start", "end") if name not in frame.columns]
+    if absent:
+        raise InvalidInput(
+            f"The results have no {' and no '.join(map(repr, absent))}, and the ground truth is "
+            f"matched by span: query {frame['query'][0]!r}, rank {batch.rank[0]}; {_ALLOWED}."
+        )
+    bad = frame.select(_broken() | (pl.col("end") < pl.col("start"))).to_series()
+    if bad.any():
+        at = int(bad.arg_true()[0])
+        row = frame.row(at, named=True)
+        raise InvalidInput(
+            f"A result's span cannot be used: query {row['query']!r}, rank {batch.rank[at]}, "
+            f"{_show(row)}; {_ALLOWED}. Correct it in the results."
+        )
+
+
+def _broken() -> pl.Expr:
+    missing = pl.any_horizontal(pl.col("document", "start", "end").is_null())
+    return missing | (pl.col("start") < 0).fill_null(True)
+
+
+def _show(row: dict[str, object]) -> str:
+    return f"document {row['document']!r}, start {row['start']}, end {row['end']}"

@@ -1,0 +1,212 @@
+"""Which way of matching is meant: as named by the caller, or as the data says."""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.ground_truth import GroundTruth
+from calipers.suggest import did_you_mean
+
+Kind = Literal["id", "quote", "span"]
+KINDS: tuple[Kind, ...] = ("id", "quote", "span")
+LEAST: dict[Kind, float] = {"id": 1.0, "quote": 1.0, "span": 0.9}
+"""The share of a target that is enough unless ``min`` is given. Spans leave room for the white
+space that many chunkers strip between two chunks."""
+PARAMETERS: dict[Kind, tuple[str, ...]] = {"id": (), "quote": ("min", "case"), "span": ("min",)}
+
+_TARGET_COLUMN: dict[Kind, str] = {"id": "item", "quote": "quote", "span": "start"}
+_RUN_COLUMNS: dict[Kind, tuple[str, ...]] = {
+    "id": ("item",),
+    "quote": ("text",),
+    "span": ("document", "start", "end"),
+}
+_CALLED = {"item": "an id", "text": "a text", "document": "a document"}
+
+
+@dataclass(frozen=True)
+class Matching:
+    """One way of recognising targets; printed as it is written."""
+
+    kind: Kind
+    least: float
+    ignore_case: bool = False
+
+    def __str__(self) -> str:
+        words = []
+        if self.ignore_case:
+            words.append("case=ignore")
+        if self.least != LEAST[self.kind] or self.kind == "span":
+            words.append(f"min={self.least:g}")
+        return self.kind + (f"({','.join(words)})" if words else "")
+
+
+def parse_matching(text: str) -> Matching:
+    """The matching that a text such as ``quote(min=0.8)`` names.
+
+    >>> parse_matching("quote(min=0.8)")
+    Matching(kind='quote', least=0.8, ignore_case=False)
+    >>> str(parse_matching(" span ")), str(parse_matching("quote(min=1)"))
+    ('span(min=0.9)', 'quote')
+    """
+    form = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text) if isinstance(text, str) else None
+    if not form:
+        raise InvalidInput(
+            f"The matching {text!r} cannot be read; write id, quote or span, with parameters in "
+            "parentheses, such as quote(min=0.8)."
+        )
+    kind = next((one for one in KINDS if one == form[1]), None)
+    if kind is None:
+        raise InvalidInput(
+            f"There is no matching called {form[1]!r}; it can be {', '.join(KINDS)}."
+            f"{did_you_mean(form[1], KINDS)}"
+        )
+    given: dict[str, str] = {}
+    for word in filter(None, (word.strip() for word in (form[2] or "").split(","))):
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if name not in PARAMETERS[kind] or not equals or name in given:
+            allowed = ", ".join(PARAMETERS[kind]) or "none"
+            raise InvalidInput(
+                f"The matching {text!r} has {word!r} in its parentheses; {kind} takes these "
+                f"parameters, each once and as name=value: {allowed}."
+                f"{did_you_mean(name, PARAMETERS[kind])}"
+            )
+        given[name] = value
+    return Matching(kind, _least(given.get("min"), kind), _ignores_case(given.get("case")))
+
+
+def _least(text: str | None, kind: Kind) -> float:
+    if text is None:
+        return LEAST[kind]
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value <= 1:
+        raise InvalidInput(
+            f"min in {kind}(min=…) is {text!r}; it is the share of a target that must be held, "
+            "above 0 and at most 1, such as 0.8."
+        )
+    return value
+
+
+def _ignores_case(text: str | None) -> bool:
+    if text not in (None, "keep", "ignore"):
+        raise InvalidInput(f"case in quote(case=…) is {text!r}; it can be keep or ignore.")
+    return text == "ignore"
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The matching to use, the ground truth seen in its light, and what must be said."""
+
+    matching: Matching
+    ground_truth: GroundTruth
+    notes: tuple[str, ...] = ()
+
+
+def choose(
+    asked: str | None,
+    ground_truth: GroundTruth,
+    columns: Collection[str],
+    ids_in_common: Callable[[], bool],
+) -> Choice:
+    """Settle the matching, or say what is missing for it.
+
+    ``columns`` are those of the run; ``ids_in_common`` is asked where the results have ids and
+    texts, to tell whether plain strings in the ground truth are ids or quotes.
+    """
+    if asked is not None:
+        matching = parse_matching(asked)
+        truth = ground_truth
+        notes: tuple[str, ...] = ()
+        if matching.kind == "quote" and ground_truth.kinds == {"item"}:
+            truth = _as_quotes(ground_truth)
+    else:
+        kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
+        matching = Matching(kind, LEAST[kind])
+    _require(matching.kind, truth, columns)
+    return Choice(matching, truth, notes)
+
+
+def _automatic(
+    truth: GroundTruth, columns: Collection[str], ids_in_common: Callable[[], bool]
+) -> tuple[Kind, GroundTruth, tuple[str, ...]]:
+    if not truth.kinds:
+        return "id", truth, ()
+    if truth.kinds == {"item"}:
+        if "item" not in columns and "text" in columns:
+            note = (
+                "Matched by quote: the results carry texts and no ids, so the targets are taken "
+                "as texts to be found in them."
+            )
+            return "quote", _as_quotes(truth), (note,)
+        if "text" in columns and not ids_in_common():
+            note = (
+                "Matched by quote: no target is the id of a result, so the targets are taken as "
+                "texts to be found in the results; --match id takes them as ids."
+            )
+            return "quote", _as_quotes(truth), (note,)
+        return "id", truth, ()
+    # Evidence before ids: an id may mean another chunk after the next change of the chunk size.
+    whole = [kind for kind in reversed(KINDS) if _is_whole(truth, kind)]
+    possible = [kind for kind in whole if _has(kind, columns)]
+    if not whole:
+        raise InvalidInput(_mixed(truth))
+    kind = (possible or whole)[0]
+    others = [other for other in possible if other != kind]
+    if not others:
+        return kind, truth, ()
+    ways = " or ".join(f"--match {other}" for other in others)
+    return kind, truth, (
+        f"Matched by {kind}: the data would allow {' and '.join([kind, *others])}; "
+        f"{ways} takes the other way.",
+    )  # fmt: skip
+
+
+def _as_quotes(truth: GroundTruth) -> GroundTruth:
+    targets = truth.targets.with_columns(quote=pl.col("item"), item=pl.lit(None, dtype=pl.String()))
+    return GroundTruth(targets, truth.queries, truth.tags, truth.repeated)
+
+
+def _is_whole(truth: GroundTruth, kind: Kind) -> bool:
+    return not truth.targets[_TARGET_COLUMN[kind]].null_count()
+
+
+def _has(kind: Kind, columns: Collection[str]) -> bool:
+    return all(column in columns for column in _RUN_COLUMNS[kind])
+
+
+def _mixed(truth: GroundTruth) -> str:
+    called: dict[Kind, str] = {"id": "an id", "quote": "a quote", "span": "a span"}
+    counts = [
+        f"{truth.targets[_TARGET_COLUMN[kind]].count()} with {words}"
+        for kind, words in called.items()
+    ]
+    return (
+        f"No one way of matching recognises all {truth.targets.height} targets of the ground "
+        f"truth: there are {', '.join(counts)}; give all of them the same kind of evidence."
+    )
+
+
+def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
+    """What the matching needs is there on both sides, or nothing is started."""
+    without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
+    needed = {"id": "an id", "quote": "a quote", "span": "a document with start and end"}[kind]
+    if without.height:
+        raise InvalidInput(
+            f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
+            f"first belongs to query {without['query'][0]!r} and has not {needed}; give every "
+            f"target {needed}, or choose another way with --match ({', '.join(KINDS)})."
+        )
+    absent = [column for column in _RUN_COLUMNS[kind] if columns and column not in columns]
+    if absent and truth.targets.height:
+        raise InvalidInput(
+            f"The ground truth is matched by {kind} and the results have no column "
+            f"{' and no column '.join(map(repr, absent))}; found {', '.join(columns)}. Give every "
+            f"result {' and '.join(_CALLED.get(one, one) for one in absent)}, or choose another "
+            f"way with --match ({', '.join(KINDS)})."
+        )

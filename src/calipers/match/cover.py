@@ -1,0 +1,75 @@
+"""How much of one target the ranks so far hold, and at which ranks that is enough."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Piece = tuple[int, int]
+"""Start and end within the target; the end is not part of it."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What one rank shows of a target."""
+
+    rank: int
+    source: str | None
+    """The document of the chunk, None where it is not known."""
+    pieces: tuple[Piece, ...]
+
+
+def union(pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces without overlaps, in order.
+
+    >>> union([(5, 8), (0, 3), (2, 4)])
+    [(0, 4), (5, 8)]
+    """
+    merged: list[Piece] = []
+    for start, end in sorted(pieces):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif end > start:
+            merged.append((start, end))
+    return merged
+
+
+def size(pieces: Iterable[Piece]) -> int:
+    """How much the pieces cover, what they share counted once.
+
+    >>> size([(0, 3), (2, 4)])
+    4
+    """
+    return sum(end - start for start, end in union(pieces))
+
+
+def holding_ranks(
+    sightings: Iterable[Sighting], length: int, least: float, *, together: bool
+) -> list[tuple[int, float]]:
+    """The ranks that hold a target of that length, each with the share held so far.
+
+    A rank holds the target if it shows at least the share ``least`` by itself, or if it is
+    the one with which the ranks so far reach that share ``together``. Pieces complete each
+    other only within one document, as far as documents are known. Sightings come in rank order.
+
+    >>> halves = [Sighting(1, None, ((0, 5),)), Sighting(4, None, ((5, 10),))]
+    >>> holding_ranks(halves, 10, 1.0, together=True)
+    [(4, 1.0)]
+    >>> holding_ranks(halves, 10, 1.0, together=False)
+    []
+    """
+    # In whole characters, so that 0.8 of 10 is 8 and not a rounding error more.
+    enough = max(1, math.ceil(least * length - 1e-9))
+    covered: dict[str | None, list[Piece]] = {}
+    held: list[tuple[int, float]] = []
+    most = 0
+    for sighting in sightings:
+        alone = size(sighting.pieces)
+        so_far = alone
+        if together:
+            whole = union([*covered.get(sighting.source, ()), *sighting.pieces])
+            covered[sighting.source] = whole
+            so_far = size(whole)
+        most = max(most, so_far)
+        if alone >= enough or (not held and so_far >= enough):
+            held.append((sighting.rank, most / length))
+    return held

@@ -1,0 +1,145 @@
+"""One quote, and which pieces of it a text holds."""
+
+from bisect import bisect_left
+from collections import Counter
+from functools import cached_property
+from typing import Any
+
+from calipers.errors import MissingExtra
+from calipers.match.cover import Piece
+
+ANCHOR = 4
+"""A piece inside the quote, or inside a tolerant match, has at least this many characters:
+shorter ones are found everywhere by chance."""
+SEED = 8
+"""Characters that must stand unchanged somewhere before a long quote is compared closely."""
+SHORT = 64
+"""Up to this length a quote is compared closely with every text: that is quick."""
+
+
+class Quote:
+    """A normalised quote. Its length and its pieces are counted without spaces.
+
+    Spaces do not count because a chunk that ends at a space does not carry it, and the quote
+    would never be whole again.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.length = len(text) - text.count(" ")
+        self.whole: tuple[Piece, ...] = ((0, self.length),)
+        self._head, self._tail = text[: ANCHOR - 1], text[1 - ANCHOR :]
+
+    def exact_pieces(self, text: str) -> tuple[Piece, ...]:
+        """The whole quote, or what the edges of the text cut off from it.
+
+        >>> Quote("a lock for threads").exact_pieces("The GIL is a lock for")
+        ((0, 8),)
+        """
+        return self.whole if self.text in text else self.edge_pieces(text)
+
+    def edge_pieces(self, text: str) -> tuple[Piece, ...]:
+        """The end of the quote where the text begins, its beginning where the text ends."""
+        quote, found = self.text, []
+        if not text:
+            return ()
+        if text[:ANCHOR] in quote or text[0] in self._tail:
+            if start := _longest_end(quote, text):
+                found.append((start, len(quote)))
+            if len(text) >= ANCHOR:
+                found += _occurrences(quote, text)
+        if (text[-ANCHOR:] in quote or text[-1] in self._head) and (
+            end := _longest_beginning(quote, text)
+        ):
+            found.append((0, end))
+        return self._without_spaces(found)
+
+    def tolerant_pieces(self, text: str) -> tuple[Piece, ...]:
+        """The stretches of the quote that the most similar place of the text has unchanged."""
+        if self.text in text:
+            return self.whole
+        window = self._similar_place(text)
+        if not window:
+            return ()
+        blocks = _fuzzy().distance.Levenshtein.opcodes(self.text, window)
+        return self._without_spaces(
+            [
+                (block.src_start, block.src_end)
+                for block in blocks
+                if block.tag == "equal" and block.src_end - block.src_start >= ANCHOR
+            ]
+        )
+
+    def _similar_place(self, text: str) -> str:
+        quote = self.text
+        if len(text) <= len(quote):
+            return text
+        if len(quote) <= SHORT:
+            place = _fuzzy().fuzz.partial_ratio_alignment(quote, text)
+            return text[place.dest_start : place.dest_end] if place else ""
+        # Each seed that is found votes for the place at which the quote would begin.
+        found = [(text.find(seed), at) for at, seed in self._seeds]
+        slack = SEED + len(quote) // 10
+        votes = Counter((there - at) // slack for there, at in found if there >= 0)
+        if not votes:
+            return ""
+        begin = votes.most_common(1)[0][0] * slack
+        return text[max(0, begin - slack) : begin + len(quote) + 2 * slack]
+
+    @cached_property
+    def _seeds(self) -> list[tuple[int, str]]:
+        last = len(self.text) - SEED
+        return [(at, self.text[at : at + SEED]) for at in range(0, last + 1, SEED)]
+
+    @cached_property
+    def _spaces(self) -> list[int]:
+        return [at for at, character in enumerate(self.text) if character == " "]
+
+    def _without_spaces(self, pieces: list[Piece]) -> tuple[Piece, ...]:
+        spaces = self._spaces
+        return tuple(
+            (start - bisect_left(spaces, start), end - bisect_left(spaces, end))
+            for start, end in pieces
+        )
+
+
+def _longest_end(quote: str, text: str) -> int:
+    """Where the longest end of the quote begins with which the text begins; 0 for none."""
+    start = max(1, len(quote) - len(text))
+    while (start := quote.find(text[0], start)) >= 0:
+        if text.startswith(quote[start:]):
+            return start
+        start += 1
+    return 0
+
+
+def _longest_beginning(quote: str, text: str) -> int:
+    """How long the longest beginning of the quote is with which the text ends."""
+    end = min(len(quote) - 1, len(text))
+    while (at := quote.rfind(text[-1], 0, end)) >= 0:
+        if text.endswith(quote[: at + 1]):
+            return at + 1
+        end = at
+    return 0
+
+
+def _occurrences(quote: str, text: str) -> list[Piece]:
+    found = []
+    at = quote.find(text)
+    while at >= 0:
+        found.append((at, at + len(text)))
+        at = quote.find(text, at + 1)
+    return found
+
+
+def _fuzzy() -> Any:
+    try:
+        import rapidfuzz
+        import rapidfuzz.distance
+        import rapidfuzz.fuzz
+    except ImportError:
+        raise MissingExtra(
+            "Tolerant matching by quote needs the library rapidfuzz, which is not installed; "
+            "run pip install 'calipers[text]', or match exactly with --match quote."
+        ) from None
+    return rapidfuzz

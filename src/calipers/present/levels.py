@@ -1,0 +1,85 @@
+"""Levels side by side: metrics as rows, levels as columns."""
+
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.api.levels import Levels
+from calipers.present.plain import printable
+from calipers.present.table import number
+
+
+@dataclass(frozen=True)
+class LevelTable:
+    """One row per metric; a cell is the mean and its interval, empty where not computed."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+def level_table(levels: Levels) -> LevelTable:
+    """The table of means and intervals."""
+    names = dict.fromkeys(name for scores in levels.scores.values() for name in scores)
+    rows = [(name, tuple(_cell(levels, level, name) for level in levels.scores)) for name in names]
+    return LevelTable(tuple(levels.scores), tuple(rows))
+
+
+def _cell(levels: Levels, level: str, name: str) -> tuple[str, str]:
+    summaries = next(s for at, s in levels.scores.items() if at == level).summaries
+    if name not in summaries:
+        return "", ""
+    summary = summaries[name]
+    if summary.mean is None:
+        return "undefined", ""
+    ends = summary.interval
+    return number(summary.mean), f"{number(ends.low)}–{number(ends.high)}" if ends else ""
+
+
+def level_notes(levels: Levels) -> list[str]:
+    """What the levels say together, and what could not be computed."""
+    lines = [*_right_document(levels)]
+    said = (note for scores in levels.scores.values() for note in scores.settings["notes"])
+    lines += dict.fromkeys([*said, *levels.not_computed])
+    by = {
+        scores.settings["match"] for level, scores in levels.scores.items() if level != "document"
+    }
+    if by == {"id"} and {"evidence", "chunk"} <= set(levels.scores):
+        lines.append("The targets are ids of chunks, so evidence and chunk are the same here.")
+    return lines
+
+
+def _right_document(levels: Levels) -> list[str]:
+    scores = levels.scores
+    if not {"evidence", "document"} <= set(scores):
+        return []
+    at = [m.k for m in scores["document"].metrics if m.stem == "hit_rate" and m.k is not None]
+    if not at:
+        return []
+    name = f"hit_rate@{max(at)}"
+    found, evidence = scores["document"].of(name), scores["evidence"].of(name)
+    n = int((found == found).sum())
+    wrong = int(((found == 1) & (evidence == 0)).sum())
+    return [
+        f"Right document, wrong chunk: {wrong:,} of {n:,} "
+        f"{'query' if n == 1 else 'queries'} (a document that holds a target is among the first "
+        f"{max(at)}, and none of the evidence is)."
+    ]
+
+
+def print_levels(levels: Levels, console: Console, *, notes: bool = True) -> None:
+    """The table, and under it what must be known about it."""
+    view = level_table(levels)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("metric", overflow="fold")
+    for column in view.columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, cells in view.rows:
+        shown = [Text.assemble(mean, "\n", (interval, "dim")) for mean, interval in cells]
+        table.add_row(Text(name, style="bold"), *shown)
+    console.print(table)
+    if notes:
+        console.print()
+        for line in level_notes(levels):
+            console.print(Text(printable(line), style="dim"))
