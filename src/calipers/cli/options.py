@@ -45,6 +45,11 @@ def measure_options(function: F) -> F:
             "--rel", type=float, metavar="GRADE",
             help="The grade from which a target is relevant. [default: above 0]",
         ),
+        click.option(
+            "--match", metavar="HOW",
+            help="How targets are recognised: id, quote, span, or with the share that is enough, "
+            "such as quote(min=0.8). [default: as the data says]",
+        ),
         policy_options,
     )(function)  # fmt: skip
 
