@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calipers.api import evaluate
+    from calipers.api import compare, evaluate
     from calipers.errors import CalipersError
     from calipers.functions import (
         average_precision,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         recall_at_k,
         reciprocal_rank,
     )
+    from calipers.model.comparison import Comparison
     from calipers.model.ground_truth import GroundTruth
     from calipers.model.policy import Policy
     from calipers.model.run import Run
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
 _HOME = {
     "__version__": "calipers.version",
     "CalipersError": "calipers.errors",
+    "Comparison": "calipers.model.comparison",
     "GroundTruth": "calipers.model.ground_truth",
     "Policy": "calipers.model.policy",
     "Run": "calipers.model.run",
     "Scores": "calipers.model.scores",
     "average_precision": "calipers.functions",
+    "compare": "calipers.api",
     "confusion_at_k": "calipers.functions",
     "evaluate": "calipers.api",
     "f1_at_k": "calipers.functions",
@@ -49,12 +52,14 @@ _HOME = {
 
 __all__ = [
     "CalipersError",
+    "Comparison",
     "GroundTruth",
     "Policy",
     "Run",
     "Scores",
     "__version__",
     "average_precision",
+    "compare",
     "confusion_at_k",
     "evaluate",
     "f1_at_k",

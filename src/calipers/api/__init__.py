@@ -1,7 +1,8 @@
 """What the library does, one function per operation; every face calls these and nothing else."""
 
+from calipers.api.compare import compare
 from calipers.api.evaluate import evaluate
 from calipers.api.levels import levels
 from calipers.api.metrics import metrics
 
-__all__ = ["evaluate", "levels", "metrics"]
+__all__ = ["compare", "evaluate", "levels", "metrics"]

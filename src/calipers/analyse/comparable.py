@@ -1,0 +1,157 @@
+"""Whether two results may be compared at all, and if not, what differs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.scores import Scores
+from calipers.model.tally import EXAMPLES
+
+# How the interval was made, by which version, and remarks: of no effect on a single value.
+WITHOUT_EFFECT = frozenset({"calipers", "level", "resamples", "seed", "notes"})
+# The custom among equal scores goes with the form of a file; each system may have its own.
+OWN_POLICY = frozenset({"ties"})
+
+
+def obstacles(systems: Mapping[str, Scores]) -> list[str]:
+    """One sentence for each reason not to compare, each of the first system with another."""
+    names = list(systems)
+    found: list[str] = []
+    for other in names[1:]:
+        found += _between(names[0], systems[names[0]], other, systems[other])
+    return found
+
+
+def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
+    """query and text of the queries that every system has, in the order of the first.
+
+    Without any there is nothing to compare, whatever the caller insists on.
+    """
+    names = list(systems)
+    first = systems[names[0]]
+    shared = first.queries.select("query", "text")
+    for other in names[1:]:
+        shared = shared.join(
+            systems[other].queries.select("query"),
+            on="query", how="semi", maintain_order="left",
+        )  # fmt: skip
+        if not shared.height:
+            raise InvalidInput(
+                f"{names[0]} and {other} share no queries: {names[0]} has "
+                f"{_some(first.queries['query'])}; {other} has "
+                f"{_some(systems[other].queries['query'])}. Compare results for the same queries."
+            )
+    return shared
+
+
+def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+    yield from _queries(a, first, b, second)
+    yield from _judgements(a, first, b, second)
+    yield from _choices(a, first, b, second)
+
+
+def _queries(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+    only_a = first.queries.join(second.queries, on="query", how="anti", maintain_order="left")
+    only_b = second.queries.join(first.queries, on="query", how="anti", maintain_order="left")
+    if only_a.height or only_b.height:
+        parts = [
+            f"{frame.height} {'query is' if frame.height == 1 else 'queries are'} only in {name} "
+            f"({_some(frame['query'])})"
+            for name, frame in ((a, only_a), (b, only_b))
+            if frame.height
+        ]
+        yield f"{a} and {b} were measured on different queries: {'; '.join(parts)}."
+    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
+    changed = both.filter(pl.col("text") != pl.col("text_right"))
+    if changed.height:
+        row = changed.row(0, named=True)
+        yield (
+            f"{a} and {b} ask different questions under the same id: {row['query']!r} is "
+            f"{_short(row['text'])} in {a} and {_short(row['text_right'])} in {b}"
+            f"{_and_more(changed.height)}."
+        )
+
+
+def _judgements(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+    if first.fingerprints.get("ground_truth") == second.fingerprints.get("ground_truth"):
+        return
+    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
+    changed = both.filter(pl.col("targets") != pl.col("targets_right"))
+    if changed.height:
+        row = changed.row(0, named=True)
+        yield (
+            f"{a} and {b} were measured against different ground truth: query {row['query']!r} "
+            f"has {row['targets']} relevant targets in {a} and {row['targets_right']} in {b}"
+            f"{_and_more(changed.height)}."
+        )
+    elif both.height == first.queries.height == second.queries.height:
+        yield (
+            f"{a} and {b} were measured against different ground truth: the queries are the same, "
+            "the items, quotes or grades that should be found are not."
+        )
+
+
+def _choices(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+    pairs: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], frozenset[str]], ...] = (
+        ("policy", first.policy.to_dict(), second.policy.to_dict(), OWN_POLICY),
+        ("setting", first.settings, second.settings, WITHOUT_EFFECT),
+    )
+    for what, ours, theirs, ignored in pairs:
+        for name in sorted({*ours, *theirs} - ignored):
+            if ours.get(name) != theirs.get(name):
+                yield (
+                    f"{a} and {b} were measured in different ways: the {what} {name} is "
+                    f"{ours.get(name)!r} in {a} and {theirs.get(name)!r} in {b}."
+                )
+    if first.weights and second.weights and dict(first.weights) != dict(second.weights):
+        yield (
+            f"{a} and {b} weigh their metrics differently: {dict(first.weights)} in {a} and "
+            f"{dict(second.weights)} in {b}."
+        )
+    definitions = {facts.name: facts.definition for facts in second.metrics}
+    for facts in first.metrics:
+        if definitions.get(facts.name, facts.definition) != facts.definition:
+            yield (
+                f"{a} and {b} mean different things by {facts.name}: {facts.definition!r} in "
+                f"{a} and {definitions[facts.name]!r} in {b}."
+            )
+
+
+def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Series) -> str | None:
+    """A sentence where a metric is undefined for a query in one system and defined in another.
+
+    Such a query would leave the pairs, and it is seldom an ordinary one: a system that finds
+    nothing would be compared on the others only.
+    """
+    missing = {name: np.isnan(values) for name, values in columns.items()}
+    some = np.any(list(missing.values()), axis=0) & ~np.all(list(missing.values()), axis=0)
+    if not some.any():
+        return None
+    worst = max(missing, key=lambda name: int((missing[name] & some).sum()))
+    concerned = missing[worst] & some
+    return (
+        f"{metric} is undefined for {int(concerned.sum())} "
+        f"{'query' if concerned.sum() == 1 else 'queries'} of {worst} "
+        f"({_some(queries.filter(pl.Series(concerned)))}) and defined in another system: leaving "
+        "them out would flatter one side."
+    )
+
+
+def _some(queries: pl.Series) -> str:
+    shown = ", ".join(repr(_cut(one)) for one in queries.head(EXAMPLES).to_list())
+    return shown + (", …" if len(queries) > EXAMPLES else "")
+
+
+def _short(text: str) -> str:
+    return repr(_cut(text))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _and_more(count: int) -> str:
+    return f" (and {count - 1} more)" if count > 1 else ""

@@ -1,0 +1,117 @@
+"""calipers compare: which of these retrievers is better, and is that real?"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+
+
+@click.command("compare")
+@click.argument("systems", nargs=-1, metavar="SYSTEM SYSTEM...")
+@click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
+@click.option(
+    "--baseline", "-b", metavar="NAME",
+    help="The system the others are held against. [default: the first]",
+)  # fmt: skip
+@click.option(
+    "--anyway", is_flag=True,
+    help="Compare although ground truth, queries or policies differ; marked as such.",
+)  # fmt: skip
+@options.measure_options
+@click.option(
+    "--score", metavar="WEIGHTS",
+    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
+)  # fmt: skip
+@click.option(
+    "--level", type=float, default=0.95, show_default=True,
+    help="Of the intervals; 1 - level is the rate of false alarms.",
+)  # fmt: skip
+@click.option(
+    "--resamples", type=int, default=10_000, show_default=True,
+    help="Sign flips of the test, resamples of the intervals.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of both.")
+@click.option(
+    "--queries-by", metavar="METRIC",
+    help="List the largest wins and losses in this metric. [default: the first]",
+)  # fmt: skip
+@click.option(
+    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
+    help="How many wins and losses to list.",
+)  # fmt: skip
+@click.option(
+    "--per-query", metavar="FILE",
+    help="Write every query's values and differences to a .parquet, .csv, .tsv, .json or "
+    ".jsonl file.",
+)  # fmt: skip
+@options.json_option
+@click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print the table as Markdown.")
+@click.option("--latex", "form", flag_value="latex", help="Print the table as LaTeX.")
+def command(
+    systems: tuple[str, ...],
+    metrics: str | None,
+    cutoffs: str | None,
+    score: str | None,
+    queries_by: str | None,
+    examples: int,
+    per_query: str | None,
+    as_json: bool,
+    form: str | None,
+    **settings: Any,
+) -> None:
+    """Compare two or more retrievers on the same queries.
+
+    A SYSTEM is a run, a file that holds results and ground truth, or what `calipers eval --json`
+    wrote. It is named for its file; NAME=FILE gives it another name.
+
+    \b
+    Examples:
+      calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
+      calipers compare old=main.json new=branch.json --markdown
+      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --baseline dense
+    """
+    from calipers import api
+    from calipers.io.write import check_writable, write_table
+
+    if per_query:
+        check_writable(per_query)
+    comparison = api.compare(
+        _named(systems), metrics=metrics, k=options.cutoff_list(cutoffs),
+        weights=options.weights(score), **settings,
+    )  # fmt: skip
+    if queries_by:
+        comparison.by_query(comparison.baseline, queries_by)
+    if per_query:
+        write_table(comparison.per_query, per_query)
+    if as_json:
+        print_json(comparison.to_dict(examples=examples))
+    elif form:
+        from calipers.present.comparison_text import FORMS
+
+        click.echo(FORMS[form](comparison, queries_by, examples), nl=False)
+    else:
+        from calipers.present.comparison_terminal import print_comparison
+
+        print_comparison(comparison, console(), metric=queries_by, examples=examples)
+
+
+def _named(systems: tuple[str, ...]) -> Any:
+    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
+    if not any("=" in one and not Path(one).exists() for one in systems):
+        return list(systems)
+    from calipers.api.compare import name_systems
+    from calipers.errors import InvalidInput
+
+    named: dict[str, str] = {}
+    for one in systems:
+        name, equals, path = one.partition("=")
+        if not equals or Path(one).exists():
+            name, path = next(iter(name_systems([one]).items()))
+        if name in named:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+        named[name] = path
+    return named

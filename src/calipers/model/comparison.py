@@ -1,0 +1,228 @@
+"""Two or more systems on the same queries: what differs, and whether it is more than noise."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
+from calipers.model.interval import Interval
+from calipers.model.scores import SCHEMA, MetricFacts
+from calipers.suggest import did_you_mean
+
+Verdict = Literal["better", "worse", "not shown", "not tested"]
+"""What the corrected test says of a system against the baseline."""
+
+WhyNot = Literal["too few queries", "no spread"]
+"""Why nothing can be said of what could have been seen; no spread: all differences are equal."""
+
+
+@dataclass(frozen=True)
+class Visibility:
+    """How small a difference this many queries can show (at ``power``, after correction)."""
+
+    n: int
+    power: float
+    alpha: float
+    """The chance of a false alarm that one test may take: the whole over the number of tests."""
+    fewest: int
+    """With fewer queries than this no difference can be shown, however large."""
+    smallest: float | None
+    """None where there are too few queries, or where nothing is known of the spread."""
+    wanted: float | None
+    """A rounder, smaller difference."""
+    needed: int | None
+    """How many queries would show that one."""
+    why_not: WhyNot | None = None
+    """Where ``smallest`` is None."""
+
+
+@dataclass(frozen=True)
+class SystemMean:
+    """One system on one metric, over the queries where all systems are defined."""
+
+    system: str
+    metric: str
+    mean: float | None
+    interval: Interval | None
+    n: int
+    undefined: int
+    best: bool
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One system minus the baseline on one metric.
+
+    Wins and losses are counted in the direction of the metric: a lower first rank is a win.
+    """
+
+    system: str
+    baseline: str
+    metric: str
+    n: int
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+    p_adjusted: float | None
+    effect_size: float | None
+    wins: int
+    losses: int
+    ties: int
+    method: str
+    verdict: Verdict
+    visibility: Visibility
+
+
+@dataclass(frozen=True)
+class QueryDifference:
+    """One query on which a system and the baseline differ."""
+
+    query: str
+    text: str | None
+    baseline: float
+    system: float
+    difference: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Paired differences between a baseline and other systems. It explains itself."""
+
+    systems: tuple[str, ...]
+    baseline: str
+    metrics: tuple[MetricFacts, ...]
+    queries: pl.DataFrame
+    """query and text of the queries that all systems share."""
+    values: Mapping[str, Floats]
+    """Per system one row per query and one column per metric; NaN is undefined."""
+    means: tuple[SystemMean, ...]
+    differences: tuple[Difference, ...]
+    overridden: tuple[str, ...]
+    """What should have blocked this comparison, where it was made anyway."""
+    fingerprints: Mapping[str, Mapping[str, str]]
+    settings: Mapping[str, Any]
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The systems that are held against the baseline."""
+        return tuple(name for name in self.systems if name != self.baseline)
+
+    def mean(self, system: str, metric: str) -> SystemMean:
+        """The mean of one system on one metric."""
+        return self._means[self._known(system), self._measured(metric)]
+
+    def difference(self, system: str, metric: str) -> Difference:
+        """What one system gained or lost against the baseline on one metric."""
+        if self._known(system) == self.baseline:
+            raise InvalidInput(
+                f"{system!r} is the baseline, and is not compared with itself; "
+                f"the other systems are {', '.join(self.others)}."
+            )
+        return self._differences[system, self._measured(metric)]
+
+    def by_query(self, system: str, metric: str) -> Floats:
+        """System minus baseline, one value per query; NaN where undefined."""
+        column = self._column(metric)
+        difference: Floats = (
+            self.values[self._known(system)][:, column] - self.values[self.baseline][:, column]
+        )
+        return difference
+
+    def largest(
+        self, system: str, metric: str, *, wins: bool, count: int = 5
+    ) -> tuple[QueryDifference, ...]:
+        """The queries on which a system gained most (or lost most), largest first."""
+        difference = self.by_query(system, metric)
+        facts = self.metrics[self._column(metric)]
+        towards = (-1.0 if facts.better == "lower" else 1.0) * (1.0 if wins else -1.0)
+        gain = np.where(np.isnan(difference), 0.0, difference * towards)
+        order = np.argsort(-gain, kind="stable")[:count]
+        column = self._column(metric)
+        return tuple(
+            QueryDifference(
+                self.queries["query"][int(i)], self.queries["text"][int(i)],
+                float(self.values[self.baseline][i, column]),
+                float(self.values[system][i, column]), float(difference[i]),
+            )
+            for i in order if gain[i] > 0
+        )  # fmt: skip
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """One row per query and metric: the value of every system, and its difference."""
+        tables = []
+        for column, metric in enumerate(self.metrics):
+            table = self.queries.with_columns(metric=pl.lit(metric.name))
+            values = {name: self.values[name][:, column] for name in self.systems}
+            values |= {
+                f"{name} - {self.baseline}": self.by_query(name, metric.name)
+                for name in self.others
+            }
+            tables.append(
+                table.with_columns(pl.Series(name, v).fill_nan(None) for name, v in values.items())
+            )
+        return pl.concat(tables)
+
+    def to_dict(self, *, examples: int = 5, per_query: bool = False) -> dict[str, Any]:
+        """The whole comparison as plain values: what ``--json`` prints."""
+        result: dict[str, Any] = {
+            "schema": SCHEMA,
+            "calipers": self.settings["calipers"],
+            "systems": list(self.systems),
+            "baseline": self.baseline,
+            "queries": self.queries.height,
+            "overridden": list(self.overridden),
+            "metrics": [asdict(metric) for metric in self.metrics],
+            "means": [asdict(mean) for mean in self.means],
+            "differences": [self._with_examples(d, examples) for d in self.differences],
+            "fingerprints": {name: dict(prints) for name, prints in self.fingerprints.items()},
+            "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
+        }
+        if per_query:
+            result["per_query"] = self.per_query.to_dicts()
+        return result
+
+    def _with_examples(self, difference: Difference, count: int) -> dict[str, Any]:
+        found = {
+            name: [
+                asdict(one)
+                for one in self.largest(
+                    difference.system, difference.metric, wins=wins, count=count
+                )
+            ]
+            for name, wins in (("largest_wins", True), ("largest_losses", False))
+        }
+        return {**asdict(difference), **found}
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str], SystemMean]:
+        return {(mean.system, mean.metric): mean for mean in self.means}
+
+    @cached_property
+    def _differences(self) -> dict[tuple[str, str], Difference]:
+        return {(one.system, one.metric): one for one in self.differences}
+
+    def _column(self, metric: str) -> int:
+        return [facts.name for facts in self.metrics].index(self._measured(metric))
+
+    def _known(self, system: str) -> str:
+        if system not in self.systems:
+            raise InvalidInput(
+                f"There is no system {system!r} in this comparison; it has "
+                f"{', '.join(self.systems)}.{did_you_mean(system, self.systems)}"
+            )
+        return system
+
+    def _measured(self, metric: str) -> str:
+        names = [facts.name for facts in self.metrics]
+        if metric not in names:
+            raise InvalidInput(
+                f"There is no metric {metric!r} in this comparison; it has {', '.join(names)}."
+                f"{did_you_mean(metric, names)}"
+            )
+        return metric

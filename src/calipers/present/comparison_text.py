@@ -1,0 +1,143 @@
+"""A comparison as Markdown, LaTeX and CSV."""
+
+import csv
+import io
+from collections.abc import Callable
+
+from calipers.model.comparison import Comparison
+from calipers.present.comparison import (
+    ComparedCell,
+    compared_rows,
+    findings,
+    heading,
+    legend,
+    power_sentences,
+    query_name,
+    signed,
+    warnings,
+)
+from calipers.present.escape import for_csv, for_latex, for_markdown
+from calipers.present.table import number
+
+CSV_HEADER = (
+    "metric", "system", "baseline", "mean", "low", "high", "n", "best", "difference",
+    "difference_low", "difference_high", "p_value", "p_adjusted", "effect_size", "wins", "losses",
+    "ties", "verdict", "smallest_visible", "overridden",
+)  # fmt: skip
+
+
+def comparison_csv(comparison: Comparison, metric: str | None = None, examples: int = 0) -> str:
+    """One line per metric and system, full precision; a table, so without single queries."""
+    del metric, examples
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    overridden = for_csv(" ".join(comparison.overridden))
+    for facts in comparison.metrics:
+        for system in comparison.systems:
+            mean = comparison.mean(system, facts.name)
+            ends = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
+            row = [
+                facts.name, for_csv(system), for_csv(comparison.baseline), mean.mean, *ends,
+                mean.n, "yes" if mean.best else "",
+            ]  # fmt: skip
+            if system == comparison.baseline:
+                row += [None] * (len(CSV_HEADER) - len(row) - 1)
+            else:
+                found = comparison.difference(system, facts.name)
+                ends = (found.interval.low, found.interval.high) if found.interval else ends
+                row += [
+                    found.difference, *ends, found.p_value, found.p_adjusted, found.effect_size,
+                    found.wins, found.losses, found.ties, found.verdict,
+                    found.visibility.smallest,
+                ]  # fmt: skip
+            writer.writerow(["" if cell is None else cell for cell in [*row, overridden]])
+    return text.getvalue()
+
+
+def comparison_markdown(
+    comparison: Comparison, metric: str | None = None, examples: int = 5
+) -> str:
+    """The table, the findings, the power and the queries that moved most."""
+    names = [for_markdown(heading(comparison, name)) for name in comparison.systems]
+    lines = [f"> **{for_markdown(line)}**" for line in warnings(comparison)]
+    lines += [""] if lines else []
+    lines.append(f"| metric | {' | '.join(names)} |")
+    lines.append("|---" * (len(names) + 1) + "|")
+    for row in compared_rows(comparison):
+        cells = " | ".join(_markdown_cell(cell) for cell in row.cells)
+        lines.append(f"| {for_markdown(row.metric)} | {cells} |")
+    lines.append("")
+    lines += [f"- {for_markdown(line)}" for line in findings(comparison)]
+    lines += [f"- {for_markdown(line)}" for line in power_sentences(comparison)]
+    chosen = metric or comparison.metrics[0].name
+    for name in comparison.others:
+        for title, wins in (("gained most", True), ("lost most", False)):
+            found = comparison.largest(name, chosen, wins=wins, count=examples)
+            if found:
+                shown = for_markdown(name, 30)
+                lines += [
+                    "",
+                    f"**{shown}: the queries that {title} in {for_markdown(chosen)}**",
+                    "",
+                ]
+            lines += [
+                f"- {signed(one.difference)} ({number(one.baseline)} → {number(one.system)}) "
+                f"{for_markdown(query_name(one.query, one.text))}"
+                for one in found
+            ]
+    lines += ["", *(for_markdown(line) for line in legend(comparison))]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_cell(cell: ComparedCell) -> str:
+    mean = f"**{cell.mean}**\\*" if cell.best else cell.mean
+    if not cell.difference:
+        return mean
+    lines = (
+        f"{mean} {cell.mark}".rstrip(), cell.difference,
+        f"{for_markdown(cell.p)}, {cell.counts}", f"could see {cell.visible}",
+    )  # fmt: skip
+    return "<br>".join(lines)
+
+
+def comparison_latex(comparison: Comparison, metric: str | None = None, examples: int = 0) -> str:
+    """A table for a paper (packages booktabs and amssymb); what the marks mean in its caption."""
+    del metric, examples
+    names = [for_latex(heading(comparison, name)) for name in comparison.systems]
+    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{l{'l' * len(names)}}}"]
+    lines += [r"\toprule", rf"metric & {' & '.join(names)} \\", r"\midrule"]
+    for row in compared_rows(comparison):
+        cells = " & ".join(_latex_cell(cell) for cell in row.cells)
+        lines.append(rf"{for_latex(row.metric)} & {cells} \\")
+        under = " & ".join(_latex_small(cell.difference) for cell in row.cells)
+        lines.append(rf" & {under} \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    caption = [*warnings(comparison), *power_sentences(comparison), *_latex_legend(comparison)]
+    lines.append(rf"\caption{{{' '.join(for_latex(line) for line in caption)}}}")
+    return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def _latex_cell(cell: ComparedCell) -> str:
+    mean = rf"\textbf{{{cell.mean}}}" if cell.best else cell.mean
+    return f"{mean} {for_latex(cell.mark)}" if cell.mark else mean
+
+
+def _latex_small(text: str) -> str:
+    return rf"{{\small {for_latex(text)}}}" if text else ""
+
+
+def _latex_legend(comparison: Comparison) -> list[str]:
+    settings = comparison.settings
+    return [
+        "Bold: best mean; ▲ and ▼: better and worse than the baseline (paired sign-flip test, "
+        f"Holm over {settings['tests']} tests, up to {1 - settings['level']:.2g}). Under each "
+        f"mean the difference from the baseline with its {settings['level']:.0%} interval."
+    ]
+
+
+FORMS: dict[str, Callable[[Comparison, str | None, int], str]] = {
+    "csv": comparison_csv,
+    "markdown": comparison_markdown,
+    "latex": comparison_latex,
+}

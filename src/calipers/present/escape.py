@@ -1,0 +1,44 @@
+"""Hostile text made harmless in Markdown, LaTeX and CSV."""
+
+import html
+import re
+
+from calipers.present.plain import printable
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$", "→": r"$\to$",
+}  # fmt: skip
+_FORMULA = tuple("=+-@\t\r")
+
+
+def for_markdown(text: str, limit: int | None = None) -> str:
+    """Text that Markdown and the page around it show as it is.
+
+    >>> for_markdown("<b>|*x*[y](z)")
+    '&lt;b&gt;\\\\|\\\\*x\\\\*\\\\[y\\\\](z)'
+    """
+    shown = html.escape(printable(text, limit), quote=False)
+    # An at sign or a bare address would call somebody or become a link on a code forge.
+    shown = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", shown)
+    return re.sub(r"(?<!\w)@", "@\u200b", shown).replace("://", ":\u200b//")
+
+
+def for_latex(text: str, limit: int | None = None) -> str:
+    """Text that LaTeX prints as it is.
+
+    >>> for_latex("50% of {x}_1")
+    '50\\\\% of \\\\{x\\\\}\\\\_1'
+    """
+    return "".join(_LATEX.get(one, one) for one in printable(text, limit))
+
+
+def for_csv(text: str) -> str:
+    """Text that a spreadsheet does not run as a formula.
+
+    >>> for_csv("=1+1"), for_csv("a")
+    ("'=1+1", 'a')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
