@@ -1,0 +1,136 @@
+"""Conditions a result must meet: ``metric op value [for tag=value]``."""
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from calipers.errors import InvalidInput
+from calipers.metrics.spec import Metric, parse
+from calipers.suggest import did_you_mean
+
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
+"""What people also write, where it can mean only one thing."""
+COMBINED = "score"
+"""The weighted score, which is no metric of its own but can be required too."""
+FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
+
+_METRIC = re.compile(r"\s*([^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*")
+_OPERATOR = re.compile(r"(>=|<=|=>|=<|>|<|≥|≤)\s*")
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(\s*%)?(?=\s|$)\s*")
+_FOR = re.compile(r"for\s+", re.IGNORECASE)
+_TAG = re.compile(r"""("[^"]+"|'[^']+'|[^=\s"']+)\s*=\s*""")
+_VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One requirement on the mean of one metric, over all queries or those with a tag."""
+
+    metric: Metric | None
+    """None stands for the combined score."""
+    op: str
+    value: float
+    tag: str | None = None
+    tag_value: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of what is measured."""
+        return COMBINED if self.metric is None else str(self.metric)
+
+    def holds(self, found: float) -> bool:
+        """Whether a mean meets the condition."""
+        return OPERATORS[self.op](found, self.value)
+
+    def __str__(self) -> str:
+        place = "" if self.tag is None else f" for {_quoted(self.tag)}={_quoted(self.tag_value)}"
+        return f"{self.name} {self.op} {self.value:.15g}{place}"
+
+
+def parse_condition(text: str) -> Condition:
+    """A condition from its text, or a sentence that shows where the text stops making sense.
+
+    >>> print(parse_condition("R@10>=85% for type=multi-hop"))
+    recall@10 >= 0.85 for type=multi-hop
+    >>> parse_condition("recall@10 == 0.85")
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: The condition 'recall@10 == 0.85' cannot be read from \
+character 11 on, at '== 0.85': an operator is expected there: >=, <=, >, <. Write metric op \
+value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"A condition is given as {text!r}; write a text: {FORM}.")
+    at, name = _take(_METRIC, text, 0, "the name of a metric is expected there")
+    metric = _metric(name, text)
+    at, op = _take(_OPERATOR, text, at, f"an operator is expected there: {', '.join(OPERATORS)}")
+    number = _NUMBER.match(text, at)
+    if not number:
+        raise _unreadable(text, at, "a number is expected there, such as 0.85 or 85%")
+    value = float(number[1]) / (100 if number[2] else 1)
+    at = number.end()
+    tag = tag_value = None
+    if at < len(text):
+        at, _ = _take(_FOR, text, at, "the condition should end there, or go on with: for")
+        at, tag = _take(_TAG, text, at, "a tag is expected there, as tag=value")
+        at, tag_value = _take(_VALUE, text, at, "the value of the tag is expected there")
+        tag, tag_value = _bare(tag), _bare(tag_value)
+    return Condition(metric, SAME.get(op, op), value, tag, tag_value)
+
+
+def _metric(name: str, text: str) -> Metric | None:
+    if name == COMBINED:
+        return None
+    found = parse([name])
+    if len(found) != 1:
+        raise InvalidInput(
+            f"The condition {text!r} names {len(found)} metrics with {name!r}; write one "
+            "condition for each."
+        )
+    return found[0]
+
+
+def _take(form: re.Pattern[str], text: str, at: int, expected: str) -> tuple[int, str]:
+    found = form.match(text, at)
+    if not found:
+        raise _unreadable(text, at, expected)
+    return found.end(), found[found.lastindex or 0]
+
+
+def _unreadable(text: str, at: int, expected: str) -> InvalidInput:
+    rest = text[at:]
+    place = f"from character {at + 1} on, at {rest!r}" if rest.strip() else "at its end"
+    return InvalidInput(f"The condition {text!r} cannot be read {place}: {expected}. Write {FORM}.")
+
+
+def _bare(text: str) -> str:
+    return text[1:-1] if text[:1] in "\"'" and text[-1:] == text[:1] and len(text) > 1 else text
+
+
+def _quoted(text: str | None) -> str:
+    text = text or ""
+    plain = text and text == text.strip() and not set(text) & set("=\"'")
+    return text if plain else f'"{text}"' if '"' not in text else f"'{text}'"
+
+
+def unknown_tag(tag: str, known: list[str]) -> InvalidInput:
+    """The error for a tag that no query has."""
+    allowed = f"the tags are {', '.join(known)}" if known else "the queries have no tags at all"
+    return InvalidInput(
+        f"There is no tag {tag!r} in the ground truth; {allowed}.{did_you_mean(tag, known)}"
+    )
+
+
+def unknown_tag_value(tag: str, value: str, known: list[str]) -> InvalidInput:
+    """The error for a value that no query has for a tag."""
+    shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
+    return InvalidInput(
+        f"No query has {tag}={value}; the values of {tag} are {shown}.{did_you_mean(value, known)}"
+    )

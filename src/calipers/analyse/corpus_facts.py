@@ -1,0 +1,164 @@
+"""What the corpus says about pieces of ground truth: there, split over chunks, or not there."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from calipers.match.choose import Matching
+from calipers.match.cover import Piece, size, union
+from calipers.match.quote import Quote
+from calipers.model.arrays import Bools
+from calipers.text import normalise
+
+Batches = Callable[[], Iterator[pl.DataFrame]]
+"""The corpus from its beginning: tables of id, document, text, start, end."""
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusFacts:
+    """For each target, whether one chunk holds it, or only several together."""
+
+    whole: Bools
+    """Some chunk holds the target by itself."""
+    split: Bools
+    """No chunk holds it, but several of one document do together."""
+    document: pl.Series
+    """The document that holds it; null where that is not known."""
+    document_of: dict[str, str] = field(default_factory=dict)
+    """The document of every chunk that was asked about."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one target is: whole in a document, split within one, or nowhere."""
+
+    document: str | None = None
+    split: bool = False
+
+
+def study_corpus(
+    batches: Batches, targets: pl.DataFrame, matching: Matching, items: Iterable[str] = ()
+) -> CorpusFacts:
+    """Look for every target in the corpus, in the way the run was matched.
+
+    ``items`` are chunks whose document is wanted too. One pass over the corpus, and a second
+    one where a quote does not stand whole in any chunk.
+    """
+    wanted = pl.Series([*items, *targets["item"].drop_nulls()], dtype=pl.String).unique()
+    document_of: dict[str, str] = {}
+    for batch in batches():
+        near = batch.filter(pl.col("id").is_in(wanted.implode()))
+        document_of.update(zip(near["id"], near["document"], strict=True))
+    if matching.kind == "quote":
+        places = _quotes(batches, targets["quote"].to_list(), matching)
+    elif matching.kind == "span":
+        places = _spans(batches, targets.select("document", "start", "end"), matching.least)
+    else:
+        found = set(document_of) | _documents(batches, wanted)
+        places = [
+            Place(document_of.get(item, item)) if item in found else Place()
+            for item in targets["item"].to_list()
+        ]
+    split = np.array([place.split for place in places], dtype=np.bool_)
+    there = np.array([place.document is not None for place in places], dtype=np.bool_)
+    documents = pl.Series([place.document for place in places], dtype=pl.String)
+    return CorpusFacts(there & ~split, split, targets["document"].fill_null(documents), document_of)
+
+
+def _documents(batches: Batches, wanted: pl.Series) -> set[str]:
+    """Those of the wanted names that are whole documents: ground truth may be given by them."""
+    return {
+        name
+        for batch in batches()
+        for name in batch.filter(pl.col("document").is_in(wanted.implode()))["document"]
+    }
+
+
+def _quotes(batches: Batches, texts: list[str], matching: Matching) -> list[Place]:
+    quotes = {raw: normalise(raw, ignore_case=matching.ignore_case) for raw in set(texts)}
+    places: dict[str, Place] = {}
+    for batch in batches():
+        open_ones = sorted(set(quotes.values()) - set(places))
+        if not open_ones:
+            break
+        chunks = pl.Series([_plain(text, matching) for text in batch["text"]], dtype=pl.String)
+        found = (
+            pl.DataFrame({"quote": chunks.str.extract_many(open_ones, overlapping=True),
+                          "document": batch["document"]})
+            .explode("quote")
+            .drop_nulls("quote")
+            .unique("quote", keep="first", maintain_order=True)
+        )  # fmt: skip
+        places.update((quote, Place(document)) for quote, document in found.iter_rows())
+    missing = [Quote(text) for text in sorted(set(quotes.values()) - set(places))]
+    if missing:
+        places.update(_pieced_together(batches, missing, matching))
+    return [places.get(quotes[raw], Place()) for raw in texts]
+
+
+def _pieced_together(
+    batches: Batches, quotes: list[Quote], matching: Matching
+) -> Iterator[tuple[str, Place]]:
+    """Quotes that no chunk holds word for word: near enough in one, or only in several."""
+    alone: dict[str, str] = {}
+    pieces: dict[tuple[str, str], list[Piece]] = {}
+    for batch in batches():
+        for document, raw in batch.select("document", "text").iter_rows():
+            chunk = _plain(raw, matching)
+            for quote in quotes:
+                held = (
+                    quote.exact_pieces(chunk)
+                    if matching.least == 1
+                    else quote.tolerant_pieces(chunk)
+                )
+                if not held:
+                    continue
+                key = quote.text, document
+                pieces[key] = union([*pieces.get(key, ()), *held])
+                if size(held) >= _enough(quote.length, matching.least):
+                    alone.setdefault(quote.text, document)
+    lengths = {quote.text: quote.length for quote in quotes}
+    for (text, document), together in pieces.items():
+        if text not in alone and size(together) >= _enough(lengths[text], matching.least):
+            yield text, Place(document, split=True)
+    yield from ((text, Place(document)) for text, document in alone.items())
+
+
+def _plain(text: str, matching: Matching) -> str:
+    return normalise(text, ignore_case=matching.ignore_case)
+
+
+def _spans(batches: Batches, spans: pl.DataFrame, least: float) -> list[Place]:
+    wanted = spans["document"].unique()
+    chunks: dict[str, list[Piece]] = {}
+    for batch in batches():
+        near = batch.filter(pl.col("document").is_in(wanted.implode()))
+        for document, start, end in near.select("document", "start", "end").iter_rows():
+            held = chunks.setdefault(document, [])
+            if start is not None and end is not None:
+                held.append((start, end))
+    return [
+        _span(chunks, document, start, end, least) for document, start, end in spans.iter_rows()
+    ]
+
+
+def _span(
+    chunks: dict[str, list[Piece]], document: str, start: int, end: int, least: float
+) -> Place:
+    if document not in chunks:
+        return Place()
+    if not chunks[document]:
+        # The chunks do not say where they stand: all that is known is that the document is there.
+        return Place(document)
+    held = [(max(a, start), min(b, end)) for a, b in chunks[document] if a < end and start < b]
+    enough = _enough(end - start, least)
+    if any(b - a >= enough for a, b in held):
+        return Place(document)
+    return Place(document, split=True) if size(held) >= enough else Place()
+
+
+def _enough(length: int, least: float) -> int:
+    return max(1, math.ceil(least * length - 1e-9))

@@ -1,0 +1,104 @@
+"""Misses and false positives as tables that can be read, filtered and labelled."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from calipers.analyse.misses import NEVER
+from calipers.model.arrays import Bools, Ints
+from calipers.model.matches import Matches
+
+INSTEAD = 3
+"""How many of the results that came instead stand in a line."""
+EXAMPLES = 3
+CUT = 200
+"""Characters of a text that a table shows; the whole text stands in the run."""
+
+
+def misses_table(
+    matches: Matches,
+    targets: pl.DataFrame,
+    missed: Ints,
+    *,
+    columns: Mapping[str, pl.Series],
+    instead: pl.DataFrame,
+    tags: Mapping[str, pl.Series],
+) -> pl.DataFrame:
+    """One row per miss.
+
+    ``targets`` stand in the order of the matches, ``columns`` in that of ``missed``. The column
+    ``label`` is empty: it is there for whoever reads the file.
+    """
+    query = matches.target_query[missed]
+    who = matches.queries.select("query", pl.col("text").alias("question"))[query]
+    what = targets[missed].select("item", "quote", "document", "start", "end", "group", "grade")
+    table = pl.concat([who, what], how="horizontal").with_columns(
+        *(series.alias(name) for name, series in columns.items()),
+        *(tag.gather(query).alias(f"tag.{name}") for name, tag in tags.items()),
+    )
+    return (
+        table.with_columns(code=pl.Series(query))
+        .join(instead, on="code", how="left", maintain_order="left")
+        .drop("code")
+        .with_columns(label=pl.lit(None, dtype=pl.String))
+    )
+
+
+def came_instead(shown: pl.DataFrame) -> pl.DataFrame:
+    """Per query the first results that hold no target, as ids and as texts."""
+    wrong = shown.filter(~pl.col("useful")).sort("query", "rank")
+    return wrong.group_by(pl.col("query").alias("code"), maintain_order=True).agg(
+        pl.col("item").head(INSTEAD).alias("instead"),
+        pl.col("text").str.slice(0, CUT).head(INSTEAD).alias("instead_text"),
+    )
+
+
+def mark_useful(shown: pl.DataFrame, matches: Matches, relevant: Bools) -> pl.DataFrame:
+    """The results with ``useful``: holds a relevant target; ``judged``: holds any target."""
+    pairs = pl.DataFrame(
+        {"query": matches.edge_query, "rank": matches.edge_rank,
+         "useful": relevant[matches.edge_target]}
+    ).group_by("query", "rank").agg(pl.col("useful").any(), judged=pl.lit(True))  # fmt: skip
+    return shown.join(pairs, on=["query", "rank"], how="left", maintain_order="left").with_columns(
+        pl.col("useful", "judged").fill_null(False)
+    )
+
+
+def false_positives(shown: pl.DataFrame, matches: Matches) -> pl.DataFrame:
+    """What was returned without holding a target, the most frequent first.
+
+    An item that comes up for many unrelated queries is a hub. ``unjudged`` counts the queries
+    for which nobody judged it: many of those may mean that labels are missing.
+    """
+    asked = max(1, shown["query"].n_unique())
+    names = matches.queries["query"]
+    return (
+        shown.filter(~pl.col("useful"))
+        .with_columns(identity=pl.coalesce("item", "text", "document"))
+        .group_by("identity")
+        .agg(
+            pl.col("item").first(),
+            pl.col("text").drop_nulls().first().str.slice(0, CUT),
+            pl.col("document").first(),
+            queries=pl.col("query").n_unique(),
+            share=pl.col("query").n_unique() / asked,
+            mean_rank=pl.col("rank").mean(),
+            unjudged=pl.col("query").filter(~pl.col("judged")).n_unique(),
+            examples=pl.col("query").unique().sort().head(EXAMPLES),
+        )
+        .sort("queries", "mean_rank", "identity", descending=[True, False, False])
+        .drop("identity")
+        .with_columns(
+            examples=pl.col("examples").list.eval(
+                pl.element().replace_strict(
+                    np.arange(names.len()), names, return_dtype=pl.String, default=None
+                )
+            )
+        )
+    )
+
+
+def ranks_or_null(ranks: Ints) -> pl.Series:
+    """Ranks as a column; null where there is none."""
+    return pl.Series(np.where(ranks == NEVER, -1, ranks)).replace(-1, None)

@@ -1,0 +1,131 @@
+"""Why pieces of ground truth were not found, and what came in their place."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One way to miss a piece of ground truth."""
+
+    name: str
+    means: str
+    remedy: str
+
+
+REASONS: tuple[Reason, ...] = (
+    Reason(
+        "not_in_corpus",
+        "not in the corpus",
+        "index the document, or correct the ground truth",
+    ),
+    Reason(
+        "split_over_chunks",
+        "split over chunks: no single chunk holds it",
+        "larger chunks, or chunks that overlap",
+    ),
+    Reason(
+        "below_k",
+        "returned, but below the first k",
+        "rerank, or raise k",
+    ),
+    Reason(
+        "wrong_chunk",
+        "right document, wrong chunk",
+        "return neighbouring chunks too, or cut the document differently",
+    ),
+    Reason(
+        "crowded_out",
+        "crowded out by duplicates",
+        "remove repeated chunks before taking the first k",
+    ),
+    Reason(
+        "retriever_error",
+        "the retriever failed on the query",
+        "look at the error of the query",
+    ),
+    Reason(
+        "nothing_returned",
+        "the retriever returned nothing",
+        "look for a filter or a threshold that leaves nothing over",
+    ),
+    Reason(
+        "not_in_run",
+        "the query is not in the run",
+        "run the retriever on every query",
+    ),
+    Reason(
+        "lost_by_reranker",
+        "lost by the reranker: it was among the candidates",
+        "compare rerankers, or keep more of what it is given",
+    ),
+    Reason(
+        "missed_by_index",
+        "missed by the index: exact search finds it",
+        "raise the search effort of the approximate index",
+    ),
+    Reason(
+        "never_a_candidate",
+        "never a candidate",
+        "fetch more candidates, or improve the first stage",
+    ),
+    Reason(
+        "not_returned",
+        "not returned; the run does not tell more",
+        "give --corpus, --candidates or --exact to learn why",
+    ),
+)
+"""Every reason, in the order in which the rules are tried: the first that holds is the reason."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the waterfall: what it lost of the ground truth, and what was left after it."""
+
+    name: str
+    means: str
+    lost: int
+    left: int
+
+
+@dataclass(frozen=True, eq=False)
+class Misses:
+    """One reason for each piece of ground truth that is not in the first k results."""
+
+    k: int
+    targets: int
+    """Pieces of ground truth; alternatives for one another count as one."""
+    found: int
+    table: pl.DataFrame
+    """One row per miss: query, what was expected, reason, ranks, what came instead."""
+    waterfall: tuple[Step, ...]
+    false_positives: pl.DataFrame
+    """What stood in the first k without holding a target, most frequent first."""
+    notes: tuple[str, ...]
+    """What could not be decided, or looks wrong, in words."""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many misses each reason explains, in the order of the rules."""
+        counts = dict(self.table["reason"].value_counts().iter_rows())
+        return {one.name: counts[one.name] for one in REASONS if one.name in counts}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole result as plain values: what ``--json`` prints."""
+        return {
+            "k": self.k,
+            "targets": self.targets,
+            "found": self.found,
+            "missed": self.table.height,
+            "reasons": [
+                {**asdict(one), "count": self.reasons[one.name]}
+                for one in REASONS
+                if one.name in self.reasons
+            ],
+            "waterfall": [asdict(step) for step in self.waterfall],
+            "notes": list(self.notes),
+            "misses": self.table.to_dicts(),
+            "false_positives": self.false_positives.to_dicts(),
+        }
