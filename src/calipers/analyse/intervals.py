@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.analyse.distributions import normal_cdf, normal_quantile, t_quantile
+from calipers.analyse.exact_sum import exact_sum
 from calipers.analyse.resampling import (
     FloatArray,
     as_columns,
@@ -142,9 +143,11 @@ def columns_by_pattern(columns: FloatArray) -> Iterator[tuple[list[int], FloatAr
     for column in range(columns.shape[1]):
         groups.setdefault(np.packbits(missing[:, column]).tobytes(), []).append(column)
     for at in groups.values():
-        defined = columns[:, at]
-        if missing[:, at[0]].any():
-            defined = defined[~missing[:, at[0]]]
+        kept = ~missing[:, at[0]]
+        # Column by column in memory, as they are used.
+        defined = np.empty((np.count_nonzero(kept), len(at)), order="F")
+        for i, column in enumerate(at):
+            defined[:, i] = columns[kept, column]
         yield at, finite_columns(defined)
 
 
@@ -154,7 +157,7 @@ def exact_mean(column: FloatArray) -> float:
     >>> exact_mean(np.array([1e16, 1.0, -1e16, 1.0]))
     0.5
     """
-    mean = math.fsum(column.tolist()) / len(column)
+    mean = exact_sum(column) / len(column)
     # The division rounds once more, which can lift the mean of equal values off them.
     return min(max(mean, float(column.min())), float(column.max()))
 
@@ -169,8 +172,7 @@ def standard_deviation(column: FloatArray, mean: float) -> float:
     """
     if np.ptp(column) <= 1e-12 * np.abs(column).max():
         return 0.0
-    squares = ((column - mean) ** 2).tolist()
-    return math.sqrt(math.fsum(squares) / (len(column) - 1))
+    return math.sqrt(exact_sum((column - mean) ** 2) / (len(column) - 1))
 
 
 def _is_share(column: FloatArray) -> bool:

@@ -23,8 +23,11 @@ def audit_counts(
     answerable = matches.answerable(rel)
     missing = matches.having_status(MISSING)
     shown = matches.retrieved if depth is None else np.minimum(matches.retrieved, depth)
-    in_depth = matches.edge_rank <= (np.iinfo(np.int64).max if depth is None else depth)
-    pairs = np.unique(np.stack([matches.edge_query[in_depth], matches.edge_rank[in_depth]]), axis=1)
+    judged = (
+        matches.is_new_rank
+        if depth is None
+        else (matches.is_new_rank & (matches.edge_rank <= depth))
+    )
     return Audit(
         queries=matches.n_queries,
         answered=int(matches.having_status(ANSWERED).sum()),
@@ -47,7 +50,7 @@ def audit_counts(
         ties_on_targets=_relevant_among(ground_truth, tally.tied_targets, rel),
         depth=depth,
         shown=int(shown.sum()),
-        unjudged=int(shown.sum()) - pairs.shape[1],
+        unjudged=int(shown.sum()) - int(judged.sum()),
     )
 
 

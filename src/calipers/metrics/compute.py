@@ -14,8 +14,10 @@ from calipers.model.policy import Policy
 def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:
     """One column of values per metric, one row per query; NaN where it is undefined."""
     views: dict[tuple[Any, tuple[tuple[str, Any], ...]], Any] = {}
-    values = np.empty((matches.n_queries, len(metrics)))
+    # Column by column in memory, as every reader of them goes.
+    values = np.empty((matches.n_queries, len(metrics)), order="F")
     left_out = _left_out(matches, policy)
+    hopeless: dict[float | None, Bools] = {}
     for column, metric in enumerate(metrics):
         definition = metric.definition
         given = dict(metric.parameters)
@@ -28,14 +30,15 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
             views[key] = definition.view.of(matches, **for_view)
         value = np.array(definition.function(views[key], **own), dtype=np.float64)
         if definition.without_targets == "undefined":
-            _settle_unanswerable(value, matches, metric, policy)
+            if metric.rel not in hopeless:
+                hopeless[metric.rel] = ~matches.answerable(metric.rel)
+            _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
         value[left_out] = np.nan
         values[:, column] = value
     return values
 
 
-def _settle_unanswerable(value: Floats, matches: Matches, metric: Metric, policy: Policy) -> None:
-    hopeless = ~matches.answerable(metric.rel)
+def _settle_unanswerable(value: Floats, hopeless: Bools, metric: Metric, policy: Policy) -> None:
     if policy.unanswerable == "zero":
         # 0 is the worst value only where more is better; a first rank of 0 would be the best.
         if metric.definition.better == "higher":

@@ -103,12 +103,19 @@ def _highest(gains: Gains, gmax: float | None, name: str) -> float:
 
 
 def _product_before(query: Ints, factor: Floats) -> Floats:
-    """Per query, the product of the factors that stand before each entry."""
+    """Per query, the product of the factors that stand before each entry (sorted input)."""
     result = np.ones(query.size)
-    running, last = 1.0, -1
-    for i, (one_query, one_factor) in enumerate(zip(query.tolist(), factor.tolist(), strict=True)):
-        if one_query != last:
-            running, last = 1.0, one_query
-        result[i] = running
-        running *= one_factor
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    ends = np.append(starts[1:], query.size)
+    if (ends - starts).max(initial=0) > starts.size:
+        # Few long queries: one after the other. Many short ones: all of them one step at a time.
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            np.cumprod(factor[start : end - 1], out=result[start + 1 : end])
+        return result
+    entry = starts + 1
+    while entry.size:
+        goes_on = entry < ends
+        entry, ends = entry[goes_on], ends[goes_on]
+        result[entry] = result[entry - 1] * factor[entry - 1]
+        entry = entry + 1
     return result

@@ -28,7 +28,7 @@ def map(  # noqa: A001 - the metric's own name; the builtin is not used here
     """
     keep = within(claims.rank, k)
     total = claims.total if denominator == "all" or k is None else np.minimum(claims.total, k)
-    points = claims.ordinal()[keep] / claims.rank[keep]
+    points = claims.ordinal[keep] / claims.rank[keep]
     return ratio(per_query(claims.query[keep], claims.n_queries, points), total)
 
 

@@ -5,6 +5,7 @@ view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` needs no
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -44,15 +45,15 @@ class Found:
     def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
         relevant = matches.relevant(rel)
-        units, unit_of_target = np.unique(matches.target_unit[relevant], return_inverse=True)
-        unit_query = np.empty(units.size, dtype=np.int64)
+        unit_of_target = _dense_units(matches, relevant)
+        unit_query = np.empty(unit_of_target.max(initial=-1) + 1, dtype=np.int64)
         unit_query[unit_of_target] = matches.target_query[relevant]
         dense = np.zeros(relevant.size, dtype=np.int64)
         dense[relevant] = unit_of_target
 
         holds = relevant[matches.edge_target]
         edge_query, edge_rank = matches.edge_query[holds], matches.edge_rank[holds]
-        best = np.full(units.size, NEVER, dtype=np.int64)
+        best = np.full(unit_query.size, NEVER, dtype=np.int64)
         # Edges are sorted by rank, so writing them backwards leaves the smallest rank.
         best[dense[matches.edge_target[holds]][::-1]] = edge_rank[::-1]
         new = np.ones(edge_query.size, dtype=np.bool_)
@@ -91,8 +92,16 @@ class Found:
     def first(self) -> Floats:
         """Rank of the first target, infinite where none was found."""
         first = np.full(self.n_queries, np.inf)
-        np.minimum.at(first, self.holding_query, self.holding_rank.astype(np.float64))
+        # Sorted by rank, so writing them backwards leaves the smallest.
+        first[self.holding_query[::-1]] = self.holding_rank[::-1]
         return first
+
+
+def _dense_units(matches: Matches, relevant: Bools) -> Ints:
+    """The units of the relevant targets, numbered from 0 without gaps."""
+    if not matches.has_alternatives:
+        return np.arange(np.count_nonzero(relevant))
+    return np.unique(matches.target_unit[relevant], return_inverse=True)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,17 +117,20 @@ class Claims:
     @classmethod
     def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
-        query, rank, grade = claim_greedily(matches, matches.relevant(rel))
         relevant = matches.relevant(rel)
-        units = np.unique(matches.target_unit[relevant], return_index=True)[1]
-        total = per_query(matches.target_query[relevant][units], matches.n_queries)
-        return cls(query, rank, grade, total)
+        query, rank, grade = claim_greedily(matches, relevant)
+        query_of_target = matches.target_query[relevant]
+        if matches.has_alternatives:
+            units = np.unique(matches.target_unit[relevant], return_index=True)[1]
+            query_of_target = query_of_target[units]
+        return cls(query, rank, grade, per_query(query_of_target, matches.n_queries))
 
     @property
     def n_queries(self) -> int:
         """How many queries there are."""
         return self.total.size
 
+    @cached_property
     def ordinal(self) -> Floats:
         """1 for the first claim of its query, 2 for the second, and so on."""
         return position_in_query(self.query)
@@ -151,9 +163,9 @@ class Gains:
         relevant = matches.relevant()
         query, rank, grade = claim_greedily(matches, relevant)
         order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
-        targets = np.flatnonzero(relevant)[order]
-        first_of_unit = np.sort(np.unique(matches.target_unit[targets], return_index=True)[1])
-        best = targets[first_of_unit]
+        best = np.flatnonzero(relevant)[order]
+        if matches.has_alternatives:
+            best = best[np.sort(np.unique(matches.target_unit[best], return_index=True)[1])]
         return cls(
             query, rank, grade,
             matches.target_query[best], matches.target_grade[best],
@@ -173,8 +185,12 @@ class Gains:
 
     def ideal(self, value: Floats, k: int | None = None) -> Floats:
         """The same sum for the best possible ranking of all ground truth."""
-        position = position_in_query(self.ideal_query).astype(np.int64)
-        return _discounted(self.ideal_query, position, value, k, self.n_queries)
+        return _discounted(self.ideal_query, self.ideal_rank, value, k, self.n_queries)
+
+    @cached_property
+    def ideal_rank(self) -> Ints:
+        """Where each target stands in the best possible ranking."""
+        return position_in_query(self.ideal_query).astype(np.int64)
 
 
 def _discounted(query: Ints, rank: Ints, value: Floats, k: int | None, n_queries: int) -> Floats:
@@ -193,8 +209,7 @@ class Judged:
     @classmethod
     def of(cls, matches: Matches) -> Self:
         """The view over every target."""
-        new = np.ones(matches.edge_query.size, dtype=np.bool_)
-        new[1:] = (np.diff(matches.edge_query) != 0) | (np.diff(matches.edge_rank) != 0)
+        new = matches.is_new_rank
         return cls(matches.edge_query[new], matches.edge_rank[new], matches.retrieved)
 
     @property
@@ -223,14 +238,14 @@ class Opposed:
         is_irrelevant = ~is_relevant & (matches.target_grade >= 0)
         relevant = is_relevant[matches.edge_target]
         irrelevant = is_irrelevant[matches.edge_target]
-        # A rank that holds a relevant and an irrelevant target is relevant, once.
-        order = np.lexsort((~irrelevant, ~relevant, matches.edge_rank, matches.edge_query))
-        query, rank = matches.edge_query[order], matches.edge_rank[order]
-        new = np.ones(query.size, dtype=np.bool_)
-        new[1:] = (np.diff(query) != 0) | (np.diff(rank) != 0)
-        n = matches.n_queries
+        if not matches.is_new_rank.all():
+            # A rank that holds a relevant and an irrelevant target is relevant, once.
+            order = np.lexsort((~irrelevant, ~relevant, matches.edge_rank, matches.edge_query))
+            relevant, irrelevant = relevant[order], irrelevant[order]
+        # The order above moves edges within their rank only, so that these stay as they are.
+        new, n = matches.is_new_rank, matches.n_queries
         return cls(
-            query[new], rank[new], relevant[order][new], irrelevant[order][new],
+            matches.edge_query[new], matches.edge_rank[new], relevant[new], irrelevant[new],
             matches.retrieved,
             per_query(matches.target_query[is_relevant], n),
             per_query(matches.target_query[is_irrelevant], n),

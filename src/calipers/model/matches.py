@@ -60,9 +60,27 @@ class Matches:
     @cached_property
     def is_one_to_one(self) -> bool:
         """Whether each rank and each unit has one edge at most, as when matched by id."""
+        if not self.is_new_rank.all():
+            return False
+        if not self.has_alternatives:
+            return int(np.bincount(self.edge_target).max(initial=0)) <= 1
         units = self.target_unit[self.edge_target]
-        same_rank = (np.diff(self.edge_query) == 0) & (np.diff(self.edge_rank) == 0)
-        return not same_rank.any() and np.unique(units).size == units.size
+        return np.unique(units).size == units.size
+
+    @cached_property
+    def is_new_rank(self) -> Bools:
+        """For each edge, whether its rank holds no edge before it."""
+        new = np.ones(self.edge_query.size, dtype=np.bool_)
+        new[1:] = (self.edge_query[1:] != self.edge_query[:-1]) | (
+            self.edge_rank[1:] != self.edge_rank[:-1]
+        )
+        return new
+
+    @cached_property
+    def has_alternatives(self) -> bool:
+        """Whether any two targets share a unit."""
+        ordered = np.sort(self.target_unit)
+        return bool((ordered[1:] == ordered[:-1]).any())
 
     def answerable(self, rel: float | None = None) -> Bools:
         """Which queries have at least one relevant target."""

@@ -1,0 +1,36 @@
+"""Sums that are rounded once, so that they are the same in any order and on every machine."""
+
+import math
+
+import numpy as np
+
+from calipers.analyse.resampling import FloatArray, exact_bits
+
+_SHORT = 512
+# The exponents within which scaling by a power of two loses nothing.
+_SAFE_EXPONENT = 900
+
+
+def exact_sum(column: FloatArray) -> float:
+    """What `math.fsum` gives, without a Python object for each of very many values.
+
+    >>> exact_sum(np.array([1e16, 1.0, -1e16, 1.0]))
+    2.0
+    """
+    if column.size <= _SHORT:
+        return math.fsum(column.tolist())
+    bits = exact_bits(column.size)
+    parts = []
+    rest = column
+    while rest.size:
+        magnitude = max(float(rest.max()), -float(rest.min()))
+        exponent = math.frexp(magnitude)[1] - bits
+        if not abs(exponent) < _SAFE_EXPONENT:
+            return math.fsum(column.tolist())
+        # The leading bits of every value as whole numbers: their sum has no rounding. What is
+        # left of each value is exact too, and goes through the same once more.
+        leading = np.rint(rest * math.ldexp(1.0, -exponent))
+        parts.append(math.ldexp(float(leading.sum()), exponent))
+        rest = rest - leading * math.ldexp(1.0, exponent)
+        rest = rest[rest != 0.0]
+    return math.fsum(parts)
