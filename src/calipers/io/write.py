@@ -36,7 +36,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
         raise
 
 
-def check_writable(path: str | Path) -> None:
+def check_place(path: str | Path) -> None:
     """Complain before any work about a place that cannot be written to."""
     target = Path(path)
     if target.is_dir():
@@ -47,6 +47,12 @@ def check_writable(path: str | Path) -> None:
         )
     if not os.access(target.parent, os.W_OK):
         raise WriteFailed(f"The output {path} cannot be written: no permission in {target.parent}.")
+
+
+def check_writable(path: str | Path) -> None:
+    """Complain before any work about a table that cannot be written there."""
+    check_place(path)
+    target = Path(path)
     if target.suffix.lower() not in WRITERS:
         raise InvalidInput(
             f"The output {path} has the ending {target.suffix or 'nothing'!r}; "
