@@ -12,7 +12,7 @@ from calipers.suggest import did_you_mean
 Value = float | str
 
 _FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?")
-_TRAILING_CUTOFF = re.compile(r"(.+?)_(\d+)")
+_TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
 
 
 @dataclass(frozen=True, order=True)
@@ -98,12 +98,16 @@ def split(text: str) -> list[str]:
     start = 0
     for i, character in enumerate(text):
         depth += {"(": 1, ")": -1}.get(character, 0)
-        continues = re.match(r"\s*\d", text[i + 1 :]) and "@" in text[start:i]
-        if character == "," and depth == 0 and not continues:
+        if character == "," and depth == 0 and not _goes_on(text[start:i], text[i + 1 :]):
             pieces.append(text[start:i])
             start = i + 1
     pieces.append(text[start:])
     return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a comma stands between two cut-offs of one metric."""
+    return bool(re.match(r"\s*[0-9]", after) and re.search(r"@|[_.][0-9][0-9,]*$", before))
 
 
 def check_cutoff(value: Any) -> int:
