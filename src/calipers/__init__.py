@@ -11,7 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calipers.api import compare, evaluate
+    from calipers.api.compare import compare
+    from calipers.api.evaluate import evaluate
     from calipers.errors import CalipersError
     from calipers.functions import (
         average_precision,

@@ -17,7 +17,9 @@ from tests.strategies import VALUES
 def metrics(draw) -> Metric:
     """Any metric that can be written, with any values of its parameters."""
     definition: Definition = draw(st.sampled_from(list(definitions().values())))
-    ks = st.none() if definition.cutoff == "none" else st.integers(1, 999_999_999)
+    ks: st.SearchStrategy[int | None] = st.integers(1, 999_999_999)
+    if definition.cutoff == "none":
+        ks = st.none()
     if definition.cutoff == "optional":
         ks = st.none() | ks
     given_ones = {}
