@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import calipers
 from calipers.metrics import Metric
@@ -20,7 +21,7 @@ class Case:
     """The thresholds of relevance for which the change is what it is meant to be."""
 
 
-def values_of(world: World, **settings: str) -> dict[tuple[str, Metric], float]:
+def values_of(world: World, **settings: Any) -> dict[tuple[str, Metric], float]:
     """The value of every metric for every query; NaN where it is undefined."""
     scores = calipers.evaluate(
         ground_truth=world.ground_truth_value(), run=world.run_value(), metrics=ALL_METRICS,

@@ -43,7 +43,7 @@ def test_one_query_equals_the_batch(ranking, grades, k, rel) -> None:
         metrics=[*plain, *whole], rel=rel, corpus_size=50, unanswerable="zero",
     )  # fmt: skip
     batch = dict(zip([*plain, *whole], scores.values[1].tolist(), strict=True))
-    with_rel = {} if rel is None else {"rel": rel}
+    with_rel: dict[str, Any] = {} if rel is None else {"rel": rel}
 
     def agrees(value: float, name: str) -> None:
         assert math.isclose(value, batch[name], abs_tol=1e-12), (name, value, batch[name])

@@ -1,6 +1,7 @@
 """The metrics over whole runs equal the plain reference, query by query."""
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -71,7 +72,11 @@ def test_extreme_beta_is_precision_or_recall(beta: str) -> None:
 
 
 def test_tn_needs_the_size_of_the_corpus() -> None:
-    given_pair = {"ground_truth": {"q": ["a", "b"]}, "run": {"q": ["a", "x"]}, "metrics": "tn@2"}
+    given_pair: dict[str, Any] = {
+        "ground_truth": {"q": ["a", "b"]},
+        "run": {"q": ["a", "x"]},
+        "metrics": "tn@2",
+    }
     with pytest.raises(InvalidInput, match=r"size of the corpus is not known.*--corpus-size"):
         calipers.evaluate(**given_pair)
     with pytest.raises(InvalidInput, match=r"given as 2, but .* alone make 3"):
