@@ -100,7 +100,8 @@ def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> st
     return baseline
 
 
-def _facts_of(scores: Scores) -> dict[str, MetricFacts]:
+def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
+    """What is known of every metric, and of the combined score where there is one."""
     facts = {metric.name: metric for metric in scores.metrics}
     if scores.weights:
         facts["score"] = MetricFacts("score", "score", None, "higher", (0, None), SCORE)
@@ -110,7 +111,7 @@ def _facts_of(scores: Scores) -> dict[str, MetricFacts]:
 def _shared_metrics(
     systems: Mapping[str, Scores], wanted: Sequence[str] | None
 ) -> tuple[MetricFacts, ...]:
-    each = {name: _facts_of(scores) for name, scores in systems.items()}
+    each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
     shared = [name for name in first if all(name in facts for facts in each.values())]
     if wanted is None:

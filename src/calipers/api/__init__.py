@@ -4,5 +4,6 @@ from calipers.api.compare import compare
 from calipers.api.evaluate import evaluate
 from calipers.api.levels import levels
 from calipers.api.metrics import metrics
+from calipers.api.slices import slices
 
-__all__ = ["compare", "evaluate", "levels", "metrics"]
+__all__ = ["compare", "evaluate", "levels", "metrics", "slices"]

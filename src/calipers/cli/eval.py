@@ -24,8 +24,14 @@ from calipers.cli.progress import reading
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
 )  # fmt: skip
+@click.option(
+    "--by", multiple=True, metavar="TAG",
+    help="Also by slices of the queries: a tag, length or targets; may be given several times.",
+)  # fmt: skip
 @options.json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print the summary as CSV.")
+@click.option(
+    "--csv", "as_csv", is_flag=True, help="Print the summary (with --by: the slices) as CSV."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 def command(
     data: str | None,
@@ -35,6 +41,7 @@ def command(
     cutoffs: str | None,
     score: str | None,
     per_query: str | None,
+    by: tuple[str, ...],
     as_json: bool,
     as_csv: bool,
     quiet: bool,
@@ -62,15 +69,21 @@ def command(
             k=options.cutoff_list(cutoffs), weights=options.weights(score),
             progress=progress, **settings,
         )  # fmt: skip
+    named = [facts.name for facts in scores.metrics] if metrics else None
+    slices = api.slices(scores, by, metrics=named) if by else None
     if per_query:
         write_table(scores.per_query, per_query)
     if as_json:
-        print_json(scores.to_dict())
+        print_json({**scores.to_dict(), **({"slices": slices.to_dict()} if slices else {})})
     elif as_csv:
         from calipers.present.delimited import summary_csv
+        from calipers.present.slices import slices_csv
 
-        click.echo(summary_csv(scores), nl=False)
+        click.echo(slices_csv(slices) if slices else summary_csv(scores), nl=False)
     else:
+        from calipers.present.slices import print_slices
         from calipers.present.terminal import print_scores
 
         print_scores(scores, console(), notes=not quiet)
+        if slices:
+            print_slices(slices, console())

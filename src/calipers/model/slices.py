@@ -1,0 +1,64 @@
+"""The same scores, cut by what is known of the queries."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from calipers.model.interval import Interval
+
+Standing = Literal["above", "below", "not shown", "not tested"]
+"""How a slice stands to the rest of the queries, after correction."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The queries that have one thing in common, on one metric."""
+
+    by: str
+    value: str
+    metric: str
+    queries: int
+    n: int
+    """Queries for which the metric is defined."""
+    mean: float | None
+    interval: Interval | None
+    rest_n: int
+    rest: float | None
+    """The mean over all other queries."""
+    difference: float | None
+    """Slice minus rest."""
+    p_value: float | None
+    p_adjusted: float | None
+    standing: Standing
+    better: str
+    """Whether higher or lower is better in this metric."""
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it does significantly worse than the rest."""
+        return self.standing == ("above" if self.better == "lower" else "below")
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Every slice of one or more cuts, tested together."""
+
+    by: tuple[str, ...]
+    metrics: tuple[str, ...]
+    rows: tuple[Slice, ...]
+    tests: int
+    settings: Mapping[str, Any]
+
+    def of(self, by: str) -> tuple[Slice, ...]:
+        """The slices of one cut."""
+        return tuple(row for row in self.rows if row.by == by)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All slices as plain values."""
+        return {
+            "by": list(self.by),
+            "metrics": list(self.metrics),
+            "tests": self.tests,
+            "slices": [asdict(row) for row in self.rows],
+            "settings": dict(self.settings),
+        }

@@ -1,0 +1,102 @@
+"""Slices of the queries, on a terminal and as CSV."""
+
+import csv
+import io
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.model.slices import Slice, Slices
+from calipers.present.escape import for_csv
+from calipers.present.plain import printable
+from calipers.present.table import number
+
+MARKS = {"above": "▲", "below": "▼", "not shown": "", "not tested": ""}
+COLUMN = 13
+"""What one metric takes on a line, with the space beside it."""
+CSV_HEADER = (
+    "by", "slice", "metric", "queries", "n", "mean", "low", "high", "rest_n", "rest",
+    "difference", "p_value", "p_adjusted", "standing",
+)  # fmt: skip
+
+
+def print_slices(slices: Slices, console: Console) -> None:
+    """One table per cut: slices as rows, metrics as columns."""
+    for by in slices.by:
+        console.print()
+        names = [f"by {by}", *(row.value for row in slices.of(by))]
+        used = min(max(map(len, names)), 40) + len("  queries  ")
+        fits = used + COLUMN * len(slices.metrics) <= console.width
+        console.print(_wide(slices, by) if fits else _long(slices, by))
+    console.print()
+    settings = slices.settings
+    corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
+    console.print(
+        Text(
+            "▲ above and ▼ below the rest of the queries, more than noise (permutation test, "
+            f"{corrected}, up to {1 - settings['level']:.2g}); an unmarked slice may differ too, "
+            "its queries just do not show it.",
+            style="dim",
+        )
+    )
+
+
+def _table(by: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(Text(f"by {printable(by, 20)}"), overflow="fold")
+    return table
+
+
+def _wide(slices: Slices, by: str) -> Table:
+    table = _table(by)
+    table.add_column("queries", justify="right", no_wrap=True)
+    for metric in slices.metrics:
+        table.add_column(metric, justify="right", no_wrap=True)
+    rows: dict[str, list[Slice]] = {}
+    for row in slices.of(by):
+        rows.setdefault(row.value, []).append(row)
+    for value, cells in rows.items():
+        name = Text(printable(value, 40), style="bold")
+        table.add_row(name, f"{cells[0].queries:,}", *(_cell(cell) for cell in cells))
+    return table
+
+
+def _long(slices: Slices, by: str) -> Table:
+    table = _table(by)
+    for name in ("queries", "metric", "mean"):
+        table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
+    last = None
+    for row in slices.of(by):
+        first = row.value != last
+        value = Text(printable(row.value, 30) if first else "", style="bold")
+        table.add_row(value, f"{row.queries:,}" if first else "", row.metric, _cell(row))
+        last = row.value
+    return table
+
+
+def _cell(row: Slice) -> Text:
+    if row.mean is None:
+        return Text("undefined", style="dim")
+    text = Text(number(row.mean))
+    if mark := MARKS[row.standing]:
+        text = Text.assemble((f"{mark} ", "red" if row.is_worse else "green"), text)
+    if row.interval:
+        ends = f"\n{number(row.interval.low)}–{number(row.interval.high)}"
+        text.append(ends, style="dim")
+    return text
+
+
+def slices_csv(slices: Slices) -> str:
+    """One line per slice and metric, full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for row in slices.rows:
+        ends = (row.interval.low, row.interval.high) if row.interval else (None, None)
+        cells = [
+            for_csv(row.by), for_csv(row.value), row.metric, row.queries, row.n, row.mean, *ends,
+            row.rest_n, row.rest, row.difference, row.p_value, row.p_adjusted, row.standing,
+        ]  # fmt: skip
+        writer.writerow(["" if cell is None else cell for cell in cells])
+    return text.getvalue()
