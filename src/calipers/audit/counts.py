@@ -28,6 +28,7 @@ def audit_counts(
         if depth is None
         else (matches.is_new_rank & (matches.edge_rank <= depth))
     )
+    copies = tally.copy_ranks >= 0 if depth is None else tally.copy_ranks <= depth
     return Audit(
         queries=matches.n_queries,
         answered=int(matches.having_status(ANSWERED).sum()),
@@ -50,7 +51,8 @@ def audit_counts(
         ties_on_targets=_relevant_among(ground_truth, tally.tied_targets, rel),
         depth=depth,
         shown=int(shown.sum()),
-        unjudged=int(shown.sum()) - int(judged.sum()),
+        # A copy of a judged item is judged, although it earns nothing.
+        unjudged=int(shown.sum()) - int(judged.sum()) - int(copies.sum()),
     )
 
 

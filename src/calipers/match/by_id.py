@@ -8,6 +8,7 @@ from calipers.match.assemble import assemble
 from calipers.match.no_common_ids import check_common_ids
 from calipers.match.sieve import Sieve
 from calipers.match.tally import RunTally
+from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
@@ -46,18 +47,29 @@ def _match(
             .join(targets, on=["query", "item"], how="inner")
             .select("target", "rank", "tied")
         )
-    edges = _first_of_each(found)
-    rank, target = (edges[name].to_numpy().astype(np.int64) for name in ("rank", "target"))
-    tally = counting.finish(run, tied_targets=target[edges["tied"].to_numpy()])
+    edges, copies = _first_of_each(found)
+    rank, target = (_ints(edges[name]) for name in ("rank", "target"))
+    tally = counting.finish(
+        run,
+        tied_targets=target[edges["tied"].to_numpy()],
+        copies=(_ints(copies["target"]), _ints(copies["rank"])),
+    )
     check_common_ids(ground_truth, tally, n_edges=target.size)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 
-def _first_of_each(found: list[pl.DataFrame]) -> pl.DataFrame:
-    """The best rank of each target: a second copy of an item earns nothing."""
+def _first_of_each(found: list[pl.DataFrame]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The best rank of each target, and the copies further down, which earn nothing."""
     if not found:
-        return pl.DataFrame(schema={"target": pl.Int64, "rank": pl.Int64, "tied": pl.Boolean})
-    return pl.concat(found).sort("target", "rank").unique("target", keep="first")
+        none = pl.DataFrame(schema={"target": pl.Int64, "rank": pl.Int64, "tied": pl.Boolean})
+        return none, none
+    edges = pl.concat(found).sort("target", "rank")
+    is_first = edges["target"].is_first_distinct()
+    return edges.filter(is_first), edges.filter(~is_first)
+
+
+def _ints(column: pl.Series) -> Ints:
+    return column.to_numpy().astype(np.int64)
 
 
 def _check_ids(frame: pl.DataFrame) -> None:

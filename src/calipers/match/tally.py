@@ -31,6 +31,7 @@ class RunTally:
     _unknown_examples: list[str] = field(default_factory=list)
     _duplicates: int = 0
     _ties: int = 0
+    _with_results: set[str] = field(default_factory=set)
     _sample_queries: list[str] = field(default_factory=list)
     _sample_items: list[str] = field(default_factory=list)
 
@@ -42,6 +43,7 @@ class RunTally:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
         codes = self._code(batch.names)
         self._fingerprint.add(batch.queries, batch.identity, batch.starts)
+        self._with_results.update(batch.names)
         known = codes >= 0
         self._retrieved.append((codes[known], batch.lengths[known]))
         self._note_unknown(batch.queries, known)
@@ -52,8 +54,13 @@ class RunTally:
         self._count_duplicates(batch, known)
         return codes
 
-    def finish(self, run: Run, tied_targets: Ints) -> Tally:
-        """The tally, once every batch was added."""
+    def finish(
+        self, run: Run, tied_targets: Ints, copies: tuple[Ints, Ints] | None = None
+    ) -> Tally:
+        """The tally, once every batch was added.
+
+        ``copies`` are targets that were returned again, and the ranks at which they were.
+        """
         n = len(self._codes)
         retrieved = np.zeros(n, dtype=np.int64)
         status = np.full(n, _STATUSES.index(MISSING))
@@ -64,20 +71,29 @@ class RunTally:
             known = codes >= 0
             status[codes[known]] = _STATUSES.index(EMPTY)
             self._note_silent_unknown(run.queries["query"], known)
+            silent = run.queries.filter(~pl.col("query").is_in(list(self._with_results)))
+            self._fingerprint.add_without_results(silent["query"], EMPTY)
         status[retrieved > 0] = _STATUSES.index(ANSWERED)
         if run.queries is not None and "error" in run.queries.columns:
-            failed = self._code(
-                run.queries.filter(pl.col("error").is_not_null())["query"].to_list()
-            )
+            names = run.queries.filter(pl.col("error").is_not_null())["query"]
+            self._fingerprint.add_without_results(names, FAILED)
+            failed = self._code(names.to_list())
             status[failed[failed >= 0]] = _STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
             retrieved, pl.Series("status", _STATUSES, dtype=pl.String).gather(status),
-            self._unknown, tuple(self._unknown_examples[:EXAMPLES]),
+            self._unknown, tuple(dict.fromkeys(self._unknown_examples))[:EXAMPLES],
             self._duplicates, self._ties, self._fingerprint.hexdigest(),
             tuple(self._sample_queries[:EXAMPLES]), tuple(self._sample_items[:EXAMPLES]),
-            tied_targets,
+            tied_targets, self._copy_ranks(copies, status),
         )  # fmt: skip
+
+    def _copy_ranks(self, copies: tuple[Ints, Ints] | None, status: Ints) -> Ints:
+        if copies is None:
+            return np.empty(0, dtype=np.int64)
+        target, rank = copies
+        counts = status[self.ground_truth.target_query[target]] != _STATUSES.index(FAILED)
+        return rank[counts]
 
     def _code(self, names: list[str]) -> Ints:
         code = self._codes.get

@@ -17,13 +17,22 @@ from calipers.model.arrays import Ints
 
 _FIELD = "\x1f"
 _ROW = "\x1e"
+_NOTHING = "\x00"
+_ESCAPE = "\x1d"
+_ESCAPED = {
+    _ESCAPE: f"{_ESCAPE}e",
+    _FIELD: f"{_ESCAPE}f",
+    _ROW: f"{_ESCAPE}r",
+    _NOTHING: f"{_ESCAPE}n",
+}
+"""How our separators are written when they are part of an id, so that none can be forged."""
 
 
 def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
     """A fingerprint of the rows as a bag: their order does not matter."""
     texts = [_canonical(frame[name]).alias(f"{i}") for i, name in enumerate(columns)]
     rows = pl.DataFrame(texts).select(
-        row=pl.concat_str(pl.all().fill_null("\x00"), separator=_FIELD)
+        row=pl.concat_str(pl.all().fill_null(_NOTHING), separator=_FIELD)
     )
     blob = rows["row"].sort().str.join(_ROW).item() if rows.height else ""
     return hashlib.sha256(f"{rows.height}{_ROW}{blob}".encode()).hexdigest()[:32]
@@ -46,16 +55,31 @@ class RankingFingerprint:
         """Take the rankings of whole queries: items in rank order, cut at ``starts``."""
         if not len(items):
             return
-        items = items.fill_null("\x00")
-        texts = items.clone().scatter(starts, queries + _FIELD + items.gather(starts))
+        filled = items.fill_null(_NOTHING)
+        texts = filled.clone().scatter(starts, queries + _FIELD + filled.gather(starts))
         blob = texts.str.join(_ROW).item().encode()
+        ours = len(items) - 1 + len(queries) + items.null_count()
+        if np.count_nonzero(np.frombuffer(blob, dtype=np.uint8) < ord(" ")) != ours:
+            filled = _escaped(items).fill_null(_NOTHING)
+            texts = filled.scatter(starts, _escaped(queries) + _FIELD + filled.gather(starts))
+            blob = texts.str.join(_ROW).item().encode()
         row_ends = np.cumsum(texts.str.len_bytes().to_numpy().astype(np.int64) + len(_ROW))
         cuts = [0, *row_ends[np.append(starts[1:], len(items)) - 1].tolist()]
         sha256 = hashlib.sha256
         digests = [sha256(blob[begin : end - 1]).digest() for begin, end in pairwise(cuts)]
+        self._add_digests(digests)
+
+    def add_without_results(self, queries: pl.Series, why: str) -> None:
+        """Take queries for which nothing came back, or nothing that counts."""
+        names = _escaped(queries).to_list()
+        self._add_digests(
+            [hashlib.sha256(f"{name}{_FIELD}{_ESCAPE}{why}".encode()).digest() for name in names]
+        )
+
+    def _add_digests(self, digests: list[bytes]) -> None:
         halves = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 4)[:, :2]
         self._sums += halves.sum(axis=0, dtype=np.uint64)
-        self._count += len(queries)
+        self._count += len(digests)
 
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
@@ -68,4 +92,8 @@ def _canonical(series: pl.Series) -> pl.Series:
         # makes -0.0 the same as 0.0.
         bits = (series.to_numpy() + 0.0).view(np.int64)
         return pl.Series(bits).cast(pl.String)
-    return series.cast(pl.String)
+    return _escaped(series.cast(pl.String))
+
+
+def _escaped(texts: pl.Series) -> pl.Series:
+    return texts.str.replace_many(_ESCAPED)

@@ -26,3 +26,5 @@ class Tally:
     sample_items: tuple[str, ...]
     tied_targets: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows of the ground truth whose rank is a matter of the tie rule."""
+    copy_ranks: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Ranks at which an item of the ground truth was returned again."""
