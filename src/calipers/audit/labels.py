@@ -6,10 +6,11 @@ from calipers.audit import catalogue
 from calipers.audit.findings import EXAMPLES, Example, Finding
 from calipers.audit.queries import same_queries
 from calipers.errors import InvalidInput
+from calipers.match.check_quotes import FEW
 from calipers.model.ground_truth import GroundTruth
 from calipers.text import normalise
 
-SHORT_QUOTE = 12
+SHORT_QUOTE = FEW
 """Characters below which a quote is found by chance."""
 CEILING_AT = (1, 3, 5, 10)
 WIDEST_SCALE = 100
@@ -31,6 +32,12 @@ def with_plain_quotes(ground_truth: GroundTruth) -> pl.DataFrame:
             "a quote is a passage of the text that should be found. Write it, or remove the target."
         )
     return targets
+
+
+def as_quotes(ground_truth: GroundTruth) -> GroundTruth:
+    """The same ground truth with its plain strings taken as quotes and not as ids."""
+    quoted = ground_truth.targets.with_columns(quote="item", item=pl.lit(None, dtype=pl.String))
+    return GroundTruth(quoted, ground_truth.queries, ground_truth.tags, ground_truth.repeated)
 
 
 def target_name(row: dict[str, object]) -> str:

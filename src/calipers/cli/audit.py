@@ -1,0 +1,59 @@
+"""calipers audit: is this ground truth fit to judge anything?"""
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.progress import reading
+
+
+@click.command("audit")
+@click.argument("ground_truth", metavar="GROUND_TRUTH")
+@click.option(
+    "--corpus", "-c", metavar="PATH",
+    help="What is searched: a folder of .txt and .md files, or a JSON lines, CSV or Parquet file.",
+)  # fmt: skip
+@click.option("--run", "-r", metavar="FILE", help="Results, to measure how wide the interval is.")
+@click.option(
+    "--match", metavar="HOW",
+    help="How targets are recognised: id, quote or span. [default: as the data says]",
+)  # fmt: skip
+@click.option(
+    "--fail-on", type=click.Choice(["error", "warning", "info"]),
+    help="Exit with 1 if there is a finding at least this grave.",
+)  # fmt: skip
+@click.option("--quiet", "-q", is_flag=True, help="Print one line per finding.")
+@options.json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    ground_truth: str,
+    corpus: str | None,
+    run: str | None,
+    match: str | None,
+    fail_on: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Check the health of a ground truth, alone or against the corpus that is searched.
+
+    Each finding has a name, how grave it is, a count, examples, what it means and what to do.
+
+    \b
+    Examples:
+      calipers audit evals.jsonl
+      calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
+      calipers audit qrels.txt --corpus docs/ --json
+    """
+    from calipers import api
+
+    with reading() as progress:
+        health = api.audit(ground_truth, run=run, corpus=corpus, match=match, progress=progress)
+    if as_json:
+        print_json(health.to_dict())
+    else:
+        from calipers.present.findings import print_health
+
+        print_health(health, console(), quiet=quiet)
+    if health.fails(fail_on):
+        context.exit(1)

@@ -1,0 +1,79 @@
+"""An audit, on a terminal."""
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from calipers.audit.findings import Example, Finding, Health, plural
+from calipers.present.plain import printable
+
+COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+SHOWN = 3
+QUOTED = 100
+"""Characters of a text that are shown."""
+
+
+def print_health(health: Health, console: Console, *, quiet: bool = False) -> None:
+    """The findings, the gravest first, with what they mean and what to do."""
+    console.print(Text(looked_at(health)))
+    for note in health.notes:
+        console.print(Text(printable(note), style="dim"))
+    for finding in health.findings:
+        console.print()
+        console.print(_title(finding))
+        if not quiet:
+            for line in _body(finding):
+                console.print(Padding(line, (0, 0, 0, 2)))
+    console.print()
+    console.print(Text(verdict(health), style="bold"))
+
+
+def looked_at(health: Health) -> str:
+    """What the audit had before it."""
+    facts = health.facts
+    words = f"{plural(facts['queries'], 'query', 'queries')}, {plural(facts['targets'], 'target')}"
+    if "chunks" in facts:
+        words += f", {plural(facts['chunks'], 'chunk')} in the corpus"
+    return words + "."
+
+
+def verdict(health: Health) -> str:
+    """How many findings of which gravity, and how many checks found nothing."""
+    names = {"error": "error", "warning": "warning", "info": "note"}
+    counts = [
+        plural(sum(finding.severity == severity for finding in health.findings), name)
+        for severity, name in names.items()
+    ]
+    return f"{', '.join(counts)}; {plural(len(health.passed), 'check')} found nothing."
+
+
+def _title(finding: Finding) -> Text:
+    of = f" of {finding.of:,}" if finding.of is not None else ""
+    title = Text()
+    title.append(f"{finding.severity:<8}", COLOURS[finding.severity])
+    title.append(finding.name, "bold")
+    title.append(f"  {finding.count:,}{of} {finding.kind.counts}")
+    return title
+
+
+def _body(finding: Finding) -> list[Text]:
+    lines = [Text(finding.kind.meaning)]
+    if finding.detail:
+        lines.append(Text(printable(finding.detail)))
+    lines += [_example(one) for one in finding.examples[:SHOWN]]
+    more = finding.count - min(SHOWN, len(finding.examples))
+    if finding.examples and more > 0:
+        lines.append(Text(f"  … and {more:,} more", style="dim"))
+    lines.append(Text(f"→ {finding.kind.remedy}"))
+    return lines
+
+
+def _example(example: Example) -> Text:
+    parts = []
+    if example.query is not None:
+        parts.append(f"query {printable(example.query, QUOTED)}")
+    if example.target is not None:
+        parts.append(f"“{printable(example.target, QUOTED)}”")
+    if example.detail is not None:
+        parts.append(printable(example.detail, 2 * QUOTED))
+    return Text(f"  · {': '.join(parts)}", style="dim")
