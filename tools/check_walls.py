@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"suggest", "text"}),
     frozenset({"functions"}),
     frozenset({"model"}),
-    frozenset({"io", "audit", "match", "metrics"}),
+    frozenset({"config", "io", "audit", "match", "metrics"}),
     frozenset({"analyse"}),
     frozenset({"retrievers", "engines", "store"}),
     frozenset({"api"}),

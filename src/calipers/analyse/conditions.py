@@ -120,14 +120,6 @@ def _quoted(text: str | None) -> str:
     return text if plain else f'"{text}"' if '"' not in text else f"'{text}'"
 
 
-def unknown_tag(tag: str, known: list[str]) -> InvalidInput:
-    """The error for a tag that no query has."""
-    allowed = f"the tags are {', '.join(known)}" if known else "the queries have no tags at all"
-    return InvalidInput(
-        f"There is no tag {tag!r} in the ground truth; {allowed}.{did_you_mean(tag, known)}"
-    )
-
-
 def unknown_tag_value(tag: str, value: str, known: list[str]) -> InvalidInput:
     """The error for a value that no query has for a tag."""
     shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")

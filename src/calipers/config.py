@@ -1,0 +1,165 @@
+"""Settings from a file, so that a check in CI is one word.
+
+They stand under ``[tool.calipers]`` in pyproject.toml, or at the top of calipers.toml. The file
+is looked for in the working folder and then in each folder above it.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.model.choices import CHOICES, LIKE
+from calipers.suggest import did_you_mean
+
+PLAIN, PROJECT = "calipers.toml", "pyproject.toml"
+TEXT, NUMBER, SWITCH = "a text", "a number", "true or false"
+TEXTS = "a text or a list of texts"
+NUMBERS = "a whole number or a list of them"
+WEIGHTS = "a table of metrics with their weights"
+
+SHARED: dict[str, str] = {
+    "data": TEXT, "ground-truth": TEXT, "run": TEXT, "corpus": TEXT,
+    "candidates": TEXT, "exact": TEXT,
+    "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "score": WEIGHTS,
+    "seed": NUMBER, "like": TEXT, **dict.fromkeys(CHOICES, TEXT),
+}  # fmt: skip
+"""What every command that reads the file understands, and what each value must be."""
+GATE: dict[str, str] = {
+    "require": TEXTS, "baseline": TEXT, "by": TEXTS, "tolerance": NUMBER, "alpha": NUMBER,
+    "max-age": TEXT, "anyway": SWITCH, "junit": TEXT, "markdown": TEXT, "metrics": TEXTS,
+}  # fmt: skip
+TABLES: dict[str, dict[str, str]] = {"gate": GATE}
+PATHS = ("data", "ground-truth", "run", "corpus", "candidates", "exact",
+         "baseline", "junit", "markdown")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of one file, checked; paths are meant from the folder of the file."""
+
+    path: Path | None = None
+    shared: Mapping[str, Any] = field(default_factory=dict)
+    gate: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find_config(start: str | Path | None = None) -> Config:
+    """The settings that hold in a folder (default: the working folder); none is no error."""
+    here = Path(start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        found = [
+            (path, table)
+            for path in (folder / PLAIN, folder / PROJECT)
+            if path.is_file() and (table := _table(path)) is not None
+        ]
+        if len(found) > 1:
+            raise InvalidInput(
+                f"There are two configurations in {folder}: {PLAIN}, and [tool.calipers] in "
+                f"{PROJECT}; keep one of them."
+            )
+        if found:
+            return check_config(found[0][1], found[0][0])
+    return Config()
+
+
+def read_config(path: str | Path) -> Config:
+    """The settings in a file that the caller names."""
+    file = Path(path)
+    table = _table(file)
+    if table is None:
+        raise InvalidInput(f"{path} has no [tool.calipers]; add it, or name another file.")
+    return check_config(table, file)
+
+
+def check_config(table: Mapping[str, Any], path: Path) -> Config:
+    """The settings of a table, or a sentence about the first one that cannot be used.
+
+    >>> check_config({"gate": {"requires": "mrr >= 0.5"}}, Path("calipers.toml"))
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: calipers.toml has the key 'gate.requires', which means nothing \
+to Calipers; the keys there are require, baseline, by, tolerance, alpha, max-age, anyway, junit, \
+markdown, metrics. Did you mean require?
+    """
+    inner = {name: table[name] for name in TABLES if name in table}
+    for name, value in inner.items():
+        if not isinstance(value, dict):
+            raise InvalidInput(f"{path} has {name!r} as {value!r}; it must be a table [{name}].")
+    outer = {name: value for name, value in table.items() if name not in TABLES}
+    shared = _checked(outer, SHARED, path, "", [*SHARED, *TABLES])
+    gate = _checked(inner.get("gate", {}), GATE, path, "gate.", GATE)
+    return Config(path, shared, gate)
+
+
+def _table(path: Path) -> Mapping[str, Any] | None:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UnreadableFile(f"There is no file {path}; check the path.") from None
+    except OSError as error:
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.name == PROJECT and b"[tool.calipers" not in path.read_bytes():
+            return None
+        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
+    if path.name != PROJECT:
+        return content
+    tool = content.get("tool")
+    found = tool.get("calipers") if isinstance(tool, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise InvalidInput(f"{path} has tool.calipers as {found!r}; it must be a table.")
+    return found
+
+
+def _checked(
+    table: Mapping[str, Any], known: Mapping[str, str], path: Path, place: str,
+    named: Iterable[str],
+) -> dict[str, Any]:  # fmt: skip
+    result: dict[str, Any] = {}
+    for given, value in table.items():
+        name = given.replace("_", "-")
+        if name not in known:
+            words = list(named)
+            raise InvalidInput(
+                f"{path} has the key {place + given!r}, which means nothing to Calipers; the keys "
+                f"there are {', '.join(words)}.{did_you_mean(name, words)}"
+            )
+        if not _fits(value, known[name]):
+            raise InvalidInput(f"{path} has {place}{given} = {value!r}; it must be {known[name]}.")
+        _check_choice(name, value, path)
+        result[name] = _from_folder(value, path) if name in PATHS else value
+    return result
+
+
+def _fits(value: Any, kind: str) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    several = value if isinstance(value, list) else [value]
+    if kind == TEXTS:
+        return all(isinstance(one, str) for one in several)
+    if kind == NUMBERS:
+        return all(isinstance(one, int) and not isinstance(one, bool) for one in several)
+    if kind == WEIGHTS:
+        return isinstance(value, dict) and all(_fits(one, NUMBER) for one in value.values())
+    if kind == NUMBER:
+        return number
+    return isinstance(value, bool) if kind == SWITCH else isinstance(value, str)
+
+
+def _check_choice(name: str, value: Any, path: Path) -> None:
+    allowed = tuple(LIKE) if name == "like" else CHOICES.get(name)
+    if allowed is not None and value not in allowed:
+        raise InvalidInput(
+            f"{path} has {name} = {value!r}; {name} can be {', '.join(allowed)}."
+            f"{did_you_mean(str(value), allowed)}"
+        )
+
+
+def _from_folder(value: str, path: Path) -> str:
+    """A path as it is meant from the working folder, short where it lies below it."""
+    whole = path.parent / value
+    try:
+        return str(whole.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(whole)

@@ -1,0 +1,59 @@
+"""A baseline on disk: a result as ``calipers eval --json`` writes it, with a name and a date."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.results import read_scores
+from calipers.io.source import Source
+from calipers.io.write import whole_file
+from calipers.model.gate import Baseline
+
+
+class _Kept(msgspec.Struct):
+    name: str
+    saved: str
+
+
+class _File(msgspec.Struct):
+    baseline: _Kept | None = None
+
+
+def read_baseline(path: str | Path) -> Baseline:
+    """The baseline in a file; a plain result will do, but it does not say when it was made."""
+    scores = read_scores(path)
+    try:
+        kept = msgspec.json.decode(Source(Path(path)).read(), type=_File).baseline
+        saved = None if kept is None else datetime.fromisoformat(kept.saved)
+    except (msgspec.ValidationError, ValueError):
+        raise InvalidInput(_damaged(path)) from None
+    if kept is None or saved is None:
+        return Baseline(scores, Path(path).stem, None)
+    if saved.tzinfo is None:
+        raise InvalidInput(_damaged(path))
+    return Baseline(scores, kept.name, saved.astimezone(UTC))
+
+
+def baseline_dict(baseline: Baseline) -> dict[str, Any]:
+    """What stands in the file."""
+    saved = baseline.saved or datetime.now(UTC)
+    kept = {"name": baseline.name, "saved": saved.isoformat(timespec="seconds")}
+    return {**baseline.scores.to_dict(), "baseline": kept}
+
+
+def write_baseline(baseline: Baseline, path: str | Path) -> None:
+    """The baseline as JSON, whole or not at all."""
+    text = msgspec.json.format(msgspec.json.encode(baseline_dict(baseline)), indent=2)
+    with whole_file(path) as file:
+        file.write(text + b"\n")
+
+
+def _damaged(path: str | Path) -> str:
+    return (
+        f"The baseline {path} does not say properly when it was saved: 'baseline' must hold a "
+        "'name' and 'saved', a date and time with its zone; save it again with "
+        "`calipers baseline save`."
+    )

@@ -1,0 +1,115 @@
+"""The verdict on a result: which conditions hold, and whether it fell behind a baseline."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from calipers.model.comparison import Visibility
+from calipers.model.interval import Interval
+from calipers.model.scores import Scores
+
+Status = Literal["passed", "failed", "untested"]
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Scores that were kept to compare later ones with."""
+
+    scores: Scores
+    name: str
+    saved: datetime | None
+    """When; None for a result that was never saved as a baseline."""
+
+
+@dataclass(frozen=True)
+class WorstQuery:
+    """A query that weighs on a check."""
+
+    query: str
+    text: str | None
+    value: float
+    baseline: float | None = None
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """The value that a mean must reach."""
+
+    op: str
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """The paired difference to the baseline; above 0 means a higher value than before."""
+
+    baseline: float | None
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+    p_adjusted: float | None = None
+    """After Holm's correction over all metrics and slices that were tested."""
+    better: int
+    worse: int
+    same: int
+    unpaired: int
+    """Queries for which the metric is defined on one side only; they are not compared."""
+    visibility: Visibility
+    """The smallest change that these queries could have shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One question put to the result, and its answer."""
+
+    name: str
+    metric: str
+    slice: str | None
+    """The queries it is about, as tag=value; None: all."""
+    status: Status
+    value: float | None
+    interval: Interval | None
+    n: int
+    undefined: int
+    requirement: Requirement | None = None
+    change: Change | None = None
+    because: tuple[str, ...] = ()
+    """Why it failed, or why it could not be tested."""
+    worst: tuple[WorstQuery, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a gate found. ``passed`` is True only where every check was made and held."""
+
+    checks: tuple[Check, ...]
+    warnings: tuple[str, ...]
+    """What must not be overlooked: a changed ground truth, an old baseline."""
+    notes: tuple[str, ...]
+    """What the checks could not have seen, and what was not checked."""
+    queries: int
+    baseline: str | None = None
+    baseline_saved: datetime | None = None
+    alpha: float
+    tolerance: float | None = None
+    fingerprints: dict[str, str]
+    calipers: str
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.status == "failed")
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return not self.failed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole verdict as plain values: what ``--json`` prints."""
+        saved = self.baseline_saved
+        return {
+            "passed": self.passed,
+            **asdict(self),
+            "baseline_saved": None if saved is None else saved.isoformat(timespec="seconds"),
+        }
