@@ -32,6 +32,7 @@ GATE: dict[str, str] = {
     "max-age": TEXT, "anyway": SWITCH, "junit": TEXT, "markdown": TEXT, "metrics": TEXTS,
 }  # fmt: skip
 TABLES: dict[str, dict[str, str]] = {"gate": GATE}
+INPUTS = ("data", "ground_truth", "run")
 PATHS = ("data", "ground-truth", "run", "corpus", "candidates", "exact",
          "baseline", "junit", "markdown")  # fmt: skip
 
@@ -43,6 +44,32 @@ class Config:
     path: Path | None = None
     shared: Mapping[str, Any] = field(default_factory=dict)
     gate: Mapping[str, Any] = field(default_factory=dict)
+
+    def fill(self, given: Mapping[str, Any], *, gate: bool = False) -> dict[str, Any]:
+        """The given settings, with those of the file where nothing is given.
+
+        Names are those of the library: ``ground_truth``, ``max_age``, ``weights``. Where any
+        input is given, no input is taken from the file: halves of two pairs make no pair.
+
+        >>> Config(shared={"data": "a.json", "k": 5}).fill({"data": None, "run": "b.json", "k": ()})
+        {'data': None, 'run': 'b.json', 'k': 5}
+        """
+        settings = {**self.shared, **(self.gate if gate else {})}
+        if any(given.get(name) is not None for name in INPUTS):
+            settings = {
+                name: value for name, value in settings.items() if _plain(name) not in INPUTS
+            }
+        named = {_plain(name): value for name, value in settings.items()}
+        return {
+            name: named.get(name, value)
+            if value is None or value is False or value == ()
+            else value
+            for name, value in given.items()
+        }
+
+
+def _plain(name: str) -> str:
+    return "weights" if name == "score" else name.replace("-", "_")
 
 
 def find_config(start: str | Path | None = None) -> Config:

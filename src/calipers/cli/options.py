@@ -41,6 +41,13 @@ def measure_options(function: F) -> F:
             "-k", "cutoffs", metavar="LIST",
             help="Cut-offs for metrics written without one, such as 1,5,10.",
         ),
+        matching_options,
+    )(function)  # fmt: skip
+
+
+def matching_options(function: F) -> F:
+    """What counts as found, under which policies; for commands that choose no metrics."""
+    return apply(
         click.option(
             "--rel", type=float, metavar="GRADE",
             help="The grade from which a target is relevant. [default: above 0]",

@@ -1,0 +1,202 @@
+"""A verdict in words and rows, the same for terminal, Markdown, JUnit and pytest."""
+
+from dataclasses import dataclass
+
+from calipers.model.gate import Check, Verdict, WorstQuery
+from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
+from calipers.present.plain import printable
+from calipers.present.table import number
+
+MARKS = {"passed": "✓", "failed": "✗", "untested": "–"}
+SENTENCES = 3
+"""For how many metrics the smallest visible drop is written out; the table has it for all."""
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One check, ready to show."""
+
+    status: str
+    name: str
+    value: str
+    detail: str
+    visible: str
+    because: str
+
+    @property
+    def mark(self) -> str:
+        """The status as a sign."""
+        return MARKS[self.status]
+
+
+def headline(verdict: Verdict) -> str:
+    """The verdict in one sentence."""
+    n, failed = len(verdict.checks), len(verdict.failed)
+    untested = sum(check.status == "untested" for check in verdict.checks)
+    rest = f", {untested} could not be tested" if untested else ""
+    if failed:
+        return f"Failed: {failed} of {_checks(n)} failed{rest}."
+    return f"Passed: {_checks(n - untested)} held{rest}."
+
+
+def condition_rows(verdict: Verdict) -> list[CheckRow]:
+    """The conditions with what was measured."""
+    return [
+        CheckRow(
+            check.status, printable(check.name, 80), _value(check.value), _spread(check), "",
+            ", ".join(check.because),
+        )
+        for check in verdict.checks
+        if check.requirement
+    ]  # fmt: skip
+
+
+def baseline_rows(verdict: Verdict) -> list[CheckRow]:
+    """The metrics and slices that were held against the baseline."""
+    rows = []
+    for check in verdict.checks:
+        change = check.change
+        if change is None:
+            continue
+        place = f" for {printable(check.slice, 50)}" if check.slice else ""
+        before = _value(change.baseline)
+        smallest = change.visibility.smallest
+        rows.append(
+            CheckRow(
+                check.status, check.metric + place, f"{before} → {_value(check.value)}",
+                _difference(check), "" if smallest is None else number(smallest),
+                printable(", ".join(check.because)),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def baseline_heading(verdict: Verdict) -> str:
+    """What the baseline is and how it was compared."""
+    saved = verdict.baseline_saved
+    when = f", saved on {saved.date().isoformat()}" if saved else ""
+    tests = _tests(verdict)
+    corrected = f", corrected over {tests} tests (Holm)" if tests > 1 else ""
+    tolerance = (
+        f"; or worse by more than {verdict.tolerance:g}" if verdict.tolerance is not None else ""
+    )
+    return (
+        f"Against the baseline {printable(verdict.baseline or '', 60)}{when}: significantly worse "
+        f"at {verdict.alpha:g} (paired sign-flip test{corrected}){tolerance}."
+    )
+
+
+def failures(verdict: Verdict) -> list[tuple[str, list[str]]]:
+    """For each failed check a sentence, and lines about the queries that weigh most."""
+    return [(failure_sentence(check), worst_lines(check)) for check in verdict.failed]
+
+
+def failure_sentence(check: Check) -> str:
+    """What failed, the value, its interval, and what was wanted."""
+    if check.change is None:
+        return (
+            f"{printable(check.name, 80)} does not hold: {check.metric} is {_value(check.value)} "
+            f"({_spread(check)})."
+        )
+    place = f" for {printable(check.slice, 50)}" if check.slice else ""
+    return (
+        f"{check.metric}{place} is {', and '.join(check.because)}: "
+        f"{_value(check.change.baseline)} → {_value(check.value)}, {_difference(check)}."
+    )
+
+
+def worst_lines(check: Check) -> list[str]:
+    """One line per query that weighs on the check."""
+    return [_worst(one) for one in check.worst]
+
+
+def notes(verdict: Verdict) -> list[str]:
+    """What the checks could not have seen, and what lies too near to call."""
+    lines = [_near(check) for check in verdict.checks if _is_near(check)]
+    lines += _power(verdict)
+    return [*lines, *map(printable, verdict.notes)]
+
+
+def warnings(verdict: Verdict) -> list[str]:
+    """What was overridden to reach this verdict."""
+    if not verdict.warnings:
+        return []
+    return [
+        "Compared anyway, although the baseline should not be trusted:",
+        *map(printable, verdict.warnings),
+    ]
+
+
+def _power(verdict: Verdict) -> list[str]:
+    compared = [check for check in verdict.checks if check.change and check.slice is None]
+    still = [c for c in compared if c.change and not c.change.better and not c.change.worse]
+    lines = []
+    if still:
+        lines.append(
+            f"No query changed in {', '.join(check.metric for check in still)}: "
+            "the values are those of the baseline."
+        )
+    open_ones = [c for c in compared if c not in still and c.status == "passed"]
+    for check in open_ones[:SENTENCES]:
+        if check.change:
+            lines.append(power_sentence(check.metric, check.change.visibility, _tests(verdict)))
+    if len(open_ones) > SENTENCES:
+        lines.append(
+            "For the other metrics the smallest visible change stands in the table; fewer metrics "
+            "(-m) make smaller changes visible."
+        )
+    return lines
+
+
+def _tests(verdict: Verdict) -> int:
+    changes = [check.change for check in verdict.checks if check.change]
+    return sum(change.p_adjusted is not None for change in changes)
+
+
+def _is_near(check: Check) -> bool:
+    if check.requirement is None or check.interval is None:
+        return False
+    return check.interval.low < check.requirement.value < check.interval.high
+
+
+def _near(check: Check) -> str:
+    other = "failed" if check.status == "passed" else "passed"
+    return (
+        f"{printable(check.name, 80)} could as well have {other} with other queries of the same "
+        f"kind: the interval of {check.metric} holds the required value."
+    )
+
+
+def _value(value: float | None) -> str:
+    return "undefined" if value is None else number(value)
+
+
+def _spread(check: Check) -> str:
+    n = f"{check.n:,} {'query' if check.n == 1 else 'queries'}"
+    if check.undefined:
+        n += f", {check.undefined:,} undefined"
+    if check.interval is None:
+        return n
+    low, high = number(check.interval.low), number(check.interval.high)
+    return f"{check.interval.level:.0%} interval {low}–{high}, {n}"
+
+
+def _difference(check: Check) -> str:
+    change = check.change
+    if change is None or change.difference is None:
+        return ""
+    parts = [signed(change.difference)]
+    if change.interval:
+        parts[0] += f" ({between(change.interval)})"
+    parts.append(p_in_words(change.p_adjusted))
+    parts.append(f"{change.better} better, {change.worse} worse, {change.same} same")
+    return ", ".join(part for part in parts if part)
+
+
+def _worst(one: WorstQuery) -> str:
+    before = "" if one.baseline is None else f"{number(one.baseline)} → "
+    return f"{before}{number(one.value)}  {query_name(one.query, one.text)}"
+
+
+def _checks(n: int) -> str:
+    return f"{n} {'check' if n == 1 else 'checks'}"
