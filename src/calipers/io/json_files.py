@@ -1,116 +1,151 @@
-"""JSON and JSON lines: our records, and plain mappings of query to items."""
+"""JSON and JSON lines: the shape of a file, its first record, and its records with their places."""
 
+import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import msgspec
 
-from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import mappings
-from calipers.io.records import Record, build, explain_mismatch
+from calipers.errors import UnreadableFile
+from calipers.io.records import Place
 from calipers.io.source import Source, line_and_column
-from calipers.model.dataset import Dataset, Role
 
-_RECORD = msgspec.json.Decoder(Record)
+Shape = Literal["list", "lines", "object"]
+
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _POSITION = re.compile(r"byte (\d+)")
 
 
-def detect_list(source: Source) -> bool:
-    """A JSON file that begins with a list."""
-    return source.head.lstrip()[:1] == b"["
+@dataclass(frozen=True)
+class Look:
+    """The shape of a JSON file, and its first record (or, for one object, that object)."""
+
+    shape: Shape
+    first: Mapping[str, msgspec.Raw]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys by which a form is recognised."""
+        return frozenset(self.first)
 
 
-def detect_lines(source: Source) -> bool:
-    """Lines that each hold one JSON object: the first line is whole by itself."""
+@dataclass(frozen=True)
+class RawRecords:
+    """Records as they stand in the file, one after the other, and where each stands."""
+
+    items: Iterator[bytes | msgspec.Raw]
+    place: Place
+    line: Callable[[int], int] | None = None
+    """The line of a record, where each has its own."""
+
+
+def is_json(source: Source) -> bool:
+    """Whether the content begins as a JSON list or object does."""
+    return source.head.lstrip()[:1] in (b"[", b"{")
+
+
+def look(source: Source) -> Look:
+    """What the file is, from its beginning where that is enough."""
     head = source.head.lstrip()
-    if head[:1] != b"{":
-        return False
-    first, newline, rest = head.partition(b"\n")
-    if not newline or rest.lstrip()[:1] not in (b"{", b""):
-        return not newline and is_record(first)
-    return is_json(first)
+    if head[:1] == b"[":
+        return Look("list", _as_object(_first_of_list(source, head)))
+    first = _first_line(source)
+    whole = _as_object(first)
+    if whole and _goes_on(source, first):
+        return Look("lines", whole)
+    return Look("object", decoded_object(source.read(), source))
 
 
-def detect_mapping(source: Source) -> bool:
-    """One JSON object over the whole file."""
-    return source.head.lstrip()[:1] == b"{" and not detect_lines(source)
-
-
-def is_json(text: bytes) -> bool:
-    """Whether the text is one whole JSON value."""
-    try:
-        msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return False
-    return True
-
-
-def is_record(text: bytes) -> bool:
-    """Whether the text is one of our records, so that one line alone is a JSON lines file."""
-    try:
-        _RECORD.decode(text)
-    except msgspec.DecodeError:
-        return False
-    return True
-
-
-def read_list(source: Source) -> Dataset:
-    """Records in a JSON list."""
+def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecords:
+    """The records of a list, of lines, of the list under a key, or the one object itself."""
+    if seen.shape == "lines":
+        return _lines(source)
     content = source.read()
+    if seen.shape == "list":
+        return RawRecords(iter(decoded_list(content, source)), lambda i: f"{source.name} $[{i}]")
+    if key is None:
+        # A file of one line may be meant as JSON lines with a single record.
+        line = "" if b"\n" in content.strip() else ":1"
+        return RawRecords(iter((content,)), lambda _: f"{source.name}{line} $")
+    records = msgspec.json.decode(decoded_object(content, source)[key], type=list[msgspec.Raw])
+    return RawRecords(iter(records), lambda i: f"{source.name} $.{key}[{i}]")
+
+
+def decoded_object(content: bytes, source: Source) -> dict[str, msgspec.Raw]:
+    """The values of one object, not decoded any further."""
     try:
-        raws = _RAW_LIST.decode(content)
-    except msgspec.DecodeError as error:
-        raise UnreadableFile(explain_broken(str(error), content, source)) from None
-
-    def place(number: int) -> str:
-        return f"{source.name} $[{number}]"
-
-    return build(_decoded(raws, place), place, source.name, source.name)
-
-
-def read_lines(source: Source) -> Dataset:
-    """Records on lines of their own."""
-    lines: list[int] = []
-
-    def records() -> Iterator[Record]:
-        for number, line in source.lines():
-            if not line.strip():
-                continue
-            lines.append(number)
-            try:
-                yield _RECORD.decode(line)
-            except msgspec.ValidationError as error:
-                where = f"{source.name}:{number} $"
-                raise InvalidInput(explain_mismatch(str(error), where)) from None
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise UnreadableFile(explain_broken(str(error), line, source, number)) from None
-
-    def place(number: int) -> str:
-        return f"{source.name}:{lines[number]} $"
-
-    return build(records(), place, source.name, source.name)
-
-
-def read_mapping(source: Source, role: Role) -> Dataset:
-    """One object: a single record, or a mapping of query to items."""
-    content = source.read()
-    try:
-        value = msgspec.json.decode(content)
+        return _OBJECT.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableFile(explain_broken(str(error), content, source)) from None
-    if "query" in value and is_record(content):
-        return build([_RECORD.decode(content)], lambda _: f"{source.name} $", source.name)
-    return mappings.read(value, role, source.name)
 
 
-def _decoded(raws: list[msgspec.Raw], place: Any) -> Iterator[Record]:
-    for number, raw in enumerate(raws):
-        try:
-            yield _RECORD.decode(raw)
-        except msgspec.ValidationError as error:
-            raise InvalidInput(explain_mismatch(str(error), place(number))) from None
+def decoded_list(content: bytes, source: Source) -> list[msgspec.Raw]:
+    """The values of one list, not decoded any further."""
+    try:
+        return _RAW_LIST.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableFile(explain_broken(str(error), content, source)) from None
+
+
+def decoded(content: bytes | msgspec.Raw, source: Source) -> Any:
+    """A whole JSON value as plain Python."""
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UnreadableFile(explain_broken(str(error), bytes(content), source)) from None
+
+
+def is_list_of_objects(raw: msgspec.Raw | None) -> bool:
+    """Whether a value that is not decoded yet begins as a list of objects does."""
+    text = bytes(raw or b"")
+    return text[:1] == b"[" and text[1:].lstrip()[:1] == b"{"
+
+
+def _lines(source: Source) -> RawRecords:
+    numbers = array("q")
+
+    def items() -> Iterator[bytes]:
+        for number, line in source.lines():
+            if line.strip():
+                numbers.append(number)
+                yield line
+
+    return RawRecords(items(), lambda i: f"{source.name}:{numbers[i]} $", lambda i: numbers[i])
+
+
+def _first_of_list(source: Source, head: bytes) -> bytes:
+    """The text of the first value of a list; the whole file is read only for a very long one."""
+    text = head[1:].decode(errors="replace").lstrip()
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        values = decoded_list(source.read(), source)
+        return bytes(values[0]) if values else b""
+    return text[:end].encode()
+
+
+def _first_line(source: Source) -> bytes:
+    line, newline, _ = source.head.lstrip().partition(b"\n")
+    if newline:
+        return line.strip()
+    return next((text for _, text in source.lines() if text.strip()), b"").strip()
+
+
+def _goes_on(source: Source, first: bytes) -> bool:
+    """Whether anything stands after the first line."""
+    lines = (line for _, line in source.lines() if line.strip())
+    return next(lines, b"").strip() == first and next(lines, None) is not None
+
+
+def _as_object(text: bytes) -> dict[str, msgspec.Raw]:
+    try:
+        return _OBJECT.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}
 
 
 def explain_broken(message: str, content: bytes, source: Source, line: int | None = None) -> str:

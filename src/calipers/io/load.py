@@ -1,15 +1,11 @@
 """Anything a caller may hand in, as a ground truth and a run."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from calipers.errors import InvalidInput
-from calipers.io import mappings, tables
-from calipers.io.records import build, convert_all
+from calipers.io.memory import read_value
 from calipers.io.registry import read_source
 from calipers.io.source import Progress, Source
 from calipers.model.dataset import Dataset, Role
@@ -20,7 +16,10 @@ ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both
 
 
 def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
-    """A dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame."""
+    """A dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame.
+
+    Records and mappings may hold document objects of LangChain, LlamaIndex or Haystack.
+    """
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):
@@ -30,20 +29,9 @@ def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
     if isinstance(value, str | os.PathLike):
         return read_source(Source(Path(value), progress), role)
     name = ARGUMENT[role]
-    if isinstance(value, Mapping):
-        return mappings.read(value, role, name)
-    if isinstance(value, pl.DataFrame):
-        return tables.read(value.lazy(), role, name)
-    if isinstance(value, pl.LazyFrame):
-        return tables.read(value, role, name)
-    if isinstance(value, list | tuple):
-        return build(
-            convert_all(value, lambda number: f"{name}[{number}]"),
-            lambda number: f"{name}[{number}]",
-            name,
-        )
-    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
-        return tables.read(pl.DataFrame(value).lazy(), role, name)
+    found = read_value(value, role, name)
+    if found is not None:
+        return found if isinstance(found, Dataset) else found.dataset()
     raise InvalidInput(
         f"{name} is a {type(value).__name__}; it can be a path, a mapping of query to items, a "
         "list of records, or a polars, pandas or Arrow table."

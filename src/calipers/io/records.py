@@ -4,7 +4,7 @@ The records are decoded a few thousand at a time and become columns at once, so 
 file is never held as Python objects.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -140,7 +140,7 @@ class RecordBuilder:
                 pl.concat(self._targets),
                 queries=queries.select("query", "text"),
                 tags=self._tag_columns(n),
-                where=lambda row: f"{self.place(self._target_record[row])}.ground_truth",
+                where=self._target_place,
             )
         if self._with_results:
             run = Run.from_frame(
@@ -149,6 +149,10 @@ class RecordBuilder:
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
         return Dataset(truth, run, self.kind)
+
+    def _target_place(self, row: int) -> str:
+        part = self.fields.get("ground_truth", "ground_truth")
+        return f"{self.place(self._target_record[row])}.{part}"
 
     def _stage(self, name: str) -> Run:
         asked = pl.DataFrame({"query": self._stage_queries[name]}, schema={"query": pl.String()})
@@ -278,20 +282,17 @@ def _tag(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def build(records: Iterable[Record], place: Place, kind: str, name: str | None = None) -> Dataset:
+def build(
+    records: Iterable[Record],
+    place: Place,
+    kind: str,
+    name: str | None = None,
+    fields: Mapping[str, str] | None = None,
+) -> Dataset:
     """A ground truth and a run from records in memory or on their way from a file."""
-    builder = RecordBuilder(place, kind, name)
+    builder = RecordBuilder(place, kind, name, fields or {})
     builder.add_all(records)
     return builder.finish()
-
-
-def convert_all(rows: Iterable[Any], place: Place) -> Iterator[Record]:
-    """Records from plain dictionaries, with the path of what does not fit."""
-    for number, row in enumerate(rows):
-        try:
-            yield msgspec.convert(row, Record)
-        except msgspec.ValidationError as error:
-            raise InvalidInput(explain_mismatch(str(error), place(number))) from None
 
 
 def explain_mismatch(message: str, place: str, example: str = EXAMPLE) -> str:

@@ -1,22 +1,22 @@
 """Tables with one row per result or judgement (long), or one row per query (nested).
 
-CSV and TSV, Parquet, Arrow files, and frames in memory all come here as lazy frames.
+CSV and TSV, Parquet, Arrow files, and frames in memory all come here as lazy frames. A tool's
+own columns are recognised as the keys of its JSON are.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.records import Record, build, convert_all
-from calipers.io.source import Source
+from calipers.io.rows import RowFormat, cell, stream_rows
+from calipers.io.stream import RecordStream
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.run import RUN_SCHEMA, Run, natural_order
 
 ALSO_CALLED: dict[str, tuple[str, ...]] = {
     "query": ("query_id", "qid", "query-id", "question", "question_id"),
@@ -25,63 +25,40 @@ ALSO_CALLED: dict[str, tuple[str, ...]] = {
     "rank": ("position",),
     "grade": ("relevance", "rel", "label", "judgement", "rating"),
 }
-NESTED = ("retrieved", "ground_truth")
+NAMES_OF_IDS = ("query_id", "qid", "query-id", "question_id")
+NAMES_OF_TEXTS = ("query_text", "query", "question")
+BEIR_QRELS = frozenset({"query-id", "corpus-id", "score"})
+WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}
+BATCH = 250_000
+ROWS_AT_ONCE = 2_000
 
 Where = Callable[[int], str]
 
 
-def detect_delimited(source: Source) -> bool:
-    """A header line with a query column, divided by commas, tabs or semicolons."""
-    header = _header(source)
-    return header is not None and "query" in _renaming(header[0]).values()
+@dataclass(frozen=True)
+class Table:
+    """A table on its way in: lazily read, with its name and the place of each row."""
+
+    lazy: pl.LazyFrame
+    name: str
+    where: Where
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The names of the columns, as the file has them."""
+        return frozenset(self.lazy.collect_schema().names())
 
 
-def detect_parquet(source: Source) -> bool:
-    """The magic bytes of Parquet."""
-    return source.head[:4] == b"PAR1"
+def in_memory(lazy: pl.LazyFrame, name: str) -> Table:
+    """A table whose rows have numbers and no lines."""
+    return Table(lazy, name, lambda row: f"{name}, row {row + 1}")
 
 
-def detect_arrow(source: Source) -> bool:
-    """The magic bytes of an Arrow (Feather) file."""
-    return source.head[:6] == b"ARROW1"
-
-
-def read_delimited(source: Source, role: Role) -> Dataset:
-    """CSV or TSV with a header."""
-    header = _header(source)
-    if header is None:
-        raise UnreadableFile(f"{source.name} has no header line with a query column.")
-    _, separator = header
-    packed = source.path.open("rb").read(2) == b"\x1f\x8b"
-    lazy = pl.scan_csv(
-        io.BytesIO(source.read()) if packed else source.path,
-        separator=separator,
-        infer_schema=False,
-        missing_utf8_is_empty_string=False,
-    )
-    return read(lazy, role, source.name, lambda row: _csv_place(source, row, separator))
-
-
-def read_parquet(source: Source, role: Role) -> Dataset:
-    """A Parquet file."""
-    return read(pl.scan_parquet(source.path), role, source.name, _row_place(source.name))
-
-
-def read_arrow(source: Source, role: Role) -> Dataset:
-    """An Arrow (Feather) file."""
-    return read(pl.scan_ipc(source.path), role, source.name, _row_place(source.name))
-
-
-def read(lazy: pl.LazyFrame, role: Role, name: str, where: Where | None = None) -> Dataset:
-    """A ground truth, a run or both from a table, by its columns."""
-    where = where or _row_place(name)
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Complaints of the table library as our sentence."""
     try:
-        schema = lazy.collect_schema()
-        lazy = lazy.rename(_renaming(schema.names()))
-        schema = lazy.collect_schema()
-        if any(column in schema for column in NESTED):
-            return _read_nested(lazy, name, where)
-        return _read_long(lazy, schema, role, name, where)
+        yield
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).partition("\n")[0]
         raise UnreadableFile(
@@ -89,78 +66,107 @@ def read(lazy: pl.LazyFrame, role: Role, name: str, where: Where | None = None) 
         ) from error
 
 
-def _read_nested(lazy: pl.LazyFrame, name: str, where: Where) -> Dataset:
-    known = [c for c in lazy.collect_schema().names() if c in Record.__struct_fields__]
+def is_long(columns: frozenset[str]) -> bool:
+    """Whether one of the columns names the query."""
+    return "query" in renaming(sorted(columns)).values()
+
+
+def stream_table(table: Table, form: RowFormat, watch: bool = False) -> RecordStream:
+    """The rows of a table in a tool's own form, as records."""
+    names = [
+        name for name in table.lazy.collect_schema().names() if watch or _is_wanted(name, form)
+    ]
 
     def rows() -> Iterator[dict[str, Any]]:
-        for batch in lazy.select(known).collect_batches(chunk_size=2_000):
-            for row in batch.iter_rows(named=True):
-                yield {key: _unnested(value) for key, value in row.items() if value is not None}
+        with explained(table.name):
+            for batch in table.lazy.select(names).collect_batches(
+                chunk_size=ROWS_AT_ONCE, maintain_order=True
+            ):
+                for row in batch.iter_rows(named=True):
+                    yield {key: cell(value, form, key) for key, value in row.items()}
 
-    return build(convert_all(rows(), where), where, name, name)
-
-
-def _unnested(value: Any) -> Any:
-    """A cell as the record form has it: JSON text decoded, absent struct fields left out."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
-            return msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            return value
-    if isinstance(value, dict):
-        return {key: one for key, one in value.items() if one is not None}
-    if isinstance(value, list):
-        if value and all(isinstance(one, dict) and set(one) == {"key", "value"} for one in value):
-            return {one["key"]: one["value"] for one in value}
-        return [_unnested(one) if isinstance(one, dict) else one for one in value]
-    return value
+    return stream_rows(form, rows(), table.where, table.name, watch)
 
 
-def _read_long(
-    lazy: pl.LazyFrame, schema: pl.Schema, role: Role, name: str, where: Where
-) -> Dataset:
-    has_truth = any(column in schema for column in ("grade", "quote"))
-    has_results = any(column in schema for column in ("score", "rank", "text"))
-    if "query" not in schema:
+def _is_wanted(name: str, form: RowFormat) -> bool:
+    return not form.kept or name in form.kept
+
+
+def read_long(table: Table, role: Role) -> Dataset:
+    """A ground truth, a run or both from a table with one row per item, by its columns."""
+    with explained(table.name):
+        schema = table.lazy.collect_schema()
+        names = renaming(schema.names())
+        if frozenset(schema.names()) >= BEIR_QRELS and role != "run":
+            names["score"] = "grade"
+        lazy = table.lazy.select(pl.col(theirs).alias(ours) for theirs, ours in names.items())
+        return _read_long(Table(lazy, table.name, table.where), schema.names(), role)
+
+
+def _read_long(table: Table, found: list[str], role: Role) -> Dataset:
+    schema = table.lazy.collect_schema()
+    has_truth, has_results = _parts(schema, found, role, table.name)
+    if not any(column in schema for column in ("item", "text", "quote", "document")):
         raise InvalidInput(
-            f"{name} has no column for the query; found {', '.join(schema.names())}; "
-            "a table has query, item, and score or rank (a run) or grade (a ground truth)."
-        )
-    if not has_truth and not has_results:
-        if role == "both":
-            raise InvalidInput(
-                f"{name} has the columns {', '.join(schema.names())}: neither a score or rank (a "
-                "run) nor a grade (a ground truth); say which it is with --run or --ground-truth."
-            )
-        has_truth, has_results = role == "ground_truth", role == "run"
-    identified = any(column in schema for column in ("item", "text", "quote", "document"))
-    if not identified:
-        raise InvalidInput(
-            f"{name} has no column for the item; found {', '.join(schema.names())}; "
+            f"{table.name} has no column for the item; found {', '.join(found)}; "
             "call it item (or doc_id, chunk_id, docno)."
         )
-    truth = run = None
-    if has_truth:
-        columns = [n for n in schema.names() if n in TARGET_SCHEMA]
-        frame = lazy.select(columns).collect(engine="streaming")
-        frame = _cast(frame, TARGET_SCHEMA, where, 0)
-        if has_results:
-            frame = frame.filter(pl.col("grade").is_not_null())
-        truth = GroundTruth.from_targets(frame, where=where)
-    if has_results:
-        columns = [n for n in schema.names() if n in RUN_SCHEMA]
-        order = "rank" if "rank" in columns else "score" if "score" in columns else "listed"
+    truth = _truth(table, schema, has_results) if has_truth else None
+    run = _run(table, schema) if has_results else None
+    parts = " and ".join(
+        word for word, there in (("judgements", has_truth), ("results", has_results)) if there
+    )
+    return Dataset(truth, run, f"a table of {parts}")
 
-        def scan() -> Iterator[pl.DataFrame]:
-            seen = 0
-            for batch in lazy.select(columns).collect_batches(
-                chunk_size=250_000, maintain_order=True
-            ):
-                yield _cast(batch, RUN_SCHEMA, where, seen)
+
+def _parts(schema: pl.Schema, found: list[str], role: Role, name: str) -> tuple[bool, bool]:
+    """Whether the table holds targets, and whether it holds results."""
+    if "query" not in schema:
+        raise InvalidInput(
+            f"{name} has no column for the query; found {', '.join(found)}; "
+            "a table has query, item, and score or rank (a run) or grade (a ground truth)."
+        )
+    has_truth = any(column in schema for column in ("grade", "quote"))
+    has_results = any(column in schema for column in ("score", "rank", "text"))
+    if has_truth or has_results:
+        return has_truth, has_results
+    if role == "both":
+        raise InvalidInput(
+            f"{name} could be two forms: it has the columns {', '.join(found)}, neither a score "
+            "or rank (a run) nor a grade (a ground truth); say which it is with --run or "
+            "--ground-truth (run= or ground_truth= in Python)."
+        )
+    return role == "ground_truth", role == "run"
+
+
+def _truth(table: Table, schema: pl.Schema, has_results: bool) -> GroundTruth:
+    columns = [n for n in schema.names() if n in TARGET_SCHEMA]
+    texts = ["query_text"] if "query_text" in schema else []
+    frame = table.lazy.select(columns + texts).collect(engine="streaming")
+    cast = _cast(frame.select(columns), TARGET_SCHEMA, table.where, 0)
+    queries = cast.select("query", *(frame[t].cast(pl.String).alias("text") for t in texts))
+    queries = queries.unique("query", keep="first", maintain_order=True)
+    rows = None
+    if has_results and "grade" in columns:
+        # Results nobody judged stand in the same table without a grade.
+        rows = cast["grade"].is_not_null().arg_true()
+        cast = cast[rows]
+    where = table.where if rows is None else lambda row: table.where(int(rows[row]))
+    return GroundTruth.from_targets(cast, queries=queries, where=where)
+
+
+def _run(table: Table, schema: pl.Schema) -> Run:
+    columns = [n for n in schema.names() if n in RUN_SCHEMA]
+    lazy = table.lazy.select(columns)
+
+    def scan() -> Iterator[pl.DataFrame]:
+        seen = 0
+        with explained(table.name):
+            for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+                yield _cast(batch, RUN_SCHEMA, table.where, seen)
                 seen += batch.height
 
-        run = Run(scan, order, name=name)  # type: ignore[arg-type]
-    return Dataset(truth, run, name)
+    return Run(scan, natural_order(columns), name=table.name)
 
 
 def _cast(
@@ -169,7 +175,7 @@ def _cast(
     columns = []
     for name in frame.columns:
         column, dtype = frame[name], schema[name]
-        if column.dtype.is_nested():
+        if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Boolean, pl.Object):
             raise InvalidInput(
                 f"The column {name!r} holds {column.dtype} at {where(offset)}; "
                 f"it must hold {'a number' if dtype.is_numeric() else 'a text'} in every row."
@@ -181,6 +187,8 @@ def _cast(
             column = column.str.strip_chars()
         cast = column.cast(dtype, strict=False)
         bad = cast.is_null() & column.is_not_null()
+        if dtype == pl.Int64() and column.dtype.is_float():
+            bad |= cast.cast(pl.Float64).ne_missing(column)
         if dtype == pl.Float64():
             bad |= ~cast.is_finite().fill_null(True)
         if name in ("query", "item", "score", "rank"):
@@ -188,53 +196,36 @@ def _cast(
         if bad.any():
             row = int(bad.arg_true()[0])
             raise InvalidInput(
-                f"The column {name!r} holds {column[row]!r} at {where(offset + row)}; it must "
-                f"hold {'a finite number' if dtype.is_numeric() else 'a text'} in every row."
+                f"The column {name!r} holds {_shown(column[row])} at {where(offset + row)}; it "
+                f"must hold {WANTED[str(dtype)]} in every row."
             )
         columns.append(cast)
     return pl.DataFrame(columns)
 
 
-def _renaming(columns: list[str]) -> dict[str, str]:
-    """Other people's column names, each with ours, where ours is not there already."""
-    lower = {column.strip().lower(): column for column in columns}
-    renaming = {
-        lower[ours]: ours for ours in (*TARGET_SCHEMA, *RUN_SCHEMA, *NESTED) if ours in lower
-    }
-    for ours, others in ALSO_CALLED.items():
-        if ours in lower:
-            continue
-        for other in others:
-            if other in lower and lower[other] not in renaming:
-                renaming[lower[other]] = ours
-                break
-    return renaming
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else repr(value)[:60]
 
 
-def _header(source: Source) -> tuple[list[str], str] | None:
-    line = source.head.replace(b"\r\n", b"\n").split(b"\n")[0]
-    try:
-        text = line.decode()
-    except UnicodeDecodeError:
-        return None
-    for separator in ("\t", ",", ";"):
-        if separator in text:
-            columns = next(csv.reader([text], delimiter=separator))
-            return columns, separator
-    return None
+def renaming(columns: list[str]) -> dict[str, str]:
+    """The columns that are understood, each with our name for it.
 
+    Where one column is an id of the query and another its text, the id is the query.
 
-def _csv_place(source: Source, row: int, separator: str) -> str:
-    """The line on which the n-th row of data ends; quoted cells may hold line ends."""
-    text = source.read().decode(errors="replace")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    seen = -2
-    for cells in reader:
-        seen += bool(cells)
-        if seen == row:
-            return f"{source.name}:{reader.line_num}"
-    return source.name
-
-
-def _row_place(name: str) -> Where:
-    return lambda row: f"{name}, row {row + 1}"
+    >>> renaming(["qid", "query", "docno", "rank", "note"])
+    {'qid': 'query', 'query': 'query_text', 'docno': 'item', 'rank': 'rank'}
+    """
+    lower = {column.strip().lower(): column for column in reversed(columns)}
+    chosen: dict[str, str] = {}
+    ident = next((name for name in NAMES_OF_IDS if name in lower), None)
+    text = next((name for name in NAMES_OF_TEXTS if name in lower), None)
+    if text and (ident or (text == "query_text" and "query" in lower)):
+        chosen[lower[text]] = "query_text"
+        chosen[lower[ident or "query"]] = "query"
+    for ours in (*TARGET_SCHEMA, *RUN_SCHEMA):
+        names = (ours, *ALSO_CALLED.get(ours, ()))
+        free = (lower[n] for n in names if n in lower and lower[n] not in chosen)
+        theirs = next(free, None)
+        if theirs is not None and ours not in chosen.values():
+            chosen[theirs] = ours
+    return {column: chosen[column] for column in columns if column in chosen}

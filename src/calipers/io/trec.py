@@ -55,19 +55,19 @@ def detect_judgements(source: Source) -> bool:
 
 def read_run(source: Source) -> Dataset:
     """A run that is read in blocks whenever it is needed; scores make the order."""
-    run = Run(lambda: _scan(source, RUN), order="score", ties="trec", name=source.name)
+    run = Run(lambda: scan(source, RUN), order="score", ties="trec", name=source.name)
     return Dataset(run=run, kind="a TREC run")
 
 
 def read_judgements(source: Source) -> Dataset:
     """Judgements, checked; a grade of 0 or below is judged, not relevant."""
-    frames = list(_scan(source, JUDGEMENTS))
-    frame = pl.concat(frames) if frames else _empty(JUDGEMENTS)
-    truth = GroundTruth.from_targets(frame, where=lambda row: _place(source, row))
+    frames = list(scan(source, JUDGEMENTS))
+    frame = pl.concat(frames) if frames else empty(JUDGEMENTS)
+    truth = GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
     return Dataset(ground_truth=truth, kind="TREC judgements")
 
 
-def _scan(source: Source, layout: Layout) -> Iterator[pl.DataFrame]:
+def scan(source: Source, layout: Layout) -> Iterator[pl.DataFrame]:
     """Parsed blocks; the next is parsed on another thread while the caller works on this one."""
     with ThreadPoolExecutor(1) as ahead:
         blocks = enumerate(source.blocks())
@@ -86,7 +86,7 @@ def _parse(block: bytes, number: int, source: Source, layout: Layout) -> pl.Data
     if not _is_clean(block, separator):
         block, separator = _cleaned(block), b" "
         if not block:
-            return _empty(layout)
+            return empty(layout)
     try:
         frame = _parse_columns(block, separator, layout)
     except pl.exceptions.PolarsError:
@@ -193,7 +193,7 @@ def _first_columns(source: Source) -> list[bytes]:
     return []
 
 
-def _place(source: Source, row: int) -> str:
+def place_of(source: Source, row: int) -> str:
     """The line that holds the n-th row of data."""
     seen = -1
     for number, line in source.lines():
@@ -204,7 +204,8 @@ def _place(source: Source, row: int) -> str:
     return source.name
 
 
-def _empty(layout: Layout) -> pl.DataFrame:
+def empty(layout: Layout) -> pl.DataFrame:
+    """The table of a file without lines."""
     return pl.DataFrame(
         schema={n: pl.Float64() if n == layout.number else pl.String() for _, n in layout.columns}
     )

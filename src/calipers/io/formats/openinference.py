@@ -1,0 +1,190 @@
+"""OpenInference: spans of OpenTelemetry that say what a retriever returned.
+
+Attributes come flat (``retrieval.documents.0.document.id``), nested, as columns of a table
+(``attributes.retrieval.documents``), or as the list of keys and values of OTLP.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.records import Id, Record, Result
+from calipers.io.rows import At, RowFormat, Rows
+
+DOCUMENTS = "retrieval.documents"
+PART = re.compile(r"retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
+ORIGIN = ("source", "file_path", "file_name", "document_id", "doc_id")
+"""Where the metadata of a chunk may name its document."""
+ASKED = ("query", "input", "question", "str_or_query_bundle", "query_str")
+"""Where an input that is an object may hold the question."""
+
+
+def recognise(keys: frozenset[str]) -> bool:
+    """``attributes`` of a span, as one value or as columns."""
+    return "attributes" in keys or any(
+        key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
+    )
+
+
+def retrievals(rows: Rows) -> Iterator[Record]:
+    """One record per span of a retriever; other spans pass by.
+
+    The same question asked twice with the same results is one record; with different results
+    it is not known which of them is meant.
+    """
+    seen: dict[str, tuple[list[Any], At]] = {}
+    for at, span in rows:
+        record = _record(span, at)
+        if record is None:
+            continue
+        query, found = str(record.query), [record.retrieved, record.error]
+        if query in seen:
+            if seen[query][0] != found:
+                raise InvalidInput(
+                    f"Two spans retrieve for the same question {query[:80]!r} with different "
+                    f"results: {seen[query][1]()} and {at()}; keep one span per question."
+                )
+            continue
+        seen[query] = (found, at)
+        yield record
+
+
+def _record(span: Mapping[str, Any], at: At) -> Record | None:
+    flat = dict(_flat(_relevant(span)))
+    kind = span.get("span_kind") or flat.get("openinference.span.kind")
+    documents = _documents(flat)
+    if not documents and DOCUMENTS not in flat and kind != "RETRIEVER":
+        return None
+    return Record(
+        _question(flat, at),
+        retrieved=documents,
+        latency_ms=_latency(span),
+        error=_failure(span),
+    )
+
+
+def _relevant(span: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a span that are about retrieval, whatever form they have."""
+    attributes = _opened(span.get("attributes") or {})
+    if isinstance(attributes, list):
+        attributes = {one.get("key"): _otlp_value(one.get("value")) for one in attributes}
+    columns = {
+        key.removeprefix("attributes."): value
+        for key, value in span.items()
+        if value is not None and key.startswith(("attributes.", DOCUMENTS, "input."))
+    }
+    return {
+        key: value
+        for key, value in {**attributes, **columns}.items()
+        if str(key).split(".")[0] in ("retrieval", "input", "openinference")
+    }
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    value = _opened(value) if path == DOCUMENTS or path.endswith(".metadata") else value
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        if not value:
+            yield path, value
+        for number, inner in enumerate(value):
+            yield from _flat(inner, f"{path}.{number}")
+    else:
+        yield path, value
+
+
+def _opened(value: Any) -> Any:
+    """JSON in a text, as its value."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            return value
+    return value
+
+
+def _documents(flat: Mapping[str, Any]) -> list[Id | Result]:
+    parts: dict[int, dict[str, Any]] = {}
+    for key, value in flat.items():
+        found = PART.fullmatch(key)
+        if found and value is not None:
+            parts.setdefault(int(found[1]), {})[found[2]] = value
+    return [_result(parts[number]) for number in sorted(parts)]
+
+
+def _result(part: Mapping[str, Any]) -> Result:
+    score = part.get("score")
+    origin = next((part[f"metadata.{key}"] for key in ORIGIN if f"metadata.{key}" in part), None)
+    return Result(
+        id=None if part.get("id") is None else str(part["id"]),
+        text=part.get("content"),
+        score=None if score is None else float(score),
+        document=None if origin is None else str(origin),
+    )
+
+
+def _question(flat: Mapping[str, Any], at: At) -> str:
+    value = flat.get("input.value")
+    if isinstance(value, str) and value.strip():
+        opened = _opened(value)
+        if isinstance(opened, Mapping):
+            asked = next((opened[k] for k in ASKED if isinstance(opened.get(k), str)), None)
+            return asked or value
+        return value
+    raise InvalidInput(
+        f"A span of a retriever has no question at {at()}: no attribute 'input.value'; a span "
+        'has {"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}.'
+    )
+
+
+def _latency(span: Mapping[str, Any]) -> float | None:
+    """Milliseconds from begin to end, from dates or from the nanoseconds of OTLP."""
+    begin, end = span.get("startTimeUnixNano"), span.get("endTimeUnixNano")
+    if begin is not None and end is not None:
+        return (int(end) - int(begin)) / 1e6
+    times = [_time(span.get(key)) for key in ("start_time", "end_time")]
+    if times[0] is None or times[1] is None:
+        return None
+    return (times[1] - times[0]).total_seconds() * 1000
+
+
+def _time(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, datetime) else None
+
+
+def _failure(span: Mapping[str, Any]) -> str | None:
+    status = span.get("status")
+    code, said = span.get("status_code"), span.get("status_message")
+    if isinstance(status, Mapping):
+        code = status.get("code", status.get("status_code"))
+        said = status.get("message") or status.get("description")
+    if code in (2, "2", "ERROR", "STATUS_CODE_ERROR"):
+        return str(said or "the span ended with an error")
+    return None
+
+
+def _otlp_value(value: Any) -> Any:
+    return next(iter(value.values()), None) if isinstance(value, Mapping) else value
+
+
+FORM = RowFormat(
+    name="openinference",
+    title="OpenInference spans",
+    recognise=recognise,
+    row=dict[str, Any],
+    records=retrievals,
+    example='{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}',
+    kept=frozenset(),
+    fields={"retrieved": "retrieval.documents"},
+    one_each=False,
+)

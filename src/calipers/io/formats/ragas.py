@@ -1,0 +1,43 @@
+"""ragas: single-turn samples with contexts as texts, ids, or both."""
+
+import msgspec
+
+from calipers.io.formats.pairing import results, side_by_side, targets
+from calipers.io.records import Id, Record
+from calipers.io.rows import At, RowFormat, each
+
+RETRIEVED = ("retrieved_contexts", "retrieved_context_ids")
+REFERENCE = ("reference_contexts", "reference_context_ids")
+
+
+class Sample(msgspec.Struct):
+    """One sample; the answers in it are not about retrieval."""
+
+    user_input: str
+    retrieved_contexts: list[str] | None = None
+    retrieved_context_ids: list[Id] | None = None
+    reference_contexts: list[str] | None = None
+    reference_context_ids: list[Id] | None = None
+
+
+def recognise(keys: frozenset[str]) -> bool:
+    """Any of the names that ragas alone uses."""
+    return bool(keys & {"user_input", *RETRIEVED, *REFERENCE})
+
+
+def _record(row: Sample, at: At) -> Record:
+    retrieved = side_by_side(row.retrieved_contexts, row.retrieved_context_ids, at, RETRIEVED)
+    reference = side_by_side(row.reference_contexts, row.reference_context_ids, at, REFERENCE)
+    return Record(row.user_input, retrieved=results(retrieved), ground_truth=targets(reference))
+
+
+FORM = RowFormat(
+    name="ragas",
+    title="ragas samples",
+    recognise=recognise,
+    row=Sample,
+    records=each(_record),
+    example='{"user_input": …, "retrieved_contexts": […], "reference_contexts": […]}',
+    kept=frozenset(Sample.__struct_fields__),
+    fields={"retrieved": "retrieved_contexts", "ground_truth": "reference_contexts"},
+)

@@ -1,0 +1,53 @@
+"""TruLens: a golden set of queries with the chunks that are expected."""
+
+import msgspec
+
+from calipers.io.records import Id, Record, Target
+from calipers.io.rows import At, RowFormat, each
+
+
+class Chunk(msgspec.Struct):
+    """An expected chunk; its expected score is its grade."""
+
+    text: str
+    expect_score: float | None = None
+    expected_score: float | None = None
+
+
+class Golden(msgspec.Struct):
+    """One entry of a golden set."""
+
+    query: str
+    query_id: Id | None = None
+    expected_chunks: list[str | Chunk] | None = None
+
+
+def recognise(keys: frozenset[str]) -> bool:
+    """``expected_chunks`` or ``expected_response``."""
+    return bool(keys & {"expected_chunks", "expected_response"})
+
+
+def _record(row: Golden, _: At) -> Record:
+    truth: list[Id | Target] | None = None
+    if row.expected_chunks is not None:
+        truth = [_target(one) for one in row.expected_chunks]
+    return Record(row.query, id=row.query_id, ground_truth=truth)
+
+
+def _target(chunk: str | Chunk) -> Target:
+    if isinstance(chunk, str):
+        return Target(quote=chunk)
+    given = chunk.expect_score if chunk.expect_score is not None else chunk.expected_score
+    return Target(quote=chunk.text, grade=1.0 if given is None else given)
+
+
+FORM = RowFormat(
+    name="trulens",
+    title="a TruLens golden set",
+    recognise=recognise,
+    row=Golden,
+    records=each(_record),
+    example='{"query": …, "expected_chunks": [{"text": …, "expect_score": 1}]}',
+    kept=frozenset(Golden.__struct_fields__),
+    fields={"ground_truth": "expected_chunks"},
+)

@@ -1,0 +1,69 @@
+"""Three columns without a header: the run of MS MARCO, or judgements of the shortest kind.
+
+The third column decides: ranks count 1, 2, 3 within a query; grades repeat and may be 0.
+"""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from calipers.io import trec
+from calipers.io.sight import Sight
+from calipers.io.source import Source
+from calipers.model.dataset import Dataset
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
+
+RUN = trec.Layout("run", "query item rank", ((0, "query"), (1, "item"), (2, "rank")), "rank", 3)
+JUDGEMENTS = trec.Layout(
+    "judgement", "query item grade", ((0, "query"), (1, "item"), (2, "grade")), "grade", 3
+)
+CLEARLY_RANKED = 3
+"""So many results that count up from 1 are ranks, not grades."""
+
+
+def could_be_run(sight: Sight) -> bool:
+    """Whether the third column can be ranks: whole, from 1, none twice for a query."""
+    ranks = _third_by_query(sight)
+    return bool(ranks) and all(
+        all(one.isdigit() and int(one) >= 1 for one in third) and len(set(third)) == len(third)
+        for third in ranks.values()
+    )
+
+
+def could_be_judgements(sight: Sight) -> bool:
+    """Whether the third column can be grades: numbers that do not just count up."""
+    grades = _third_by_query(sight)
+    return bool(grades) and not any(_counts_up(third) for third in grades.values())
+
+
+def read_run(source: Source) -> Dataset:
+    """A run in the order of its ranks, read in blocks whenever it is needed."""
+
+    def batches() -> Iterator[pl.DataFrame]:
+        for frame in trec.scan(source, RUN):
+            yield frame.with_columns(pl.col("rank").cast(pl.Int64))
+
+    return Dataset(run=Run(batches, order="rank", name=source.name), kind="an MS MARCO run")
+
+
+def read_judgements(source: Source) -> Dataset:
+    """Judgements of query, item and grade."""
+    frame = pl.concat([trec.empty(JUDGEMENTS), *trec.scan(source, JUDGEMENTS)])
+    truth = GroundTruth.from_targets(frame, where=lambda row: trec.place_of(source, row))
+    return Dataset(ground_truth=truth, kind="judgements in three columns")
+
+
+def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
+    rows = sight.columns
+    if not rows or not all(len(row) == 3 and trec.NUMBER.fullmatch(row[2]) for row in rows):
+        return {}
+    third: dict[bytes, list[bytes]] = {}
+    for query, _, number in rows:
+        third.setdefault(query, []).append(number)
+    return third
+
+
+def _counts_up(third: list[bytes]) -> bool:
+    wanted = [str(i).encode() for i in range(1, len(third) + 1)]
+    return len(third) >= CLEARLY_RANKED and third == wanted

@@ -1,0 +1,149 @@
+"""A first look at a file or folder: what it is made of, before asking which form it has."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io import delimited, json_files
+from calipers.io.json_files import Look
+from calipers.io.source import Source
+from calipers.io.tables import Table, explained, in_memory
+
+STREAM_MARK = b"\xff\xff\xff\xff"
+"""How an Arrow stream begins."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What can be seen of a file; each part is looked at once, when somebody asks."""
+
+    source: Source
+
+    @property
+    def name(self) -> str:
+        """The path as the user knows it."""
+        return self.source.name
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """The folder, where it is one."""
+        return self.source.path if self.source.path.is_dir() else None
+
+    @cached_property
+    def look(self) -> Look | None:
+        """The shape and the first record of JSON."""
+        if self.folder or self._binary or not json_files.is_json(self.source):
+            return None
+        return json_files.look(self.source)
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table in a Parquet, Arrow, CSV or TSV file, or in a folder that holds one."""
+        if self.folder:
+            return _folder_table(self.folder)
+        if self._binary:
+            return in_memory(_binary_table(self.source, self._binary), self.name)
+        found = None if self.look else delimited.header(self.source)
+        if found is None:
+            return None
+        _, separator = found
+        lazy = delimited.scan(self.source, separator)
+        with explained(self.name):
+            lazy = lazy.select(delimited.rearmed(pl.all()).name.keep())
+        return Table(lazy, self.name, lambda row: delimited.line_of(self.source, row, separator))
+
+    @cached_property
+    def row_keys(self) -> dict[str | None, frozenset[str]]:
+        """The keys of a record, by the key under which the list of records stands."""
+        if self.table is not None:
+            return {None: self.table.columns}
+        if self.look is None:
+            return {}
+        keys: dict[str | None, frozenset[str]] = {None: self.look.keys}
+        if self.look.shape == "object":
+            for key, raw in self.look.first.items():
+                if json_files.is_list_of_objects(raw):
+                    first = msgspec.json.decode(raw, type=list[dict[str, msgspec.Raw]])[0]
+                    keys[key] = frozenset(first)
+        return keys
+
+    @cached_property
+    def columns(self) -> list[list[bytes]]:
+        """The first lines of a text, cut at blanks; comments and empty lines left out."""
+        lines = self.source.head.replace(b"\r\n", b"\n").split(b"\n")
+        if len(self.source.head) >= 1 << 16:
+            lines = lines[:-1]
+        return [line.split() for line in lines if line.strip() and not line.startswith(b"#")]
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether it is lines of text, neither JSON nor a table with a header nor binary."""
+        return not self.folder and not self._binary and not json_files.is_json(self.source)
+
+    @cached_property
+    def _binary(self) -> str | None:
+        head = self.source.head
+        if head[:4] == b"PAR1":
+            return "parquet"
+        if head[:6] == b"ARROW1":
+            return "arrow"
+        return "stream" if head[:4] == STREAM_MARK else None
+
+    def check(self) -> None:
+        """Refuse an empty file, and one that is neither text nor a known binary form."""
+        if not self.folder and not self._binary:
+            self.source.check_has_content()
+
+
+def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
+    with explained(source.name):
+        if kind == "parquet":
+            return pl.scan_parquet(source.path)
+        if kind == "arrow":
+            return pl.scan_ipc(source.path)
+        return _stream_table(source.path)
+
+
+def _stream_table(path: Path) -> pl.LazyFrame:
+    """An Arrow stream; it can only be read whole, so that happens when it is its turn."""
+    schema = pl.read_ipc_stream(path, n_rows=0).schema
+    return pl.defer(partial(pl.read_ipc_stream, path), schema=schema)
+
+
+def _folder_table(folder: Path) -> Table | None:
+    """The table of a folder: a dataset that Hugging Face saved to disk, or AutoRAG's questions."""
+    if (folder / "dataset_dict.json").is_file():
+        splits = msgspec.json.decode((folder / "dataset_dict.json").read_bytes())["splits"]
+        if len(splits) != 1:
+            raise InvalidInput(
+                f"{folder} holds several splits: {', '.join(splits)}; name the one you mean, such "
+                f"as {folder / splits[0]}."
+            )
+        return _folder_table(folder / splits[0])
+    files = list(_dataset_files(folder))
+    if files:
+        with explained(str(folder)):
+            return in_memory(pl.concat([_stream_table(file) for file in files]), str(folder))
+    questions = folder / "qa.parquet"
+    if questions.is_file():
+        return in_memory(_binary_table(Source(questions), "parquet"), str(questions))
+    return None
+
+
+def _dataset_files(folder: Path) -> Iterator[Path]:
+    state = folder / "state.json"
+    if not state.is_file():
+        return
+    try:
+        listed = [one["filename"] for one in msgspec.json.decode(state.read_bytes())["_data_files"]]
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise UnreadableFile(
+            f"The dataset {folder} is damaged: state.json does not list its files ({error}); "
+            "save it to disk again."
+        ) from None
+    yield from (folder / name for name in listed)
