@@ -11,8 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.compare import compare
     from calipers.api.evaluate import evaluate
+    from calipers.api.gate import gate
+    from calipers.api.misses import misses
     from calipers.errors import CalipersError
     from calipers.functions import (
         average_precision,
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
         reciprocal_rank,
     )
     from calipers.model.comparison import Comparison
+    from calipers.model.gate import Verdict
     from calipers.model.ground_truth import GroundTruth
+    from calipers.model.misses import Misses
     from calipers.model.policy import Policy
     from calipers.model.run import Run
     from calipers.model.scores import Scores
@@ -36,39 +41,51 @@ _HOME = {
     "CalipersError": "calipers.errors",
     "Comparison": "calipers.model.comparison",
     "GroundTruth": "calipers.model.ground_truth",
+    "Misses": "calipers.model.misses",
     "Policy": "calipers.model.policy",
     "Run": "calipers.model.run",
     "Scores": "calipers.model.scores",
+    "Verdict": "calipers.model.gate",
     "average_precision": "calipers.functions",
     "compare": "calipers.api",
     "confusion_at_k": "calipers.functions",
     "evaluate": "calipers.api",
     "f1_at_k": "calipers.functions",
+    "gate": "calipers.api",
     "hit_rate_at_k": "calipers.functions",
+    "misses": "calipers.api",
     "ndcg_at_k": "calipers.functions",
     "precision_at_k": "calipers.functions",
+    "read_baseline": "calipers.api",
     "recall_at_k": "calipers.functions",
     "reciprocal_rank": "calipers.functions",
+    "save_baseline": "calipers.api",
 }
 
 __all__ = [
     "CalipersError",
     "Comparison",
     "GroundTruth",
+    "Misses",
     "Policy",
     "Run",
     "Scores",
+    "Verdict",
     "__version__",
     "average_precision",
     "compare",
     "confusion_at_k",
     "evaluate",
     "f1_at_k",
+    "gate",
     "hit_rate_at_k",
+    "misses",
     "ndcg_at_k",
     "precision_at_k",
+    "read_baseline",
     "recall_at_k",
     "reciprocal_rank",
+    "save_baseline",
 ]
 
 

@@ -1,10 +1,28 @@
 """What the library does, one function per operation; every face calls these and nothing else."""
 
 from calipers.api.audit import audit
+from calipers.api.baseline import read_baseline, save_baseline
 from calipers.api.compare import compare
 from calipers.api.evaluate import evaluate
+from calipers.api.gate import gate
 from calipers.api.levels import levels
 from calipers.api.metrics import metrics
+from calipers.api.misses import misses
+from calipers.api.resolve import resolve
 from calipers.api.slices import slices
+from calipers.api.sweep import sweep
 
-__all__ = ["audit", "compare", "evaluate", "levels", "metrics", "slices"]
+__all__ = [
+    "audit",
+    "compare",
+    "evaluate",
+    "gate",
+    "levels",
+    "metrics",
+    "misses",
+    "read_baseline",
+    "resolve",
+    "save_baseline",
+    "slices",
+    "sweep",
+]

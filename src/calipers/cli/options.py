@@ -94,6 +94,24 @@ def json_option(function: F) -> F:
     )
 
 
+def config_option(function: F) -> F:
+    """--config."""
+    return click.option(
+        "--config", metavar="FILE",
+        help="Take settings from this TOML file. [default: calipers.toml, or [tool.calipers] of "
+        "pyproject.toml, here or in a folder above]",
+    )(function)  # fmt: skip
+
+
+def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str, Any]:
+    """The settings as given, or else as the configuration file has them."""
+    from calipers.config import find_config, read_config
+
+    found = find_config() if config is None else read_config(config)
+    settings = found.fill(given, gate=gate)
+    return {name: value for name, value in settings.items() if value is not None}
+
+
 def cutoff_list(text: str | None) -> list[int] | None:
     """The cut-offs of ``-k 1,5,10``."""
     if text is None:

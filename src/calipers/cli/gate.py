@@ -1,0 +1,126 @@
+"""calipers gate: may this change be merged?"""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.progress import reading
+from calipers.errors import CalipersError
+
+
+@click.command("gate")
+@options.input_options
+@click.option(
+    "--require", multiple=True, metavar="CONDITION",
+    help="metric op value [for tag=value], such as 'recall@10 >= 0.85'; may be given several "
+    "times.",
+)  # fmt: skip
+@click.option(
+    "--baseline", "-b", metavar="FILE",
+    help="Fail when a metric is significantly worse than in this result of "
+    "`calipers baseline save`.",
+)  # fmt: skip
+@click.option(
+    "--by", multiple=True, metavar="TAG",
+    help="Compare each value of a tag with the baseline too; may be given several times.",
+)  # fmt: skip
+@click.option(
+    "--tolerance", type=float, metavar="DROP",
+    help="Also fail when a metric is worse by more than this, significant or not.",
+)  # fmt: skip
+@click.option(
+    "--alpha", type=float, metavar="RATE", help="The rate of false alarms. [default: 0.05]"
+)
+@click.option("--max-age", metavar="AGE", help="How old the baseline may be, such as 30d.")
+@click.option(
+    "--anyway", is_flag=True,
+    help="Compare although ground truth, policies, version or age forbid it; marked as such.",
+)  # fmt: skip
+@options.measure_options
+@click.option(
+    "--score", metavar="WEIGHTS",
+    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
+)  # fmt: skip
+@click.option("--seed", type=int, help="Of the test and the intervals. [default: 0]")
+@click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
+@click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")
+@options.config_option
+@options.json_option
+def command(
+    metrics: str | None,
+    cutoffs: str | None,
+    score: str | None,
+    junit: str | None,
+    markdown: str | None,
+    config: str | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Check a result against conditions and against a baseline.
+
+    What is not given is taken from [tool.calipers] in pyproject.toml, or from calipers.toml.
+    Exit codes: 0 everything held, 1 something failed, 2 it could not be checked.
+
+    \b
+    Examples:
+      calipers gate evals.jsonl --require "recall@10 >= 0.85" --baseline main.json
+      calipers gate evals.jsonl --require "ndcg@10 >= 0.6 for type=multi-hop"
+      calipers gate --junit junit.xml --markdown summary.md
+    """
+    from calipers import api
+    from calipers.io.write import check_place
+
+    given = options.filled(
+        config, gate=True, metrics=metrics, k=options.cutoff_list(cutoffs),
+        weights=options.weights(score), junit=junit, markdown=markdown, **settings,
+    )  # fmt: skip
+    outputs = {name: given.pop(name, None) for name in ("junit", "markdown")}
+    for path in filter(None, outputs.values()):
+        check_place(path)
+    try:
+        with reading() as progress:
+            verdict = api.gate(progress=progress, **given)
+    except CalipersError as error:
+        # A report left over from an earlier run would pass for that of this one.
+        _write_error(str(error), **outputs)
+        raise
+    _write(verdict, **outputs)
+    if as_json:
+        print_json(verdict.to_dict())
+    else:
+        from calipers.present.gate_terminal import print_verdict
+
+        print_verdict(verdict, console())
+    if not verdict.passed:
+        raise click.exceptions.Exit(1)
+
+
+def _write(verdict: Any, junit: str | None, markdown: str | None) -> None:
+    if junit:
+        from calipers.present.junit import verdict_junit
+
+        _save(junit, verdict_junit(verdict))
+    if markdown:
+        from calipers.present.gate_markdown import verdict_markdown
+
+        _save(markdown, verdict_markdown(verdict).encode())
+
+
+def _write_error(sentence: str, junit: str | None, markdown: str | None) -> None:
+    if junit:
+        from calipers.present.junit import error_junit
+
+        _save(junit, error_junit(sentence))
+    if markdown:
+        from calipers.present.gate_markdown import error_markdown
+
+        _save(markdown, error_markdown(sentence).encode())
+
+
+def _save(path: str, content: bytes) -> None:
+    from calipers.io.write import whole_file
+
+    with whole_file(path) as file:
+        file.write(content)
