@@ -64,18 +64,18 @@ def _relevant_among(ground_truth: GroundTruth, targets: Ints, rel: float | None)
 def enforce(policy: Policy, audit: Audit) -> None:
     """Raise where a policy says that a counted case is an error."""
     cases = (
-        ("missing", audit.missing, "of the ground truth are not in the run",
+        ("missing", audit.missing, "in the ground truth and not in the run",
          audit.missing_examples, "run the retriever on them"),
-        ("unknown", audit.unknown, "of the run are not in the ground truth",
+        ("unknown", audit.unknown, "in the run and not in the ground truth",
          audit.unknown_examples, "remove them"),
-        ("errors", audit.errors, "failed in the retriever", (), "repair the retriever"),
-        ("unanswerable", audit.unanswerable, "have no relevant target", (), "label them"),
+        ("errors", audit.errors, "with a failure of the retriever", (), "repair the retriever"),
+        ("unanswerable", audit.unanswerable, "without any relevant target", (), "label them"),
     )  # fmt: skip
     for name, count, what, examples, remedy in cases:
         if getattr(policy, name) == "error" and count:
             named = f" ({', '.join(map(repr, examples))}{', …' if count > len(examples) else ''})"
             raise InvalidInput(
-                f"{count} {'query' if count == 1 else 'queries'} {what}"
+                f"There {'is 1 query' if count == 1 else f'are {count} queries'} {what}"
                 f"{named if examples else ''}, and {name}=error forbids it; {remedy}, or choose "
                 f"another policy for {name}."
             )

@@ -1,7 +1,9 @@
 """The command line: one file per command, each a thin call of the library."""
 
+import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pkgutil import iter_modules
 
 import click
@@ -64,8 +66,13 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line; every expected error is one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that lacks a character shows another; it must not end the program.
+            stream.reconfigure(errors="replace")
     try:
         group.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -75,8 +82,9 @@ def main() -> None:
         click.echo("Stopped.", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of our output left (head, a closed pager); that is its right.
-        sys.stderr.close()
+        # The reader of our output left (head, a closed pager); that is its right. What is still
+        # unwritten goes nowhere, or the interpreter would complain about it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except CalipersError as error:
         from calipers.present.plain import printable

@@ -10,15 +10,19 @@ def console(*, quiet: bool = False) -> Any:
     """A rich console on standard output; colour only on a terminal."""
     from rich.console import Console
 
-    return Console(quiet=quiet, highlight=False, soft_wrap=False)
+    class PipedConsole(Console):
+        def on_broken_pipe(self) -> None:
+            # rich would leave with 1, which here means that a gate failed.
+            raise BrokenPipeError
+
+    return PipedConsole(quiet=quiet, highlight=False, soft_wrap=False)
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
+    """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
 
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    click.echo(text.decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
 def is_terminal() -> bool:

@@ -52,4 +52,5 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """The counts by name."""
-        return {**asdict(self), "unjudged_rate": self.unjudged_rate}
+        counts = {n: list(v) if isinstance(v, tuple) else v for n, v in asdict(self).items()}
+        return {**counts, "unjudged_rate": self.unjudged_rate}

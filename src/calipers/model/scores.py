@@ -122,7 +122,7 @@ class Scores:
             "schema": SCHEMA,
             "calipers": self.settings["calipers"],
             "summaries": [asdict(summary) for summary in self.summaries.values()],
-            "metrics": [asdict(metric) for metric in self.metrics],
+            "metrics": [{**asdict(m), "bounds": list(m.bounds)} for m in self.metrics],
             "weights": dict(self.weights),
             "audit": self.audit.to_dict(),
             "policy": self.policy.to_dict(),

@@ -1,0 +1,251 @@
+"""Every doubtful case of the definitions: counted, decided by a named policy, or refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput, NoCommonIds
+from calipers.model.choices import CHOICES, LIKE
+from tests.command import calipers_command, refused
+
+QUERIES: list[dict[str, Any]] = [
+    {"query": "fine", "retrieved": ["a", "x"], "ground_truth": {"a": 1, "b": 1}},
+    {"query": "empty", "retrieved": [], "ground_truth": {"a": 1}},
+    {"query": "failed", "retrieved": ["a"], "ground_truth": {"a": 1}, "error": "timed out"},
+    {"query": "hopeless", "retrieved": ["x"], "ground_truth": {"x": 0}},
+    {"query": "silent", "retrieved": [], "ground_truth": {}},
+    {"query": "copies", "retrieved": ["a", "a", "x", "x"], "ground_truth": {"a": 1}},
+]
+TRUTH = {record["query"]: record["ground_truth"] for record in QUERIES} | {"missing": {"a": 1}}
+RUN = [{k: v for k, v in record.items() if k != "ground_truth"} for record in QUERIES]
+RUN.append({"query": "stranger", "retrieved": ["a"]})
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """The same as files, for the command line."""
+    (tmp_path / "truth.json").write_text(json.dumps(TRUTH))
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    truth, run = tmp_path / "truth.json", tmp_path / "run.json"
+    return ["eval", "-g", str(truth), "-r", str(run), "-m", "recall@2,mrr"]
+
+
+def evaluate(**settings: Any) -> calipers.Scores:
+    return calipers.evaluate(ground_truth=TRUTH, run=RUN, metrics="recall@2,mrr", **settings)
+
+
+def recall_of(scores: calipers.Scores) -> dict[str, float | None]:
+    return dict(scores.per_query.select("query", "recall@2").iter_rows())
+
+
+def test_everything_is_counted() -> None:
+    audit = evaluate().audit
+    assert audit.queries == 7
+    assert audit.answered == 3
+    assert audit.empty == 2
+    assert (audit.missing, audit.missing_examples) == (1, ("missing",))
+    assert audit.errors == 1
+    assert (audit.unanswerable, audit.unanswerable_silent) == (2, 1)
+    assert (audit.unknown, audit.unknown_examples) == (1, ("stranger",))
+    assert (audit.targets, audit.judgements) == (6, 7)
+    assert audit.retrieved == 2 + 1 + 4
+    assert audit.duplicates == 2
+    assert (audit.depth, audit.shown) == (2, 2 + 1 + 2)
+    assert audit.unjudged == 1
+    assert audit.unjudged_rate == 1 / 5
+    assert audit.answered + audit.empty + audit.missing + audit.errors == audit.queries
+
+
+def test_the_depth_is_the_largest_cutoff_or_everything() -> None:
+    without = calipers.evaluate(ground_truth=TRUTH, run=RUN, metrics="mrr").audit
+    assert (without.depth, without.shown, without.unjudged) == (None, 7, 3)
+
+
+def test_defaults_never_flatter() -> None:
+    assert recall_of(evaluate()) == {
+        "fine": 0.5, "empty": 0.0, "failed": 0.0, "hopeless": None, "silent": None,
+        "copies": 1.0, "missing": 0.0,
+    }  # fmt: skip
+    assert evaluate().policy.to_dict() == {
+        "missing": "zero", "unanswerable": "exclude", "duplicates": "first", "unknown": "ignore",
+        "errors": "zero", "ties": "input",
+    }  # fmt: skip
+
+
+CHANGES: dict[tuple[str, str], dict[str, float | None]] = {
+    ("missing", "zero"): {"missing": 0.0},
+    ("missing", "exclude"): {"missing": None},
+    ("unanswerable", "exclude"): {"hopeless": None, "silent": None},
+    ("unanswerable", "zero"): {"hopeless": 0.0, "silent": 0.0},
+    ("duplicates", "first"): {"copies": 1.0},
+    ("unknown", "ignore"): {},
+    ("errors", "zero"): {"failed": 0.0},
+    ("errors", "exclude"): {"failed": None},
+    ("ties", "trec"): {},
+    ("ties", "input"): {},
+}
+ERRORS: dict[tuple[str, str], str] = {
+    ("missing", "error"): "There is 1 query in the ground truth and not in the run ('missing')",
+    ("unanswerable", "error"): "There are 2 queries without any relevant target",
+    ("duplicates", "error"): "The item 'a' is returned twice for query 'copies'",
+    ("unknown", "error"): "There is 1 query in the run and not in the ground truth ('stranger')",
+    ("errors", "error"): "There is 1 query with a failure of the retriever",
+}
+
+
+def test_every_value_of_every_policy_is_tested() -> None:
+    elsewhere = {("ties", "error")}
+    values = {(name, value) for name, values in CHOICES.items() for value in values}
+    assert values == CHANGES.keys() | ERRORS.keys() | elsewhere
+
+
+@pytest.mark.parametrize(("name", "value"), CHANGES)
+def test_a_policy_decides_its_case_and_no_other(name: str, value: str, files: list[str]) -> None:
+    scores = evaluate(**{name: value})
+    assert scores.policy.to_dict()[name] == value
+    assert recall_of(scores) == recall_of(evaluate()) | CHANGES[name, value]
+    printed = calipers_command(*files, f"--{name}", value, "--json")
+    assert printed.code == 0
+    result = json.loads(printed.out)
+    assert result == scores.to_dict()
+    assert result["policy"][name] == value
+
+
+@pytest.mark.parametrize(("name", "value"), ERRORS)
+def test_a_policy_can_forbid_its_case(name: str, value: str, files: list[str]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        evaluate(**{name: value})
+    sentence = str(caught.value)
+    assert ERRORS[name, value] in sentence
+    assert f"{name}=" in sentence
+    assert refused(*files, f"--{name}", value) == f"Error: {sentence}"
+
+
+def test_an_unknown_policy_or_value_is_refused(files: list[str]) -> None:
+    with pytest.raises(InvalidInput, match=r"missing='skip' does not exist.*zero, exclude, error"):
+        evaluate(missing="skip")
+    with pytest.raises(InvalidInput, match=r"no policy called 'mising'.*Did you mean missing"):
+        evaluate(mising="zero")
+    with pytest.raises(InvalidInput, match=r"cannot imitate 'trec-eval'.*Did you mean trec_eval"):
+        evaluate(like="trec-eval")
+    assert "'skip' is not one of" in refused(*files, "--missing", "skip")
+    assert "'trec' is not one of" in refused(*files, "--like", "trec")
+
+
+@pytest.mark.parametrize("tool", LIKE)
+def test_the_policies_of_another_tool(tool: str, files: list[str]) -> None:
+    policy = evaluate(like=tool).policy.to_dict()
+    assert LIKE[tool].items() <= policy.items()
+    assert evaluate(like=tool, missing="exclude").policy.missing == "exclude"
+    assert json.loads(calipers_command(*files, "--like", tool, "--json").out)["policy"] == policy
+
+
+TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
+
+
+@pytest.mark.parametrize(("ties", "rank"), [("trec", 1), ("input", 3), (None, 3)])
+def test_equal_scores(ties: str | None, rank: int) -> None:
+    scores = calipers.evaluate(
+        ground_truth={"q": {"c": 1, "d": 0}}, run=TIED, metrics="first_rank", ties=ties
+    )
+    assert scores["first_rank"].mean == rank
+    assert (scores.audit.ties, scores.audit.ties_on_targets) == (3, 1)
+    assert scores.policy.ties == (ties or "input")
+
+
+def test_equal_scores_can_be_forbidden() -> None:
+    with pytest.raises(InvalidInput, match=r"query 'q' have the same score 1: 'a' and 'b'"):
+        calipers.evaluate(ground_truth={"q": ["c"]}, run=TIED, ties="error")
+    fine = {"q": {"a": 1.0, "b": 0.9}}
+    assert calipers.evaluate(ground_truth={"q": ["a"]}, run=fine, ties="error").audit.ties == 0
+
+
+def test_the_custom_of_the_format_decides_ties(tmp_path: Path) -> None:
+    run = tmp_path / "run.txt"
+    run.write_text("q Q0 a 1 1.0 t\nq Q0 b 2 1.0 t\n")
+    scores = calipers.evaluate(ground_truth={"q": ["b"]}, run=run, metrics="mrr")
+    assert (scores.policy.ties, scores["mrr"].mean) == ("trec", 1.0)
+    assert calipers.evaluate(
+        ground_truth={"q": ["b"]}, run=run, metrics="mrr", ties="input"
+    )["mrr"].mean == 0.5  # fmt: skip
+
+
+def test_a_judgement_twice_counts_once(tmp_path: Path) -> None:
+    judgements = tmp_path / "qrels.txt"
+    judgements.write_text("q 0 a 1\nq 0 b 0\nq 0 a 1\n")
+    scores = calipers.evaluate(ground_truth=judgements, run={"q": ["a"]}, metrics="recall@1")
+    assert scores["recall@1"].mean == 1.0
+    assert (scores.audit.judgements, scores.audit.repeated_judgements) == (2, 1)
+
+
+def test_contradictory_judgements_are_refused_with_both_lines(tmp_path: Path) -> None:
+    judgements = tmp_path / "qrels.txt"
+    judgements.write_text("# judged by hand\n\nq 0 a 1\nq 0 b 0\nq 0 a 2\n")
+    with pytest.raises(InvalidInput) as caught:
+        calipers.evaluate(ground_truth=judgements, run={"q": ["a"]})
+    sentence = str(caught.value)
+    assert "query 'q', target 'a'" in sentence
+    assert f"graded 1 at {judgements}:3 and 2 at {judgements}:5" in sentence
+
+
+def test_grades_at_or_below_zero_are_judged_and_not_relevant() -> None:
+    scores = calipers.evaluate(
+        ground_truth={"q": {"a": 1, "b": 0, "c": -1}}, run={"q": ["b", "c", "a", "x"]},
+        metrics="mrr,judged@4",
+    )  # fmt: skip
+    assert scores["mrr"].mean == 1 / 3
+    assert scores["judged@4"].mean == 3 / 4
+
+
+UNLIKE_IDS: dict[str, tuple[list[str], list[str], str]] = {
+    "case": (["DOC1", "DOC2"], ["doc1"], "They differ in upper and lower case"),
+    "white space": (["a b"], ["ab"], "They differ in white space"),
+    "decimals": (["1.0", "2.0"], ["1", "2"], "trailing '.0'"),
+    "zeros": (["007"], ["7"], "leading zeros"),
+    "quotes": (["'a1'"], ["a1"], "type: quoted on one side"),
+    "numbers": (["1", "2"], ["abc"], "The ids of the run are all numbers"),
+    "chunks": (["doc1#3"], ["doc1"], "The ids of the run look like chunk ids"),
+    "documents": (["doc1"], ["doc1#3"], "The ids of the ground truth look like chunk ids"),
+    "prefix": (["docs/abc"], ["abc"], "One side has the prefix 'docs/'"),
+    "nothing": (["foo"], ["bar"], "Check that both come from the same corpus"),
+}
+
+
+@pytest.mark.parametrize("reason", UNLIKE_IDS)
+def test_no_id_in_common_says_what_probably_differs(reason: str) -> None:
+    returned, wanted, words = UNLIKE_IDS[reason]
+    with pytest.raises(NoCommonIds) as caught:
+        calipers.evaluate(ground_truth={"q": wanted}, run={"q": returned})
+    sentence = str(caught.value)
+    assert "no item id in common" in sentence
+    assert words in sentence
+    assert repr(returned[0]) in sentence
+    assert repr(wanted[0]) in sentence
+
+
+def test_no_id_in_common_shows_three_of_each_side(tmp_path: Path) -> None:
+    run = tmp_path / "run.json"
+    run.write_text(json.dumps({"q": ["r1", "r2", "r3", "r4"]}))
+    truth = tmp_path / "truth.json"
+    truth.write_text(json.dumps({"q": ["t1", "t2", "t3", "t4"]}))
+    sentence = refused("eval", "-g", truth, "-r", run)
+    assert "the run has 'r1', 'r2', 'r3'; the ground truth has 't1', 't2', 't3'." in sentence
+
+
+def test_no_query_in_common() -> None:
+    with pytest.raises(NoCommonIds, match=r"no query id in common.*'1'.*'q1'"):
+        calipers.evaluate(ground_truth={"q1": ["a"]}, run={"1": ["a"]})
+    truth = [{"id": "7", "query": "What?", "ground_truth": ["a"]}]
+    with pytest.raises(NoCommonIds, match="names queries by their text"):
+        calipers.evaluate(ground_truth=truth, run={"What?": ["a"]})
+
+
+def test_unknown_queries_without_results_are_counted_and_named_once() -> None:
+    scores = calipers.evaluate(
+        ground_truth={"q": ["a"]}, run={"q": ["a"], "s1": ["a"], "s2": [], "s3": ["b"]}
+    )
+    assert scores.audit.unknown == 3
+    assert sorted(scores.audit.unknown_examples) == ["s1", "s2", "s3"]

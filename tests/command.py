@@ -1,0 +1,50 @@
+"""The command line as a user meets it: what it prints, where, and with which exit code."""
+
+import io
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from calipers.cli import main
+
+
+@dataclass(frozen=True)
+class Printed:
+    code: int
+    out: str
+    err: str
+
+
+def calipers_command(*arguments: str | Path, columns: int = 80) -> Printed:
+    """Run ``calipers ...`` in this process, on no terminal."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    argv = ["calipers", *map(str, arguments)]
+    code = 0
+    with (
+        mock.patch.object(sys, "argv", argv),
+        mock.patch.dict("os.environ", {"COLUMNS": str(columns)}),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as leaving:
+            code = leaving.code if isinstance(leaving.code, int) else 1
+    return Printed(code, _text(out), _text(err))
+
+
+def refused(*arguments: str | Path) -> str:
+    """The sentence with which a command refuses its input: exit code 2, no result."""
+    printed = calipers_command(*arguments)
+    assert (printed.code, printed.out) == (2, ""), printed
+    assert "Traceback" not in printed.err
+    return " ".join(printed.err.split())
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue().decode()
