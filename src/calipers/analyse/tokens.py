@@ -1,0 +1,98 @@
+"""How many tokens a result costs the language model that reads it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Ints
+
+CHARACTERS_PER_TOKEN = 4
+"""A common rule of thumb for English prose; other languages and code need more tokens."""
+
+Tokenizer = Callable[[str], Any]
+"""Takes a text; gives the number of its tokens, or the tokens themselves."""
+TokenSource = Literal["data", "tokenizer", "estimate"]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenCounts:
+    """Tokens of each row of a table of results, and where the numbers come from."""
+
+    counts: Ints
+    source: TokenSource
+
+
+def count_tokens(results: pl.DataFrame, tokenizer: Tokenizer | None = None) -> TokenCounts | None:
+    """The tokens of every result: from the data, from the tokenizer, or estimated.
+
+    A tokenizer that the user names goes first. None where the results have neither tokens nor
+    texts.
+    """
+    if tokenizer is None and _complete(results, "tokens"):
+        return TokenCounts(results["tokens"].to_numpy().astype(np.int64), "data")
+    if not _complete(results, "text"):
+        return None
+    texts = results["text"]
+    if tokenizer is None:
+        lengths = texts.str.len_chars().to_numpy().astype(np.int64)
+        return TokenCounts(-(-lengths // CHARACTERS_PER_TOKEN), "estimate")
+    unique = texts.unique(maintain_order=True)
+    counts = {text: _checked(tokenizer(text), text) for text in unique.to_list()}
+    return TokenCounts(np.array([counts[text] for text in texts.to_list()], np.int64), "tokenizer")
+
+
+def load_tokenizer(name: str) -> Tokenizer:
+    """The function that an import path such as ``package.module:function`` names.
+
+    >>> load_tokenizer("builtins:len")("four")
+    4
+    """
+    module, colon, attribute = name.partition(":")
+    if not (colon and module and attribute):
+        raise InvalidInput(
+            f"The tokenizer {name!r} cannot be read; write package.module:function, the function "
+            "taking a text and giving its tokens or their number."
+        )
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        # A function beside the data is the usual case, and a console script does not see it.
+        sys.path.append(folder)
+    try:
+        found: Any = import_module(module)
+    except ImportError as error:
+        raise InvalidInput(
+            f"The tokenizer {name!r} cannot be loaded: {error}; check the name, or install the "
+            "package."
+        ) from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise InvalidInput(
+                f"The tokenizer {name!r} cannot be loaded: {module} has no {attribute!r}."
+            )
+        found = getattr(found, part)
+    if not callable(found):
+        raise InvalidInput(f"The tokenizer {name!r} is no function but a {type(found).__name__}.")
+    tokenizer: Tokenizer = found
+    return tokenizer
+
+
+def _complete(results: pl.DataFrame, column: str) -> bool:
+    return column in results.columns and results[column].null_count() == 0
+
+
+def _checked(answer: Any, text: str) -> int:
+    if hasattr(answer, "__len__") and not isinstance(answer, str):
+        return len(answer)
+    if isinstance(answer, int | np.integer) and not isinstance(answer, bool) and answer >= 0:
+        return int(answer)
+    raise InvalidInput(
+        f"The tokenizer gave {answer!r} for the text {text[:40]!r}; it must give a list of tokens "
+        "or their number."
+    )

@@ -1,0 +1,173 @@
+"""Every metric over k, and which k to take."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from calipers.analyse.context import Context, wanted_per_query
+from calipers.analyse.sweep import (
+    advise_f1,
+    advise_recall,
+    advise_tokens,
+    ceilings,
+    token_table,
+    token_use,
+    usual_cutoffs,
+)
+from calipers.analyse.tokens import TokenCounts, load_tokenizer
+from calipers.api.evaluate import score
+from calipers.api.prepare import Prepared, prepare
+from calipers.errors import InvalidInput
+from calipers.metrics import Metric, parse
+from calipers.metrics.spec import check_cutoff
+from calipers.model.arrays import Floats, Ints
+from calipers.model.scores import Scores
+from calipers.model.sweep import Sweep, SweepPoint, SweepValue
+
+DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
+NEEDED = ("precision", "recall", "f1")
+"""The metrics that the advice is made from."""
+
+
+def sweep(
+    data: Any = None,
+    *,
+    ground_truth: Any = None,
+    run: Any = None,
+    metrics: str | Iterable[str] | None = None,
+    k: int | Sequence[int] | None = None,
+    tokens: int | None = None,
+    price: float | None = None,
+    tokenizer: str | Callable[[str], Any] | None = None,
+    rel: float | None = None,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    **preparing: Any,
+) -> Sweep:
+    """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
+
+    ``metrics`` are names without a cut-off. ``tokens`` is a budget per query and ``price`` that
+    of a million tokens; the tokens come from the data, from ``tokenizer`` (a function, or its
+    import path "package:function"), or from the length of the texts, and the result says which.
+    The other arguments are those of ``evaluate``.
+
+    >>> found = sweep([{"query": "q", "retrieved": ["x", "a", "b"], "ground_truth": ["a", "b"]}])
+    >>> [point.values["recall"].mean for point in found.points]
+    [0.0, 0.5, 1.0]
+    >>> found.f1.k
+    3
+    """
+    _check(tokens, price)
+    prepared = prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
+    depth = int(prepared.matches.retrieved.max(initial=0))
+    if not depth:
+        raise InvalidInput(
+            "There is nothing to sweep over: no query of the ground truth got any results."
+        )
+    ks = _cutoffs(k, depth)
+    measured = {
+        stem: score(prepared, several, level=level, resamples=resamples, seed=seed)
+        for stem, several in _by_stem(metrics, ks, rel).items()
+    }
+    counted = _count(prepared, tokenizer, needed=tokens is not None or price is not None)
+    context, counts = counted if counted else (None, None)
+    table = token_table(context, counts.counts, ks) if context and counts else None
+    wanted = wanted_per_query(prepared.matches, rel)
+    points = tuple(_point(i, one, measured, wanted, table, price) for i, one in enumerate(ks))
+    recall = measured["recall"]
+    return Sweep(
+        points=points,
+        metrics=tuple(measured),
+        queries=len(recall),
+        n=int((~np.isnan(recall.values[:, 0])).sum()),
+        depth=depth,
+        recall=advise_recall(ks, recall.values, level=level, resamples=10_000, seed=seed),
+        f1=advise_f1(points),
+        tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
+        token_source=counts.source if counts else None,
+        price=price,
+        fingerprints={n: p for n, p in recall.fingerprints.items() if n != "settings"},
+        settings={**recall.settings, "ks": ks, "policy": recall.policy.to_dict()},
+    )
+
+
+def _check(tokens: int | None, price: float | None) -> None:
+    if tokens is not None and (not isinstance(tokens, int) or tokens < 1):
+        raise InvalidInput(
+            f"The budget is {tokens!r} tokens; it must be a whole number of at least 1."
+        )
+    if price is not None and not 0 <= price < float("inf"):
+        raise InvalidInput(
+            f"The price of a million tokens is {price!r}; it must be a number from 0 up."
+        )
+
+
+def _cutoffs(k: Any, depth: int) -> list[int]:
+    if k is None:
+        return usual_cutoffs(depth)
+    several = [k] if isinstance(k, str) or not hasattr(k, "__iter__") else k
+    return sorted({check_cutoff(one) for one in several})
+
+
+def _by_stem(
+    metrics: str | Iterable[str] | None, ks: Sequence[int], rel: float | None
+) -> dict[str, tuple[Metric, ...]]:
+    """The metrics at every k, by name without cut-off; those the advice needs come too."""
+    chosen: dict[str, list[Metric]] = {}
+    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks):
+        chosen.setdefault(metric.stem, []).append(metric)
+    for several in chosen.values():
+        if sorted(metric.k or 0 for metric in several) != sorted(ks):
+            raise InvalidInput(
+                f"The metric {several[0]} has a cut-off of its own or none at all, and a sweep "
+                "goes over k; name metrics that take a cut-off, without one, such as recall,ndcg."
+            )
+    for stem in NEEDED:
+        chosen.setdefault(stem, list(parse([stem], ks)))
+    return {
+        stem: tuple(metric.with_rel(rel) for metric in several) for stem, several in chosen.items()
+    }
+
+
+def _count(
+    prepared: Prepared, tokenizer: str | Callable[[str], Any] | None, *, needed: bool
+) -> tuple[Context, TokenCounts] | None:
+    function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    if not (needed or function or _has_tokens(prepared)):
+        return None
+    context = Context.of(
+        prepared.run, prepared.matches, ties=prepared.policy.ties, rel=prepared.rel
+    )
+    counts = context.tokens(function)
+    if counts is None:
+        if needed or function:
+            raise InvalidInput(
+                "The tokens of the results are not known: some results have neither a number of "
+                "tokens nor a text; give 'tokens' or 'text' with every result."
+            )
+        return None
+    return context, counts
+
+
+def _has_tokens(prepared: Prepared) -> bool:
+    """Whether it is worth reading the whole run once more, judged by its first batch."""
+    first = next(iter(prepared.run.scan()), None)
+    return first is not None and bool({"tokens", "text"} & set(first.columns))
+
+
+def _point(
+    index: int,
+    k: int,
+    measured: dict[str, Scores],
+    wanted: Ints,
+    table: Floats | None,
+    price: float | None,
+) -> SweepPoint:
+    values = {}
+    for stem, scores in measured.items():
+        summary = scores[scores.metrics[index].name]
+        values[stem] = SweepValue(summary.mean, summary.interval)
+    use = None if table is None else token_use(table[:, index], price)
+    return SweepPoint(k, values, *ceilings(wanted, k), use)

@@ -1,0 +1,63 @@
+"""calipers sweep: every metric over k, and which k to take."""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.progress import reading
+
+
+@click.command("sweep")
+@options.input_options
+@options.measure_options
+@click.option("--tokens", type=int, metavar="N", help="The tokens that one query may use.")
+@click.option("--price", type=float, metavar="PRICE", help="Of a million tokens.")
+@click.option(
+    "--tokenizer", metavar="PACKAGE:FUNCTION",
+    help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
+)  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@options.json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print every k as CSV.")
+def command(
+    data: str | None,
+    ground_truth: str | None,
+    run: str | None,
+    metrics: str | None,
+    cutoffs: str | None,
+    as_json: bool,
+    as_csv: bool,
+    **settings: Any,
+) -> None:
+    """Measure at every k, and find the k to use.
+
+    DATA is a file that holds results and ground truth; or give --ground-truth and --run.
+    Metrics are named without a cut-off; -k names the k to look at (default: all).
+
+    \b
+    Examples:
+      calipers sweep evals.jsonl
+      calipers sweep evals.jsonl --tokens 4000 --price 2.50
+      calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --csv
+    """
+    from calipers import api
+
+    with reading() as progress:
+        found = api.sweep(
+            data, ground_truth=ground_truth, run=run, metrics=metrics,
+            k=options.cutoff_list(cutoffs), progress=progress, **settings,
+        )  # fmt: skip
+    if as_json:
+        print_json(found.to_dict())
+    elif as_csv:
+        from calipers.present.sweep import sweep_csv
+
+        click.echo(sweep_csv(found), nl=False)
+    else:
+        from calipers.present.sweep import print_sweep
+
+        print_sweep(found, console())

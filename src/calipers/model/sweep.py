@@ -1,0 +1,136 @@
+"""Every metric over k, and which k to take."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from calipers.model.comparison import Visibility
+from calipers.model.interval import Interval
+from calipers.model.scores import SCHEMA
+
+
+@dataclass(frozen=True)
+class SweepValue:
+    """The mean of one metric at one k."""
+
+    mean: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class TokenUse:
+    """What the first k results of a query cost."""
+
+    mean: float
+    p95: float
+    """95 of 100 queries need no more."""
+    highest: int
+    cost_per_1000: float | None
+    """Of 1,000 queries, at the price that was given."""
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    """Everything at one k."""
+
+    k: int
+    values: Mapping[str, SweepValue]
+    """By the name of the metric without its cut-off."""
+    recall_ceiling: float | None
+    """The highest recall that k results could have, each holding one target."""
+    precision_ceiling: float | None
+    tokens: TokenUse | None
+
+
+@dataclass(frozen=True)
+class RecallAdvice:
+    """The smallest k whose recall is not significantly below that of the largest."""
+
+    k: int
+    recall: float
+    largest_k: int
+    largest_recall: float
+    difference: float
+    """Recall at k minus recall at the largest k."""
+    interval: Interval | None
+    p_value: float | None
+    visibility: Visibility
+    first_to_reach: int
+    """The smallest k with the very same recall as the largest."""
+
+
+@dataclass(frozen=True)
+class F1Advice:
+    """The k with the best F1."""
+
+    k: int
+    f1: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class TokenAdvice:
+    """The largest k that fits a budget of tokens for at least 95 of 100 queries."""
+
+    budget: int
+    k: int | None
+    """None where not even one result fits."""
+    use: TokenUse | None
+    recall: float | None
+    share_over: float | None
+    """The share of queries above the budget at this k."""
+    all_fit: bool
+    """Whether even the largest k fits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A sweep over k, with advice."""
+
+    points: tuple[SweepPoint, ...]
+    metrics: tuple[str, ...]
+    queries: int
+    n: int
+    """Queries for which recall is defined."""
+    depth: int
+    """The longest list of results."""
+    recall: RecallAdvice | None
+    f1: F1Advice | None
+    tokens: TokenAdvice | None
+    token_source: str | None
+    price: float | None
+    fingerprints: Mapping[str, str]
+    settings: Mapping[str, Any]
+
+    def at(self, k: int) -> SweepPoint:
+        """The point at one k."""
+        return next(point for point in self.points if point.k == k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole sweep as plain values: what ``--json`` prints."""
+        return {
+            "schema": SCHEMA,
+            "calipers": self.settings["calipers"],
+            "queries": self.queries,
+            "n": self.n,
+            "depth": self.depth,
+            "metrics": list(self.metrics),
+            "advice": {
+                "recall": asdict(self.recall) if self.recall else None,
+                "f1": asdict(self.f1) if self.f1 else None,
+                "tokens": asdict(self.tokens) if self.tokens else None,
+            },
+            "token_source": self.token_source,
+            "price_per_million_tokens": self.price,
+            "points": [asdict(point) for point in self.points],
+            "curve": [
+                {
+                    "k": point.k,
+                    "recall": point.values["recall"].mean,
+                    "precision": point.values["precision"].mean,
+                }
+                for point in self.points
+            ],
+            "fingerprints": dict(self.fingerprints),
+            "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
+        }

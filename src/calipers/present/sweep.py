@@ -1,0 +1,173 @@
+"""A sweep over k: the table with a small chart, the advice, CSV."""
+
+import csv
+import io
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.model.sweep import RecallAdvice, Sweep, SweepPoint, TokenAdvice
+from calipers.present.comparison import p_in_words, power_sentence, signed
+from calipers.present.table import number
+
+MOST_ROWS = 20
+USUAL_ROWS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
+BAR = 16
+SOURCES = {
+    "data": "Tokens are those given with the results.",
+    "tokenizer": "Tokens are counted by the tokenizer that was named.",
+    "estimate": "Tokens are estimated as characters / 4; name a tokenizer for better numbers.",
+}
+
+
+def print_sweep(sweep: Sweep, console: Console) -> None:
+    """Some rows of the table (all are in CSV and JSON), and the advice."""
+    rows = shown_points(sweep)
+    console.print(_table(sweep, rows, console.width))
+    if len(rows) < len(sweep.points):
+        left_out = len(sweep.points) - len(rows)
+        console.print(Text(f"… and {left_out} more k with --csv or --json", style="dim"))
+    console.print()
+    for line in advice(sweep):
+        console.print(Text(line))
+    console.print()
+    for line in remarks(sweep):
+        console.print(Text(line, style="dim"))
+
+
+def shown_points(sweep: Sweep) -> list[SweepPoint]:
+    """The points worth a line: round k, the first and last, and those that are advised."""
+    if len(sweep.points) <= MOST_ROWS:
+        return list(sweep.points)
+    advised = {one.k for one in (sweep.recall, sweep.f1, sweep.tokens) if one}
+    last = sweep.points[-1].k
+    wanted = {*USUAL_ROWS, last, *advised}
+    return [point for point in sweep.points if point.k in wanted]
+
+
+def advice(sweep: Sweep) -> list[str]:
+    """Which k to take, and why, in one sentence per rule."""
+    lines: list[str] = []
+    if sweep.recall:
+        lines += _by_recall(sweep.recall)
+    if sweep.f1:
+        ends = sweep.f1.interval
+        between = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
+        lines.append(
+            f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}{between}."
+        )
+    if sweep.tokens:
+        lines.append(_by_tokens(sweep.tokens))
+    return lines
+
+
+def remarks(sweep: Sweep) -> list[str]:
+    """What the numbers are made of."""
+    lines = ["Start from recall: what was not retrieved, no language model can use."]
+    if sweep.token_source:
+        lines.append(SOURCES[sweep.token_source])
+    if sweep.price is not None:
+        lines.append(f"Costs are for 1,000 queries at {sweep.price:g} per million tokens.")
+    without = sweep.queries - sweep.n
+    if without:
+        lines.append(
+            f"Recall is undefined for {without:,} of {sweep.queries:,} queries: they are left out"
+            + (" (not from tokens and costs)." if sweep.token_source else ".")
+        )
+    return lines
+
+
+def _by_recall(found: RecallAdvice) -> list[str]:
+    if found.k == found.largest_k:
+        return [
+            f"By recall: k = {found.k}, the largest here: at every smaller k recall is "
+            "significantly lower. It may still grow; retrieve more and sweep again."
+        ]
+    top = f"recall {number(found.largest_recall)} at k = {found.largest_k}"
+    if found.difference == 0:
+        return [f"By recall: k = {found.k}, with the very same {top}."]
+    lost = f"{signed(found.difference)}, {p_in_words(found.p_value)}"
+    lines = [
+        f"By recall: k = {found.k}, the smallest whose recall ({number(found.recall)}) is not "
+        f"significantly below the {top} ({lost}). " + power_sentence("recall", found.visibility)
+    ]
+    if found.first_to_reach < found.largest_k:
+        lines.append(f"From k = {found.first_to_reach} on recall does not grow any more.")
+    return lines
+
+
+def _by_tokens(found: TokenAdvice) -> str:
+    if found.k is None or found.use is None:
+        return f"By tokens: not even one result fits {found.budget:,} tokens for 95 of 100 queries."
+    recall = "" if found.recall is None else f"; recall is {number(found.recall)} there"
+    over = f", {found.share_over:.1%} of the queries need more" if found.share_over else ""
+    more = " (and so would more results, had there been any)" if found.all_fit else ""
+    return (
+        f"By tokens: k = {found.k} fits {found.budget:,} tokens{more}: {found.use.mean:,.0f} on "
+        f"average{over}{recall}."
+    )
+
+
+def _table(sweep: Sweep, points: list[SweepPoint], width: int) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("k", justify="right", no_wrap=True)
+    for metric in sweep.metrics:
+        table.add_column(metric, justify="right", no_wrap=True)
+    has_tokens = any(point.tokens for point in points)
+    used = 6 + sum(max(7, len(metric) + 2) for metric in sweep.metrics) + 9 * has_tokens
+    if has_tokens:
+        table.add_column("tokens", justify="right", no_wrap=True)
+    if sweep.price is not None:
+        table.add_column("cost", justify="right", no_wrap=True)
+        used += 9
+    draws = used + BAR <= width
+    if draws:
+        table.add_column("recall", no_wrap=True)
+    for point in points:
+        cells = [Text(f"{point.k}", style="bold")]
+        for metric in sweep.metrics:
+            mean = point.values[metric].mean
+            cells.append(Text("" if mean is None else number(mean)))
+        if has_tokens:
+            cells.append(Text(f"{point.tokens.mean:,.0f}" if point.tokens else ""))
+        if sweep.price is not None and point.tokens:
+            cells.append(Text(f"{point.tokens.cost_per_1000 or 0:,.2f}"))
+        if draws:
+            cells.append(Text(_bar(point.values["recall"].mean), style="cyan"))
+        table.add_row(*cells)
+    return table
+
+
+def _bar(share: float | None) -> str:
+    """A bar as long as the share, in eighths of a character.
+
+    >>> _bar(0.5), len(_bar(1.0))
+    ('████████', 16)
+    """
+    eighths = round((share or 0.0) * BAR * 8)
+    rest = " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+    return "█" * (eighths // 8) + rest
+
+
+def sweep_csv(sweep: Sweep) -> str:
+    """One line per k, full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    header = ["k"]
+    for metric in sweep.metrics:
+        header += [metric, f"{metric}_low", f"{metric}_high"]
+    header += ["recall_ceiling", "precision_ceiling", "tokens_mean", "tokens_p95", "tokens_highest",
+               "cost_per_1000"]  # fmt: skip
+    writer.writerow(header)
+    for point in sweep.points:
+        row: list[float | int | None] = [point.k]
+        for metric in sweep.metrics:
+            value = point.values[metric]
+            ends = (value.interval.low, value.interval.high) if value.interval else (None, None)
+            row += [value.mean, *ends]
+        use = point.tokens
+        row += [point.recall_ceiling, point.precision_ceiling]
+        row += [use.mean, use.p95, use.highest, use.cost_per_1000] if use else [None] * 4
+        writer.writerow(["" if cell is None else cell for cell in row])
+    return text.getvalue()
