@@ -6,6 +6,7 @@
     │   ├── UnknownMetric    a metric name that does not exist, with "did you mean"
     │   └── NoCommonIds      run and ground truth speak of different ids
     ├── MissingExtra         an optional library is needed; the message holds the install command
+    ├── RetrieverFailed      a live retriever that cannot be asked, or that failed too often
     └── WriteFailed          an output that could not be written; nothing half written is left
 
 Every message is a sentence in one order: what is wrong, where, what was found, what is
@@ -35,6 +36,10 @@ class NoCommonIds(InvalidInput):
 
 class MissingExtra(CalipersError, ImportError):
     """An optional library is needed for this and is not installed."""
+
+
+class RetrieverFailed(CalipersError):
+    """A live retriever cannot be asked at all, or failed more often than was allowed."""
 
 
 class WriteFailed(CalipersError, OSError):
