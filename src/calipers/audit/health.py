@@ -34,6 +34,7 @@ def health(
 ) -> Health:
     """Everything that can be found, with what was looked at.
 
+    >>> import polars as pl
     >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
     >>> [finding.name for finding in health(truth).findings]
     ['one_target_per_query']

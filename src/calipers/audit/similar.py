@@ -61,10 +61,11 @@ def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
     mixed = np.zeros(units.size, dtype=np.uint64)
     whole = np.zeros(units.size, dtype=np.bool_)
     for step in range(size):
+        left = max(0, units.size - step)
         same = np.zeros(units.size, dtype=np.bool_)
-        same[: units.size - step] = owner[step:] == owner[: units.size - step]
+        same[:left] = owner[step:] == owner[:left]
         ahead = np.zeros(units.size, dtype=np.uint64)
-        ahead[: units.size - step] = units[step:]
+        ahead[:left] = units[step:]
         # Numbers wrap around on purpose: this is a hash.
         mixed = (mixed ^ np.where(same, ahead + np.uint64(1), np.uint64(0))) * _MULTIPLIER
         mixed ^= mixed >> np.uint64(29)

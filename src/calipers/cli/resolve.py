@@ -1,0 +1,58 @@
+"""calipers resolve: from quotes to documents and spans."""
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.progress import reading
+
+
+@click.command("resolve")
+@click.argument("ground_truth", metavar="GROUND_TRUTH")
+@click.option(
+    "--corpus", "-c", required=True, metavar="PATH",
+    help="The documents: a folder of .txt and .md files, or a JSON lines, CSV or Parquet file.",
+)  # fmt: skip
+@click.option("--output", "-o", metavar="FILE", help="Write the records there, as JSON lines.")
+@click.option(
+    "--first", is_flag=True, help="Take the first place of a quote that stands in several."
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 if a quote has no span in the end.")
+@options.json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    ground_truth: str,
+    corpus: str,
+    output: str | None,
+    first: bool,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Find the document, start and end of every quote in a ground truth.
+
+    Start and end count characters of the document as it is. A quote that is found in several
+    places, or nowhere, is left as it is and reported. Everything else in the records is kept.
+
+    \b
+    Examples:
+      calipers resolve evals.jsonl --corpus docs/ -o spans.jsonl
+      calipers resolve evals.jsonl --corpus corpus.parquet --strict
+    """
+    from calipers import api
+    from calipers.io.write import check_place
+
+    if output:
+        check_place(output)
+    with reading() as progress:
+        resolution = api.resolve(ground_truth, corpus, first=first, progress=progress)
+    if output:
+        resolution.write(output)
+    if as_json:
+        print_json(resolution.to_dict())
+    else:
+        from calipers.present.resolution import print_resolution
+
+        print_resolution(resolution, console(), written=output)
+    if strict and resolution.resolved < len(resolution.quotes):
+        context.exit(1)

@@ -1,0 +1,62 @@
+"""What became of quotes, on a terminal."""
+
+from rich.console import Console
+from rich.text import Text
+
+from calipers.api.resolve import Resolution
+from calipers.audit.findings import plural
+from calipers.match.resolution import Located
+from calipers.present.plain import printable
+
+SHOWN = 5
+QUOTED = 70
+
+
+def print_resolution(resolution: Resolution, console: Console, *, written: str | None) -> None:
+    """The counts, and examples of what was not found once."""
+    counts, total = resolution.counts, len(resolution.quotes)
+    for note in resolution.notes:
+        console.print(Text(note, style="dim"))
+    fate = "the first place was taken" if resolution.first else "left as they are"
+    for outcome, words in (
+        ("once", "found once: document, start and end are known"),
+        ("several", f"found in several places: {fate}"),
+        ("none", "not found: left as they are"),
+    ):
+        console.print(Text(f"{counts[outcome]:>6,} of {total:,} quotes {words}"))
+    for outcome, title in (("several", "Found in several places"), ("none", "Not found")):
+        some = [one for one in resolution.quotes if one.outcome == outcome]
+        if some:
+            console.print()
+            console.print(Text(f"{title}:", style="bold"))
+            for one in some[:SHOWN]:
+                console.print(Text(_line(one)))
+            if len(some) > SHOWN:
+                console.print(Text(f"  … and {len(some) - SHOWN:,} more (--json lists all)", "dim"))
+    console.print()
+    if counts["several"] and not resolution.first:
+        console.print(
+            Text("Quote more of the passage, add its document, or take the first with --first.")
+        )
+    if counts["none"]:
+        console.print(
+            Text("Check those not found against the documents; spelling and punctuation count.")
+        )
+    console.print(
+        Text(f"Written to {written}." if written else "Nothing was written; -o FILE writes it.")
+    )
+
+
+def _line(one: Located) -> str:
+    quote = printable(one.wanted.quote, QUOTED)
+    line = f"  · query {printable(one.wanted.query, QUOTED)}: “{quote}”"
+    if one.wanted.document is not None:
+        line += f" in {printable(one.wanted.document, QUOTED)}"
+    if one.places:
+        shown = ", ".join(
+            f"{printable(place.document, QUOTED)} {place.start}–{place.end}"
+            for place in one.places[:3]
+        )
+        more = len(one.places) - 3
+        line += f": {plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
+    return line
