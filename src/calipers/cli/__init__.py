@@ -71,13 +71,12 @@ def main() -> None:
             # A terminal that lacks a character shows another; it must not end the program.
             stream.reconfigure(errors="replace")
     try:
-        group.main(standalone_mode=False)
+        # Outside of its standalone mode click returns the code of an Exit instead of leaving.
+        code = group.main(standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
         sys.exit(130)
@@ -91,3 +90,5 @@ def main() -> None:
 
         click.echo(f"Error: {printable(str(error))}", err=True)
         sys.exit(2)
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
