@@ -191,15 +191,17 @@ def check_baseline(
     ):
         check = _measured(now, metric, part, _name(metric, part, baseline))
         change = _change(pairing, metric, part, differences, result, alpha, max(1, tests))
-        change = replace(change, p_adjusted=p)
         up = higher.get(metric, True)
+        moved = (change.better, change.worse) if up else (change.worse, change.better)
+        change = replace(change, p_adjusted=p, better=moved[0], worse=moved[1])
         because = _because(change, up, alpha, tolerance)
-        tested = p is not None or (tolerance is not None and result.n > 0)
+        blind = p is None or change.visibility.why_not == "too few queries"
+        tested = not blind or (tolerance is not None and result.n > 0)
         checks.append(replace(
             check,
             status="failed" if because else "passed" if tested else "untested",
             change=change,
-            because=because or (() if tested else (_too_few(result.n, fewest),)),
+            because=because or (() if tested else (_too_few(change),)),
             worst=_losses(pairing, metric, differences, up) if because else (),
         ))  # fmt: skip
     return checks
@@ -210,10 +212,12 @@ def _name(metric: str, part: Slice, baseline: str) -> str:
     return f"{metric} not worse than {baseline}{place}"
 
 
-def _too_few(n: int, fewest: int) -> str:
-    count = "no query" if n == 0 else "one query" if n == 1 else f"{n} queries"
+def _too_few(change: Change) -> str:
+    seen = change.visibility
+    count = "no query" if seen.n == 0 else "one query" if seen.n == 1 else f"{seen.n} queries"
     return (
-        f"{count} can be compared, which shows no drop however large; at least {fewest} are needed"
+        f"{count} can be compared, which shows no drop however large; at least {seen.fewest} are "
+        "needed"
     )
 
 

@@ -250,12 +250,11 @@ def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
 def _require_pairs(checks: Sequence[Check], kept: Baseline) -> None:
     """Where no drop could ever be seen, a pass would mean nothing."""
     whole = [check for check in checks if check.change is not None and check.slice is None]
-    for check in whole:
-        if check.status == "untested":
-            raise InvalidInput(
-                f"{check.metric} cannot be compared with the baseline {kept.name}: "
-                f"{check.because[0]}, or a --tolerance."
-            )
+    if all(check.status == "untested" for check in whole):
+        raise InvalidInput(
+            f"{whole[0].metric} cannot be compared with the baseline {kept.name}: "
+            f"{whole[0].because[0]}, or fewer metrics (-m), or a --tolerance."
+        )
 
 
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:

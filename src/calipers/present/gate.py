@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from calipers.model.gate import Check, Verdict, WorstQuery
+from calipers.model.gate import Change, Check, Verdict, WorstQuery
 from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -20,6 +20,8 @@ class CheckRow:
     name: str
     value: str
     detail: str
+    counts: str
+    """The p-value and how many queries moved; empty for a condition."""
     visible: str
     because: str
 
@@ -43,7 +45,7 @@ def condition_rows(verdict: Verdict) -> list[CheckRow]:
     """The conditions with what was measured."""
     return [
         CheckRow(
-            check.status, printable(check.name, 80), _value(check.value), _spread(check), "",
+            check.status, printable(check.name, 80), _value(check.value), _spread(check), "", "",
             ", ".join(check.because),
         )
         for check in verdict.checks
@@ -60,11 +62,10 @@ def baseline_rows(verdict: Verdict) -> list[CheckRow]:
             continue
         place = f" for {printable(check.slice, 50)}" if check.slice else ""
         before = _value(change.baseline)
-        smallest = change.visibility.smallest
         rows.append(
             CheckRow(
                 check.status, check.metric + place, f"{before} → {_value(check.value)}",
-                _difference(check), "" if smallest is None else number(smallest),
+                _difference(change), _counts(change), _visible(change),
                 printable(", ".join(check.because)),
             )
         )  # fmt: skip
@@ -82,7 +83,8 @@ def baseline_heading(verdict: Verdict) -> str:
     )
     return (
         f"Against the baseline {printable(verdict.baseline or '', 60)}{when}: significantly worse "
-        f"at {verdict.alpha:g} (paired sign-flip test{corrected}){tolerance}."
+        f"at {verdict.alpha:g} (paired sign-flip test{corrected}){tolerance}. ▲ queries that got "
+        "better, ▼ worse."
     )
 
 
@@ -101,7 +103,9 @@ def failure_sentence(check: Check) -> str:
     place = f" for {printable(check.slice, 50)}" if check.slice else ""
     return (
         f"{check.metric}{place} is {', and '.join(check.because)}: "
-        f"{_value(check.change.baseline)} → {_value(check.value)}, {_difference(check)}."
+        f"{_value(check.change.baseline)} → {_value(check.value)}, {_difference(check.change)}, "
+        f"{p_in_words(check.change.p_adjusted) or 'not tested'}, {check.change.better} better, "
+        f"{check.change.worse} worse."
     )
 
 
@@ -181,16 +185,22 @@ def _spread(check: Check) -> str:
     return f"{check.interval.level:.0%} interval {low}–{high}, {n}"
 
 
-def _difference(check: Check) -> str:
-    change = check.change
-    if change is None or change.difference is None:
+def _difference(change: Change) -> str:
+    if change.difference is None:
         return ""
-    parts = [signed(change.difference)]
-    if change.interval:
-        parts[0] += f" ({between(change.interval)})"
-    parts.append(p_in_words(change.p_adjusted))
-    parts.append(f"{change.better} better, {change.worse} worse, {change.same} same")
-    return ", ".join(part for part in parts if part)
+    return signed(change.difference) + (f" ({between(change.interval)})" if change.interval else "")
+
+
+def _counts(change: Change) -> str:
+    moved = f"{change.better} ▲ {change.worse} ▼"
+    return ", ".join(filter(None, (p_in_words(change.p_adjusted), moved)))
+
+
+def _visible(change: Change) -> str:
+    seen = change.visibility
+    if seen.smallest is None:
+        return "none" if seen.why_not == "too few queries" else ""
+    return number(seen.smallest)
 
 
 def _worst(one: WorstQuery) -> str:

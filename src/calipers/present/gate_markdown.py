@@ -48,7 +48,7 @@ def _condition(row: CheckRow) -> tuple[str, ...]:
 
 
 def _change(row: CheckRow) -> tuple[str, ...]:
-    detail = for_markdown(row.detail)
+    detail = for_markdown(f"{row.detail}, {row.counts}" if row.detail else row.counts)
     if row.because:
         detail += f"<br>**{for_markdown(row.because)}**"
     return SIGNS[row.status], for_markdown(row.name), row.value, detail, row.visible

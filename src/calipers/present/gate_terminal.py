@@ -54,6 +54,8 @@ def _table(rows: list[CheckRow], names: tuple[str, str, str], *, visible: bool =
     for row in rows:
         style = COLOURS[row.status]
         detail = Text(row.detail)
+        if row.counts:
+            detail.append(f"\n{row.counts}", style="dim")
         if row.because and visible:
             detail.append(f"\n{row.because}", style=style)
         cells = [Text(row.mark, style=style), Text(row.name), Text(row.value), detail]
