@@ -1,0 +1,224 @@
+"""The same content has the same fingerprint, whatever brought it; other content has another."""
+
+import gzip
+import hashlib
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.model.fingerprint import fingerprint_settings
+from tests.strategies import World, worlds
+
+TRUTH: dict[str, dict[str, float]] = {
+    "q1": {"a": 3, "b": 0, "é": 0.5},
+    "q2": {"c": 1, "a": -1},
+}
+RUN: dict[str, dict[str, float]] = {
+    "q1": {"a": 0.9, "x": 0.5, "é": 0.25},
+    "q2": {"y": 12.5, "c": 1e-3},
+}
+# Written down so that no change of a library, and none of ours, moves them unnoticed.
+GOLDEN = {
+    "ground_truth": "975f913082f52787079dacc2587fac28",
+    "run": "406668da129765ddf21f723bc9a2e2b2",
+}
+
+
+def prints(ground_truth: Any, run: Any, **settings: Any) -> dict[str, str]:
+    scores = calipers.evaluate(ground_truth=ground_truth, run=run, metrics="mrr", **settings)
+    return dict(scores.fingerprints)
+
+
+def contents(given_as: dict[str, str]) -> dict[str, str]:
+    return {name: given_as[name] for name in ("ground_truth", "run")}
+
+
+def test_golden() -> None:
+    assert contents(prints(TRUTH, RUN)) == GOLDEN
+
+
+def test_golden_by_hand() -> None:
+    """The canonical form, written out: anybody can compute a fingerprint without Calipers."""
+    field, row, nothing = "\x1f", "\x1e", "\x00"
+    lines = []
+    for query, grades in TRUTH.items():
+        for item, grade in grades.items():
+            bits = struct.unpack("<q", struct.pack("<d", grade))[0]
+            quote, document, start, end, group = [nothing] * 5
+            lines.append(field.join([query, str(bits), item, quote, document, start, end, group]))
+    text = f"{len(lines)}{row}{row.join(sorted(lines, key=str.encode))}"
+    assert hashlib.sha256(text.encode()).hexdigest()[:32] == GOLDEN["ground_truth"]
+
+    sums = [0, 0]
+    for query, scores in RUN.items():
+        ranking = sorted(scores, key=lambda item: -scores[item])
+        digest = hashlib.sha256(f"{query}{field}{row.join(ranking)}".encode()).digest()
+        sums = [
+            (a + b) % 2**64 for a, b in zip(sums, struct.unpack("<QQ", digest[:16]), strict=True)
+        ]
+    assert hashlib.sha256(f"{len(RUN)}:{sums}".encode()).hexdigest()[:32] == GOLDEN["run"]
+
+
+def rows(mapping: dict[str, dict[str, float]], number: str) -> list[dict[str, Any]]:
+    return [
+        {"query": query, "item": item, number: value}
+        for query, items in mapping.items()
+        for item, value in items.items()
+    ]
+
+
+def as_trec(folder: Path) -> tuple[Path, Path]:
+    truth, run = folder / "qrels.txt", folder / "run.txt.gz"
+    truth.write_text("".join(f"{r['query']} 0 {r['item']} {r['grade']}\n"
+                             for r in rows(TRUTH, "grade")))  # fmt: skip
+    lines = "".join(f"{r['query']} Q0 {r['item']} 0 {r['score']} t\n" for r in rows(RUN, "score"))
+    run.write_bytes(gzip.compress(lines.encode()))
+    return truth, run
+
+
+def as_mappings(folder: Path) -> tuple[Path, Path]:
+    truth, run = folder / "truth.json", folder / "run.json"
+    truth.write_text(json.dumps(TRUTH))
+    run.write_text(json.dumps(RUN))
+    return truth, run
+
+
+def records() -> list[dict[str, Any]]:
+    return [{"query": q, "retrieved": list(RUN[q]), "ground_truth": TRUTH[q]} for q in TRUTH]
+
+
+def as_json(folder: Path) -> tuple[Path, Path]:
+    path = folder / "evals.json"
+    path.write_text(json.dumps(records()))
+    return path, path
+
+
+def as_json_lines(folder: Path) -> tuple[Path, Path]:
+    path = folder / "evals.jsonl"
+    path.write_text("\n".join(json.dumps(record, ensure_ascii=False) for record in records()))
+    return path, path
+
+
+def as_csv(folder: Path) -> tuple[Path, Path]:
+    truth, run = folder / "truth.csv", folder / "run.tsv"
+    pl.DataFrame(rows(TRUTH, "grade")).write_csv(truth)
+    pl.DataFrame(rows(RUN, "score")).write_csv(run, separator="\t")
+    return truth, run
+
+
+def as_parquet(folder: Path) -> tuple[Path, Path]:
+    truth, run = folder / "truth.parquet", folder / "run.arrow"
+    pl.DataFrame(rows(TRUTH, "grade")).write_parquet(truth)
+    pl.DataFrame(rows(RUN, "score")).write_ipc(run)
+    return truth, run
+
+
+FORMS = (as_trec, as_mappings, as_json, as_json_lines, as_csv, as_parquet)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_the_format_does_not_matter(form, tmp_path: Path) -> None:
+    truth, run = form(tmp_path)
+    assert contents(prints(truth, run)) == GOLDEN
+
+
+def test_objects_in_memory_are_no_other_content() -> None:
+    frames = (pl.DataFrame(rows(mapping, number)) for mapping, number in
+              ((TRUTH, "grade"), (RUN, "score")))  # fmt: skip
+    assert contents(prints(*frames)) == GOLDEN
+    assert contents(prints(records(), records())) == GOLDEN
+    ranked = {query: list(items) for query, items in RUN.items()}
+    assert contents(prints(TRUTH, ranked)) == GOLDEN
+
+
+@settings(max_examples=40)
+@given(worlds, st.randoms())
+def test_the_order_of_rows_does_not_matter(world: World, random) -> None:
+    run = {q: [(item, -float(i)) for i, (item, _) in enumerate(r)] for q, r in world.run.items()}
+    straight = World(world.truth, run)
+    truth_rows = [(q, list(items.items())) for q, items in world.truth.items()]
+    run_rows = [(q, list(r)) for q, r in run.items()]
+    for _, several in [*truth_rows, *run_rows]:
+        random.shuffle(several)
+    random.shuffle(truth_rows)
+    random.shuffle(run_rows)
+    mixed = World({q: dict(items) for q, items in truth_rows}, dict(run_rows))
+    one, other = (
+        prints(w.ground_truth_value(), w.run_value()) for w in (straight, mixed)
+    )  # fmt: skip
+    assert one == other
+
+
+TRUTHS: dict[str, Any] = {
+    "another grade": {**TRUTH, "q2": {"c": 2, "a": -1}},
+    "a grade hardly different": {**TRUTH, "q2": {"c": 1.0000000000000002, "a": -1}},
+    "a judgement less": {**TRUTH, "q2": {"c": 1}},
+    "another id": {**TRUTH, "q2": {"c2": 1, "a": -1, "c": 1}},
+    "a query more": {**TRUTH, "q3": {}},
+    "another query": {"q1": TRUTH["q1"], "q22": TRUTH["q2"]},
+    "a judgement in another query": {"q1": {**TRUTH["q1"], "c": 1}, "q2": {"a": -1}},
+}
+RUNS: dict[str, Any] = {
+    "another order": {**RUN, "q2": {"y": 1, "c": 2}},
+    "an item more": {**RUN, "q2": {**RUN["q2"], "z": 1e-9}},
+    "an item less": {**RUN, "q2": {"c": 1}},
+    "a query more": {**RUN, "q3": {"a": 1}},
+    "a query less": {"q1": RUN["q1"]},
+    "a query without results": {**RUN, "q3": {}},
+    "results of another query": {"q1": RUN["q2"], "q2": RUN["q1"]},
+    "a separator in an id": {**RUN, "q2": {"y\x1ec": 1}},
+    "an escaped separator in an id": {**RUN, "q2": {"y\x1drc": 1}},
+    "an id of nothing": {**RUN, "q2": {"\x00": 1}},
+    "an empty id": {**RUN, "q2": {"": 1}},
+    "two ids in one": {**RUN, "q2": {"y c": 1}},
+}
+
+
+def test_another_ground_truth_has_another_fingerprint() -> None:
+    found = {what: prints(truth, RUN) for what, truth in TRUTHS.items()}
+    assert {one["run"] for one in found.values()} == {GOLDEN["run"]}
+    assert len({GOLDEN["ground_truth"], *(f["ground_truth"] for f in found.values())}) == 8
+
+
+def test_another_run_has_another_fingerprint() -> None:
+    found = {what: prints(TRUTH, run) for what, run in RUNS.items()}
+    assert {one["ground_truth"] for one in found.values()} == {GOLDEN["ground_truth"]}
+    assert len({GOLDEN["run"], *(f["run"] for f in found.values())}) == len(RUNS) + 1
+
+
+def test_a_failed_query_is_another_run() -> None:
+    failed = [{**record, "error": "timeout"} for record in records()]
+    assert prints(TRUTH, failed[:1] + records()[1:])["run"] not in (
+        GOLDEN["run"],
+        prints(TRUTH, failed)["run"],
+    )
+
+
+def test_scores_are_a_means_to_an_order() -> None:
+    doubled = {q: {item: 2 * s for item, s in items.items()} for q, items in RUN.items()}
+    assert prints(TRUTH, doubled)["run"] == GOLDEN["run"]
+
+
+def test_settings_have_a_fingerprint_too() -> None:
+    base = prints(TRUTH, RUN)
+    others = [
+        prints(TRUTH, RUN, **change)
+        for change in ({"seed": 1}, {"rel": 2}, {"missing": "exclude"}, {"level": 0.9},
+                       {"weights": {"mrr": 1.0}}, {"corpus_size": 9})
+    ]  # fmt: skip
+    assert len({base["settings"], *(other["settings"] for other in others)}) == 7
+    assert prints(TRUTH, RUN)["settings"] == base["settings"]
+
+
+def test_the_order_of_settings_does_not_matter() -> None:
+    assert fingerprint_settings({"a": 1, "b": {"c": 2, "d": 3}}) == fingerprint_settings(
+        {"b": {"d": 3, "c": 2}, "a": 1}
+    )
+    assert fingerprint_settings(["recall@5", {"rel": None}]) == ("8c5a9dc711f5f6f22b2f36e7153c2c5a")
