@@ -78,7 +78,7 @@ AMBIGUOUS = Kind(
     "ambiguous_quote", "warning", "quotes",
     "This quote stands in several places. Each of them counts as a hit, also where it means "
     "something else.",
-    "Quote more of the passage, or name the document.",
+    "Quote more of the passage, or give the target its document and run calipers resolve.",
 )  # fmt: skip
 NEAR_COPIES = Kind(
     "unlabelled_near_copies", "warning", "chunks",

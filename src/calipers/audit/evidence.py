@@ -61,7 +61,7 @@ class Evidence:
             chunks = Chunks(batch)
             self.chunks += batch.height
             if not self.documents_known:
-                self.documents_known = bool((batch["document"] != batch["id"]).any())
+                self.documents_known = bool(batch["named"].any())
             holding = self.items.add(chunks)
             if self.quotes.quotes:
                 holding |= self.quotes.add(chunks)

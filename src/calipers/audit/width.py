@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.audit import catalogue
-from calipers.audit.findings import Finding
+from calipers.audit.findings import Finding, plural
 from calipers.model.interval import Interval
 
 WIDEST = 0.1
@@ -35,12 +35,14 @@ class Width:
     def sentence(self) -> str:
         """What to expect, in words."""
         if self.interval is None or self.mean is None:
-            return f"{self.queries} with a target: no interval can be given for fewer than two."
+            count = plural(self.queries, "query", "queries")
+            return f"{count} with a target: an interval takes at least two."
         ends = f"{self.interval.low:.3f}–{self.interval.high:.3f}"
         if self.measured:
             words = f"{self.metric} of the given results is {self.mean:.3f}, with a"
         else:
-            words = f"With {self.queries:,} queries a hit rate of {self.mean:g} has a"
+            count = plural(self.queries, "query", "queries")
+            words = f"Over {count} a hit rate of {self.mean:.2f} has a"
         needed = f" About {self.needed:,} queries bring it to ±{WIDEST:g}." if self.needed else ""
         return f"{words} {self.interval.level:.0%} interval of {ends} (±{self.margin:.3f}).{needed}"
 

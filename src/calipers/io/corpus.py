@@ -31,10 +31,10 @@ class Corpus:
     scan: Scan
 
     def batches(self) -> Iterator[pl.DataFrame]:
-        """Tables of id, document, text, start, end, of a size that fits any machine.
+        """Tables of id, document, text, start, end, named, of a size that fits any machine.
 
-        A row without ``document`` is a document of its own, and its id is the document's name.
-        ``end`` follows from start and text; what a file says about it is not used.
+        A row that names no document (``named`` is false) counts as one of its own, with its id as
+        the name. ``end`` follows from start and text; what a file says about it is not used.
         """
         empty = True
         for batch in _regrouped(self.scan()):
@@ -44,6 +44,7 @@ class Corpus:
                 .then(pl.col("start").fill_null(0))
                 .otherwise(pl.col("start")),
                 document=pl.col("document").fill_null(pl.col("id")),
+                named=pl.col("document").is_not_null(),
             ).with_columns(end=pl.col("start") + pl.col("text").str.len_chars())
         if empty:
             raise InvalidInput(

@@ -18,8 +18,9 @@ def print_health(health: Health, console: Console, *, quiet: bool = False) -> No
     console.print(Text(looked_at(health)))
     for note in health.notes:
         console.print(Text(printable(note), style="dim"))
-    for finding in health.findings:
-        console.print()
+    for number, finding in enumerate(health.findings):
+        if not quiet or not number:
+            console.print()
         console.print(_title(finding))
         if not quiet:
             for line in _body(finding):
@@ -52,8 +53,15 @@ def _title(finding: Finding) -> Text:
     title = Text()
     title.append(f"{finding.severity:<8}", COLOURS[finding.severity])
     title.append(finding.name, "bold")
-    title.append(f"  {finding.count:,}{of} {finding.kind.counts}")
+    title.append(f"  {finding.count:,}{of} {_noun(finding)}")
     return title
+
+
+def _noun(finding: Finding) -> str:
+    many = finding.kind.counts
+    if finding.of is not None or finding.count != 1:
+        return many
+    return many.replace("queries", "query", 1) if many == "queries" else many.replace("s ", " ", 1)
 
 
 def _body(finding: Finding) -> list[Text]:

@@ -1,6 +1,7 @@
 """What became of quotes, on a terminal."""
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from calipers.api.resolve import Resolution
@@ -30,7 +31,7 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
             console.print()
             console.print(Text(f"{title}:", style="bold"))
             for one in some[:SHOWN]:
-                console.print(Text(_line(one)))
+                console.print(Padding(Text(_line(one)), (0, 0, 0, 2)))
             if len(some) > SHOWN:
                 console.print(Text(f"  … and {len(some) - SHOWN:,} more (--json lists all)", "dim"))
     console.print()
@@ -49,7 +50,7 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
 
 def _line(one: Located) -> str:
     quote = printable(one.wanted.quote, QUOTED)
-    line = f"  · query {printable(one.wanted.query, QUOTED)}: “{quote}”"
+    line = f"· query {printable(one.wanted.query, QUOTED)}: “{quote}”"
     if one.wanted.document is not None:
         line += f" in {printable(one.wanted.document, QUOTED)}"
     if one.places:
