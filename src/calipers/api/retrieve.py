@@ -1,0 +1,193 @@
+"""Ask a live retriever every question, and keep what it returns as a run."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.io.load import load
+from calipers.io.records import Record, build
+from calipers.model.run import Run
+from calipers.retrievers.base import Question, Retriever
+from calipers.retrievers.cache import Cache
+from calipers.retrievers.driver import Driver, Progress, unanswered
+from calipers.retrievers.journal import Journal
+from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
+from calipers.retrievers.questions import fingerprint, read_questions
+from calipers.retrievers.recognise import as_retriever
+from calipers.retrievers.report import Report, Tally, report_of
+
+_record = msgspec.json.Decoder(Record).decode
+
+
+@dataclass(frozen=True, eq=False)
+class LiveRun(Run):
+    """A run that was just made, with the report of how it went."""
+
+    report: Report = field(kw_only=True)
+
+
+def retrieve(
+    search: Any,
+    questions: Any,
+    k: int = 20,
+    *,
+    workers: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> LiveRun:
+    """Ask a retriever every question and return what came back as a run.
+
+    ``search`` is a function of (query, k), sync or async; an object of LangChain, LlamaIndex,
+    Haystack, FAISS, Chroma, Qdrant or LanceDB; or a text: an address, ``cmd:`` and a command,
+    or ``package.module:function``. ``questions`` is a path, a ground truth, a mapping of id to
+    text, or a list of texts or records.
+
+    ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). With
+    ``output``, a .jsonl file, every finished question is on disk at once, and the same call goes
+    on where it was interrupted. All settings: see ``retrieve_to_report``, which does the same
+    without loading the run.
+
+    >>> def search(query: str, k: int) -> list[str]:
+    ...     return ["b", "a"]
+    >>> run = retrieve(search, {"q1": "Who wrote it?"}, k=2)
+    >>> run.frame["item"].to_list()
+    ['b', 'a']
+    >>> run.report.answered
+    1
+    """
+    lines: list[bytes] = []
+    report = retrieve_to_report(
+        search, questions, k=k, workers=workers, output=output, keep=lines.append, **settings
+    )
+    if output is not None:
+        run = load(output, "run").run
+    else:
+        order = {one.id: number for number, one in enumerate(read_questions(questions))}
+        records = sorted(
+            map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
+        )
+        run = build(records, lambda number: f"results[{number}]", "results").run
+    if run is None:
+        raise InvalidInput(f"The run {output} holds no results; begin again with restart=True.")
+    about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
+    return LiveRun(**{**about, "name": run.name or report.retriever}, report=report)
+
+
+def retrieve_to_report(
+    search: Any,
+    questions: Any,
+    *,
+    k: int = 20,
+    workers: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    timeout: float | None = TIMEOUT_SECONDS,
+    retries: int = RETRIES,
+    rate: float | None = None,
+    max_errors: int | None = None,
+    warm_up: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    label: str | None = None,
+    restart: bool = False,
+    retry_errors: bool = False,
+    progress: Progress | None = None,
+    total: Callable[[int], None] | None = None,
+    keep: Callable[[bytes], None] | None = None,
+    **options: Any,
+) -> Report:
+    """Ask a retriever every question, write what comes back, and say how it went.
+
+    ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). ``output`` is
+    a .jsonl file: each finished question is in it at once, and the same call goes on where it
+    was interrupted; ``restart`` begins again, ``retry_errors`` asks the failed ones again.
+    ``timeout`` is per question in seconds, ``retries`` for what is worth retrying, ``rate`` the
+    questions per second at most, ``max_errors`` the number of errors to live with. ``warm_up``
+    first questions are kept out of the latencies. ``cache`` is a file that keeps answers
+    between runs; ``label`` names a version of the retriever, so that an answer of the old one
+    is not taken for the new one's. ``progress`` is told the counts as they grow, ``total`` how
+    many questions there are, ``keep`` each line as it is written.
+
+    Further options belong to the kind of retriever: ``batch`` and ``params`` for a function;
+    ``request``, ``method``, ``headers`` for an address; ``embed``, ``ids``, ``texts``,
+    ``collection``, ``using`` for vector stores; and for all, paths to what is where in an
+    answer: ``results``, ``id``, ``score``, ``text``, ``document``, ``start``, ``end``,
+    ``tokens``, ``stages``.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    asked = read_questions(questions)
+    retriever = as_retriever(search, **options)
+    pace = Pace(
+        workers=retriever.workers if workers is None else workers, timeout=timeout,
+        retries=retries, rate=rate, max_errors=max_errors, warm_up=warm_up,
+    )  # fmt: skip
+    decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
+    tally = Tally(k)
+    place = None if output is None else Path(output)
+    journal = None
+    if place is not None:
+        journal = Journal.open(
+            place, {**decides, "questions": fingerprint(asked)}, tally,
+            restart=restart, retry_errors=retry_errors,
+        )  # fmt: skip
+    try:
+        if total is not None:
+            total(len(asked))
+        opened = None if cache is None else Cache(Path(cache), decides)
+        try:
+            return _drive(retriever, asked, k, pace, tally, journal, opened, progress, keep)
+        finally:
+            if opened is not None:
+                opened.close()
+    finally:
+        if journal is not None:
+            journal.close()
+
+
+def _drive(
+    retriever: Retriever,
+    questions: tuple[Question, ...],
+    k: int,
+    pace: Pace,
+    tally: Tally,
+    journal: Journal | None,
+    cache: Cache | None,
+    progress: Progress | None,
+    keep: Callable[[bytes], None] | None,
+) -> Report:
+    def nowhere(line: bytes) -> None:
+        """Where neither a file nor the caller wants the line."""
+
+    write = journal.write if journal is not None else keep or nowhere
+    left = unanswered(questions, journal.done if journal is not None else set())
+    driver = Driver(retriever, left, k, pace, tally, write, cache=cache)
+    try:
+        driver.run(progress)
+    except RetrieverFailed as failed:
+        raise RetrieverFailed(_what_now(str(failed), tally, len(questions), journal)) from None
+    output = None if journal is None else str(journal.path)
+    report = report_of(
+        tally, retriever=retriever.name, questions=len(questions), asked=driver.asked,
+        seconds=driver.seconds, output=output,
+    )  # fmt: skip
+    if journal is not None:
+        journal.finish((question.id for question in questions), report.to_dict())
+    return report
+
+
+def _what_now(sentence: str, tally: Tally, questions: int, journal: Journal | None) -> str:
+    sentence = sentence.rstrip(".")
+    if journal is None:
+        return f"{sentence}."
+    if not tally.answered:
+        journal.discard()
+        return f"{sentence}. No file was written."
+    failed = ", and --retry-errors asks the failed ones again" if tally.errors else ""
+    return (
+        f"{sentence}. {tally.done} of {questions} questions are finished and kept in "
+        f"{journal.path}; the same command goes on from there{failed}."
+    )

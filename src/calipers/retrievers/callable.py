@@ -1,0 +1,215 @@
+"""A function as a retriever: sync or async, one question at a time or a batch."""
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from calipers.errors import InvalidInput
+from calipers.retrievers.base import WORKERS, AskFailed, Question, Retriever
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.secrets import without_secrets
+
+K_NAMES = ("k", "top_k", "topk", "n_results", "limit", "size", "n", "top", "num_results")
+"""What a parameter for the number of results is usually called."""
+
+Call = Callable[[Any, int], Any]
+
+
+def from_callable(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    batch: int = 1,
+    params: Mapping[str, Any] | None = None,
+    layout: Layout | None = None,
+    settings: Mapping[str, Any] | None = None,
+    workers: int = WORKERS,
+) -> Retriever:
+    """A retriever that calls ``function(query, k)``.
+
+    With ``batch`` above 1 the function is given a list of that many queries and returns a list
+    of answers. ``params`` are passed by name with every call.
+    """
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise InvalidInput(f"The batch size is {batch!r}; it must be a whole number of at least 1.")
+    known = name or name_of(function)
+    layout = layout or Layout()
+    call = _caller(function, dict(params or {}), known)
+    loop = _Loop()
+    session = _Session(call, batch, known, loop)
+    return Retriever(
+        name=known,
+        settings={
+            "retriever": known, **(settings or {}), **layout.to_dict(),
+            **({"params": _plain(without_secrets(params))} if params else {}),
+            **({"batch": batch} if batch > 1 else {}),
+        },
+        open=lambda: session, layout=layout, batch=batch, workers=workers, close=loop.close,
+    )  # fmt: skip
+
+
+def name_of(function: Any) -> str:
+    """module:name, as it would be written on the command line."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    module = getattr(named, "__module__", None) or "?"
+    return f"{module}:{named.__qualname__}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return name_of(value) if callable(value) else type(value).__qualname__
+
+
+@dataclass(eq=False)
+class _Session:
+    """All workers share it: a function has no connection to keep."""
+
+    call: Call
+    batch: int
+    name: str
+    loop: "_Loop"
+
+    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
+        if self.batch == 1:
+            return [self._one(questions[0].text, k, timeout)]
+        answers = self._one([question.text for question in questions], k, timeout)
+        if isinstance(answers, Mapping | str) or not hasattr(answers, "__len__"):
+            raise AskFailed(
+                "bad answer",
+                f"{self.name} was given a batch of {len(questions)} questions and returned a "
+                f"{type(answers).__name__}; it returns a list with one answer per question",
+            )
+        if len(answers) != len(questions):
+            raise AskFailed(
+                "bad answer",
+                f"{self.name} was given {len(questions)} questions and returned {len(answers)} "
+                "answers; it returns one per question, in order",
+            )
+        return list(answers)
+
+    def _one(self, query: Any, k: int, timeout: float | None) -> Any:
+        found = self.call(query, k)
+        if inspect.isawaitable(found):
+            found = self.loop.wait_for(found, timeout)
+        if isinstance(found, Iterator) and self.batch == 1:
+            # Drained here, so that the time it takes is counted; one more than k shows excess.
+            return list(islice(found, k + 1))
+        return found
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+@dataclass(eq=False)
+class _Loop:
+    """The one event loop in which all calls of an async function run."""
+
+    _loop: asyncio.AbstractEventLoop | None = None
+    _starting: threading.Lock = field(default_factory=threading.Lock)
+
+    def wait_for(self, found: Awaitable[Any], timeout: float | None) -> Any:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=_run, args=(self._loop,), name="calipers-async", daemon=True
+                ).start()
+        future = asyncio.run_coroutine_threadsafe(_coroutine(found), self._loop)
+        try:
+            return future.result(timeout)
+        except TimeoutError:
+            if future.done():
+                raise
+            future.cancel()
+            raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
+
+    def close(self) -> None:
+        with self._starting:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.close()
+
+
+async def _awaited(found: Awaitable[Any]) -> Any:
+    return await found
+
+
+def _coroutine(found: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
+    return found if isinstance(found, Coroutine) else _awaited(found)
+
+
+def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> Call:
+    """How the function wants to be called, found out before the first question."""
+    if not callable(function):
+        raise InvalidInput(
+            f"{name} cannot be asked: it is a {type(function).__name__}, not a function; give a "
+            "function of (query, k), or an object of a supported library."
+        )
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return lambda query, k: function(query, k, **params)
+    known = signature.parameters
+    for given in params:
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
+        if given not in known and not takes_any:
+            raise InvalidInput(
+                f"{name}{signature} takes no parameter {given!r}; it takes {', '.join(known)}."
+            )
+    k_name = next(
+        (
+            n
+            for n in K_NAMES
+            if n in known
+            and n not in params
+            and known[n].kind is not inspect.Parameter.POSITIONAL_ONLY
+        ),
+        None,
+    )
+    ways: list[tuple[Call, Callable[[], object]]] = []
+    if k_name is not None:
+        ways.append((
+            lambda query, k: function(query, **{k_name: k}, **params),
+            lambda: signature.bind("", **{k_name: 1}, **params),
+        ))  # fmt: skip
+    required = [
+        p for p in known.values()
+        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        and p.name not in params
+    ]  # fmt: skip
+    two = (
+        lambda query, k: function(query, k, **params),
+        lambda: signature.bind("", 1, **params),
+    )
+    one = (
+        lambda query, k: function(query, **params),  # noqa: ARG005 - some know their own k
+        lambda: signature.bind("", **params),
+    )
+    takes_more = any(p.kind is p.VAR_POSITIONAL for p in known.values())
+    ways += [two, one] if len(required) >= 2 or takes_more else [one]
+    for call, binds in ways:
+        try:
+            binds()
+        except TypeError:
+            continue
+        return call
+    raise InvalidInput(
+        f"{name}{signature} cannot be called as a retriever; it must take (query, k) or (query), "
+        "with a default for everything else."
+    )

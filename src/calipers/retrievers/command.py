@@ -1,0 +1,214 @@
+"""A command as a retriever: it reads questions as JSON lines and answers each with one line.
+
+Each worker starts the command once and keeps it running. It reads
+``{"id": "q1", "query": "Who wrote it?", "k": 20}`` from standard input and writes one line of
+JSON to standard output, in any shape a function may return; then it waits for the next.
+"""
+
+import contextlib
+import os
+import queue
+import shlex
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import IO, Any
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.retrievers.base import AskFailed, Question, Retriever, beginning
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.secrets import HIDDEN, LOOKS_SECRET, Secrets
+
+TAIL_LINES = 5
+PATIENCE_SECONDS = 2.0
+"""How long a command may take to end by itself when its input is closed."""
+
+
+def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
+    """A retriever that is a command. No shell is involved; ``$NAME`` is an environment variable."""
+    layout = layout or Layout()
+    secrets = Secrets()
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise InvalidInput(
+            f"The command {line!r:.80} cannot be read: {error}; close every quotation mark."
+        ) from None
+    if not words:
+        raise InvalidInput("The command is empty; write it after cmd:, such as 'cmd:./search'.")
+    arguments = [secrets.expand(word, "the command") for word in words]
+    shown = " ".join(_without_secrets(words, secrets))
+    return Retriever(
+        name=f"cmd:{shown}", settings={"retriever": f"cmd:{shown}", **layout.to_dict()},
+        open=lambda: _Session(arguments, shown), layout=layout, secrets=secrets,
+        # Each worker starts a process of its own, which may hold a whole index in memory.
+        workers=1, keeps_time=True,
+    )  # fmt: skip
+
+
+def _without_secrets(words: list[str], secrets: Secrets) -> list[str]:
+    """The words of the command, without the values of options that look secret."""
+    shown: list[str] = []
+    hide_next = False
+    for word in words:
+        name, equals, value = word.partition("=")
+        if hide_next and not word.startswith(("-", "$")):
+            secrets.add(word)
+            shown.append(HIDDEN)
+        elif equals and LOOKS_SECRET.search(name.lstrip("-")) and not value.startswith("$"):
+            secrets.add(value)
+            shown.append(f"{name}={HIDDEN}")
+        else:
+            shown.append(word if " " not in word else shlex.quote(word))
+        hide_next = (
+            word.startswith("-") and not equals and bool(LOOKS_SECRET.search(word.lstrip("-")))
+        )
+    return shown
+
+
+class _Session:
+    """One running process, started when needed and again after it failed."""
+
+    def __init__(self, arguments: list[str], shown: str) -> None:
+        self.arguments = arguments
+        self.shown = shown
+        self.process: subprocess.Popen[bytes] | None = None
+        self.lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.complaints: deque[bytes] = deque(maxlen=TAIL_LINES)
+        self.listening: list[threading.Thread] = []
+
+    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
+        return [self._one(question, k, timeout) for question in questions]
+
+    def close(self) -> None:
+        process, self.process = self.process, None
+        if process is None:
+            return
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        try:
+            process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._hear_out()
+
+    def _kill(self) -> int:
+        process, self.process = self.process, None
+        if process is None:
+            return 0
+        process.kill()
+        code = process.wait()
+        self._hear_out()
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        return code
+
+    def _hear_out(self) -> None:
+        # A grandchild may hold the pipes open for ever, so the wait has an end.
+        for thread in self.listening:
+            thread.join(PATIENCE_SECONDS / 4)
+        self.listening = []
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self.lines = queue.SimpleQueue()
+        self.complaints = deque(maxlen=TAIL_LINES)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user named this command, no shell is used
+                self.arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            )
+        except OSError as error:
+            raise AskFailed(
+                "command",
+                f"the command {self.arguments[0]!r} cannot be started: {error.strerror}; give the "
+                "path of a program that exists and may be run",
+                hopeless=True,
+            ) from error
+        self.listening = [
+            threading.Thread(target=_listen, args=heard, daemon=True)
+            for heard in (
+                (process.stdout, self.lines.put),
+                (process.stderr, self.complaints.append),
+            )
+        ]
+        for thread in self.listening:
+            thread.start()
+        return process
+
+    def _one(self, question: Question, k: int, timeout: float | None) -> Any:
+        if self.process is None:
+            self.process = self._start()
+        asked = msgspec.json.encode({"id": question.id, "query": question.text, "k": k})
+        try:
+            if self.process.stdin is not None:
+                self.process.stdin.write(asked + b"\n")
+                self.process.stdin.flush()
+            line = self.lines.get(timeout=timeout)
+        except queue.Empty:
+            self._kill()
+            raise AskFailed(
+                "timeout",
+                f"no line within {timeout:g} s; does the command flush its output after each line?",
+                retry=True,
+            ) from None
+        except OSError:
+            line = None
+        if line is None:
+            raise self._ended()
+        return self._decoded(line, question)
+
+    def _ended(self) -> AskFailed:
+        process = self.process
+        try:
+            code = process.wait(PATIENCE_SECONDS) if process is not None else 0
+        except subprocess.TimeoutExpired:
+            code = self._kill()
+        self._hear_out()
+        self.process = None
+        said = b" / ".join(one for one in self.complaints if one)
+        return AskFailed(
+            "command",
+            f"the command ended with code {code} instead of answering"
+            + (f"; its last words: {beginning(said, 300)}" if said else ""),
+        )
+
+    def _decoded(self, line: bytes, question: Question) -> Any:
+        try:
+            answer = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise AskFailed(
+                "bad answer", f"the line is not JSON; it begins with {beginning(line)!r}"
+            ) from None
+        if isinstance(answer, dict) and "retrieved" in answer:
+            told = answer.get("id")
+            if told is not None and str(told) != question.id:
+                # Every later line would be one off too, so the process starts anew.
+                self._kill()
+                raise AskFailed(
+                    "bad answer",
+                    f"the command answered question {told!r:.60} when asked {question.id!r:.60}; "
+                    "it answers in order, one line per question",
+                )
+            if answer.get("error") is not None:
+                raise AskFailed("command", beginning(str(answer["error"])))
+        return answer
+
+
+def _listen(pipe: IO[bytes] | None, heard: Any) -> None:
+    """Hand on each line, and None at the end."""
+    if pipe is None:
+        return
+    with pipe:
+        for line in pipe:
+            if line.strip():
+                heard(line.rstrip())
+    heard(None)

@@ -1,0 +1,318 @@
+"""An HTTP endpoint as a retriever, with the standard library alone.
+
+http.client keeps one connection per worker open, which is all that is needed; redirects are
+not followed, so that a header with a key never travels to another address.
+"""
+
+import base64
+import http.client
+import ssl
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.retrievers.base import AskFailed, Question, Retriever, beginning
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.request import RequestTemplate, fill_address
+from calipers.retrievers.secrets import Secrets, without_secrets
+
+METHODS = ("GET", "POST", "PUT")
+HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
+LARGEST_ANSWER = 64 << 20
+WORTH_RETRYING = (429, 500, 502, 503, 504)
+PIECE = 1 << 16
+
+
+def from_address(
+    address: str,
+    *,
+    request: Any = None,
+    method: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
+) -> Retriever:
+    """A retriever behind an address.
+
+    ``{query}`` and ``{k}`` are filled into the address (GET), or into ``request``, a JSON
+    template (POST). ``$NAME`` in address, request and header values is the environment
+    variable of that name, read at run time and never written anywhere.
+    """
+    layout = layout or Layout()
+    secrets = Secrets()
+    template = None if request is None else RequestTemplate.read(request, secrets)
+    chosen = (method or ("GET" if template is None else "POST")).upper()
+    if chosen not in METHODS:
+        raise InvalidInput(f"The method is {method!r}; it can be {', '.join(METHODS)}.")
+    parts = _parts(secrets.expand(address, "the address"), address)
+    sent = _headers(headers or {}, secrets)
+    if parts.username is not None:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        sent.setdefault("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+        secrets.add(unquote(parts.password or ""), parts.password or "", sent["Authorization"][6:])
+    _hide_parameters(parts, secrets)
+    if template is None and "{query}" not in address:
+        raise InvalidInput(
+            f"The address {_shown(address)} does not say where the question goes; write {{query}} "
+            "into it (…/search?q={query}&k={k}), or give a request: "
+            '--request \'{"q": "{query}", "k": "{k}"}\'.'
+        )
+    shown = _shown(address)
+    settings = {
+        "retriever": shown, "method": chosen, "headers": sorted(headers or {}),
+        **({"request": without_secrets(template.source)} if template else {}), **layout.to_dict(),
+    }  # fmt: skip
+    endpoint = _Endpoint(parts, chosen, template, sent)
+    return Retriever(
+        name=shown, settings=settings, open=lambda: _Session(endpoint), layout=layout,
+        secrets=secrets, keeps_time=True,
+    )  # fmt: skip
+
+
+def _parts(address: str, written: str) -> SplitResult:
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise InvalidInput(
+            f"The address {_shown(written)} cannot be read; write it as http://host:port/path."
+        ) from None
+    if not parts.hostname or port == 0:
+        raise InvalidInput(
+            f"The address {_shown(written)} names no host; write it as http://host:port/path."
+        )
+    return parts
+
+
+def _shown(address: str) -> str:
+    """The address as it may be shown: as written, without a name, a password or a key in it."""
+    before, marker, after = address.partition("://")
+    host, slash, path = after.partition("/")
+    path, question, query = path.partition("?")
+    if "@" in host:
+        host = host.rpartition("@")[2]
+    pieces = [piece.partition("=") for piece in query.split("&")] if query else []
+    hidden = without_secrets({name: value for name, _, value in pieces})
+    kept = "&".join(
+        f"{name}{equals}{value if value.startswith('$') else hidden[name]}"
+        for name, equals, value in pieces
+    )
+    return f"{before}{marker}{host}{slash}{path}{question}{kept}"
+
+
+def _hide_parameters(parts: SplitResult, secrets: Secrets) -> None:
+    pairs = (piece.partition("=")[::2] for piece in parts.query.split("&"))
+    for name, value in pairs:
+        if without_secrets({name: value})[name] != value:
+            secrets.add(value, unquote(value))
+
+
+def _headers(given: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
+    sent = {"Accept": "application/json", "User-Agent": "calipers"}
+    for name, text in given.items():
+        value = secrets.expand(str(text), f"the header {name!r}").strip()
+        if any(ord(one) < 32 for one in f"{name}{value}") or not name.strip() or ":" in name:
+            raise InvalidInput(
+                f"The header {name!r} cannot be sent: its name or value holds a line break or a "
+                "control character; write it as 'Name: value'."
+            )
+        if name.lower() not in HARMLESS_HEADERS:
+            secrets.add(value, value.rpartition(" ")[2])
+        sent[name.strip()] = value
+    return sent
+
+
+@dataclass(frozen=True, eq=False)
+class _Endpoint:
+    """Where and how to ask."""
+
+    parts: SplitResult
+    method: str
+    template: RequestTemplate | None
+    headers: Mapping[str, str]
+
+    def connect(self) -> http.client.HTTPConnection:
+        host = self.parts.hostname or ""
+        if self.parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, self.parts.port, context=context)
+        return http.client.HTTPConnection(host, self.parts.port)
+
+    def compose(self, query: str, k: int) -> tuple[str, bytes | None, dict[str, str]]:
+        path = fill_address(self.parts.path or "/", query, k)
+        if self.parts.query:
+            path += "?" + fill_address(self.parts.query, query, k)
+        headers = dict(self.headers)
+        if self.template is None:
+            return path, None, headers
+        headers.setdefault("Content-Type", "application/json")
+        return path, self.template.fill(query, k), headers
+
+
+class _Session:
+    """One connection, opened when needed and kept as long as the server keeps it."""
+
+    def __init__(self, endpoint: _Endpoint) -> None:
+        self.endpoint = endpoint
+        self.connection: http.client.HTTPConnection | None = None
+
+    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        return [self._one(question.text, k, deadline, timeout) for question in questions]
+
+    def close(self) -> None:
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.close()
+
+    def _one(self, query: str, k: int, deadline: float | None, timeout: float | None) -> Any:
+        try:
+            return _decoded(self._exchange(query, k, deadline))
+        except AskFailed:
+            raise
+        except TimeoutError:
+            self.close()
+            raise AskFailed("timeout", f"no answer within {timeout:g} s", retry=True) from None
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise _explained(error, self.endpoint) from error
+
+    def _exchange(self, query: str, k: int, deadline: float | None) -> bytes:
+        path, body, headers = self.endpoint.compose(query, k)
+        reused = self.connection is not None
+        try:
+            response = self._send(path, body, headers, deadline)
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+            if not reused:
+                raise
+            # A server may close a connection that was idle; the question never reached it.
+            self.close()
+            response = self._send(path, body, headers, deadline)
+        content = self._content(response, deadline)
+        if response.will_close:
+            self.close()
+        _check_status(response, content)
+        return content
+
+    def _send(
+        self, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None
+    ) -> http.client.HTTPResponse:
+        if self.connection is None:
+            self.connection = self.endpoint.connect()
+        self._set_time(deadline)
+        self.connection.request(self.endpoint.method, path, body, headers)
+        self._set_time(deadline)
+        return self.connection.getresponse()
+
+    def _content(self, response: http.client.HTTPResponse, deadline: float | None) -> bytes:
+        pieces, length = [], 0
+        while True:
+            self._set_time(deadline)
+            # A piece at a time, so that a server that drips cannot outlast the timeout.
+            piece = response.read1(PIECE)
+            if not piece:
+                break
+            pieces.append(piece)
+            length += len(piece)
+            if length > LARGEST_ANSWER:
+                self.close()
+                raise AskFailed(
+                    "bad answer", f"the answer is larger than {LARGEST_ANSWER >> 20} MB"
+                )
+        if response.length:
+            raise http.client.IncompleteRead(b"", response.length)
+        return b"".join(pieces)
+
+    def _set_time(self, deadline: float | None) -> None:
+        if self.connection is None:
+            return
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise TimeoutError
+        self.connection.timeout = left
+        if self.connection.sock is not None:
+            self.connection.sock.settimeout(left)
+
+
+def _decoded(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise AskFailed(
+            "bad answer", f"the answer is not JSON; it begins with {beginning(content)!r}"
+        ) from None
+
+
+def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:
+    status = response.status
+    if 200 <= status < 300:
+        return
+    if 300 <= status < 400:
+        raise AskFailed(
+            "redirect",
+            f"the address answers {status} and points to {response.getheader('Location')!r}; "
+            "redirects are not followed, give the final address",
+            hopeless=True,
+        )
+    raise AskFailed(
+        f"http {status}",
+        f"the server answered {status} {response.reason}"
+        + (f"; the answer begins with {beginning(content)!r}" if content.strip() else ""),
+        retry=status in WORTH_RETRYING,
+        after=_retry_after(response.getheader("Retry-After")) if status in (429, 503) else None,
+        hopeless=status in (401, 403, 405),
+    )
+
+
+def _retry_after(value: str | None, now: Callable[[], float] = time.time) -> float | None:
+    """The seconds that a server asks us to wait, given as a number or as a date."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now())
+    except ValueError:
+        return None
+
+
+def _explained(error: Exception, endpoint: _Endpoint) -> AskFailed:
+    place = f"{endpoint.parts.hostname}:{endpoint.parts.port or endpoint.parts.scheme}"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return AskFailed(
+            "certificate",
+            f"the certificate of {place} cannot be trusted ({error.verify_message}); name the "
+            "file of its authority in the environment variable SSL_CERT_FILE",
+            hopeless=True,
+        )
+    if isinstance(error, ssl.SSLError):
+        return AskFailed(
+            "tls", f"{place} does not speak TLS as expected ({error.reason}); is it http, not "
+            "https, or does it ask for a client certificate?",
+            hopeless=True,
+        )  # fmt: skip
+    if isinstance(error, ConnectionRefusedError):
+        return AskFailed(
+            "refused", f"{place} refuses connections; is the server running?",
+            retry=True, hopeless=True,
+        )  # fmt: skip
+    if isinstance(error, ConnectionError | http.client.RemoteDisconnected):
+        return AskFailed("reset", f"{place} closed the connection before answering", retry=True)
+    if isinstance(error, http.client.IncompleteRead):
+        return AskFailed("reset", f"{place} closed the connection in mid-answer", retry=True)
+    if isinstance(error, http.client.HTTPException):
+        return AskFailed(
+            "bad answer", f"{place} does not speak HTTP: {type(error).__name__} "
+            f"{beginning(str(error))}",
+        )  # fmt: skip
+    return AskFailed(
+        "unreachable", f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}",
+        retry=True, hopeless=True,
+    )  # fmt: skip

@@ -1,0 +1,131 @@
+"""How fast and how patiently a retriever is asked."""
+
+import random
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.errors import CalipersError, InvalidInput
+from calipers.retrievers.base import AskFailed, beginning
+from calipers.retrievers.http import WORTH_RETRYING
+
+TIMEOUT_SECONDS = 30.0
+RETRIES = 2
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
+MOST_WORKERS = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """Limits for one retrieval."""
+
+    workers: int
+    timeout: float | None = TIMEOUT_SECONDS
+    retries: int = RETRIES
+    rate: float | None = None
+    """Questions per second at most, repeated ones included."""
+    max_errors: int | None = None
+    warm_up: int | None = None
+    """How many of the first questions are kept out of the latencies; None: as many as workers,
+    but at most a tenth of all."""
+
+    def __post_init__(self) -> None:
+        _whole("workers", self.workers, 1, MOST_WORKERS)
+        _whole("retries", self.retries, 0)
+        for name in ("max_errors", "warm_up"):
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name), 0)
+        for name in ("timeout", "rate"):
+            value = getattr(self, name)
+            if value is not None and (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not 0 < value < float("inf")
+            ):
+                raise InvalidInput(f"{name} is {value!r}; it must be a number above 0.")
+
+    def warm_up_of(self, questions: int) -> int:
+        """How many of so many questions are warm-up."""
+        if self.warm_up is not None:
+            return self.warm_up
+        return min(self.workers, questions // 10)
+
+
+def _whole(name: str, value: Any, least: int, most: int | None = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidInput(f"{name} is {value!r}; it must be a whole number of at least {least}.")
+    if most is not None and value > most:
+        raise InvalidInput(f"{name} is {value}; it can be {most} at most.")
+
+
+class Throttle:
+    """Hands out moments to ask, evenly, so many per second."""
+
+    def __init__(self, rate: float | None) -> None:
+        self._gap = None if rate is None else 1 / rate
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def wait(self, stop: threading.Event) -> None:
+        """Return when it is this caller's turn, or when all is stopped."""
+        if self._gap is None:
+            return
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next)
+            self._next = turn + self._gap
+        if turn > now:
+            stop.wait(turn - now)
+
+
+def pause_before(attempt: int, failed: AskFailed) -> float:
+    """Seconds before the next attempt: twice as long each time, or as the server asked.
+
+    The length varies at random, so that workers that failed together do not return together.
+    """
+    pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - no secret hangs on it
+    return min(LONGEST_PAUSE, pause if failed.after is None else max(failed.after, 0.0))
+
+
+def explain(error: BaseException) -> AskFailed:
+    """Whatever a retriever raised, as a kind to count and a sentence."""
+    if isinstance(error, AskFailed):
+        return error
+    if isinstance(error, CalipersError):
+        return AskFailed("bad use", str(error), hopeless=True)
+    name = type(error).__name__
+    said = beginning(" ".join(str(error).split()), 300)
+    kinds = [kind.__name__ for kind in type(error).__mro__]
+    status = _status(error)
+    if status is not None and status >= 400:
+        return AskFailed(
+            f"http {status}", f"{name}: {said}", retry=status in WORTH_RETRYING, after=_after(error)
+        )
+    if isinstance(error, TimeoutError) or any("Timeout" in kind for kind in kinds):
+        return AskFailed("timeout", f"{name}: {said}", retry=True)
+    if isinstance(error, ConnectionRefusedError):
+        return AskFailed("refused", said, retry=True)
+    if isinstance(error, ConnectionError) or any(
+        kind.endswith(("ConnectError", "ConnectionError")) for kind in kinds
+    ):
+        return AskFailed("reset", f"{name}: {said}", retry=True)
+    return AskFailed(name, said or "it gives no reason")
+
+
+def _status(error: BaseException) -> int | None:
+    """The status that HTTP clients attach to their errors, under one of two names."""
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("status_code", "status", "code"):
+            found = getattr(holder, name, None)
+            if isinstance(found, int) and not isinstance(found, bool) and 100 <= found < 600:
+                return found
+    return None
+
+
+def _after(error: BaseException) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    try:
+        return float(headers["retry-after"])  # type: ignore[index]
+    except (TypeError, KeyError, ValueError):
+        return None

@@ -1,0 +1,160 @@
+"""Which kind of retriever something is: an address, a command, a function, a library's object."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import InvalidInput
+from calipers.retrievers import haystack, langchain, llama_index, vector_stores
+from calipers.retrievers.base import Retriever
+from calipers.retrievers.callable import from_callable, name_of
+from calipers.retrievers.command import from_command
+from calipers.retrievers.http import from_address
+from calipers.retrievers.layout import FIELDS, Layout
+from calipers.suggest import did_you_mean
+
+LAYOUT = ("results", *FIELDS, "stages")
+FORMS = (
+    "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), or a Python "
+    "function (package.module:function or file.py:function)"
+)
+
+Search = Callable[..., Any]
+Adapter = Callable[[Any, Mapping[str, Any]], Search | None]
+"""Looks at an object; a search function where it knows the kind, else None."""
+
+ADAPTERS: tuple[tuple[str, Adapter, tuple[str, ...]], ...] = (
+    ("langchain", langchain.adapt, ()),
+    ("llama_index", llama_index.adapt, ()),
+    ("haystack", haystack.adapt, ("embed", "stage_components")),
+    ("faiss", vector_stores.adapt_faiss, ("embed", "ids", "texts")),
+    ("chroma", vector_stores.adapt_chroma, ("embed",)),
+    ("qdrant", vector_stores.adapt_qdrant, ("embed", "collection", "using")),
+    ("lancedb", vector_stores.adapt_lancedb, ("embed",)),
+)
+"""Each kind with the options it takes; recognised by what the object can do."""
+
+
+def as_retriever(value: Any, **options: Any) -> Retriever:
+    """The retriever that a text names or that an object is."""
+    options = {name: one for name, one in options.items() if one is not None}
+    if isinstance(value, Retriever):
+        _check(options, (), "a retriever")
+        return value
+    layout = Layout.from_texts({name: options.pop(name) for name in LAYOUT if name in options})
+    if isinstance(value, str):
+        if value.startswith(("http://", "https://")):
+            _check(options, ("request", "method", "headers"), "an address")
+            return from_address(value, layout=layout, **options)
+        if value.startswith("cmd:"):
+            _check(options, (), "a command")
+            return from_command(value.removeprefix("cmd:"), layout=layout)
+        return _from_object(find(value), layout, options, value)
+    return _from_object(value, layout, options, None)
+
+
+def _from_object(
+    value: Any, layout: Layout, options: dict[str, Any], name: str | None
+) -> Retriever:
+    for kind, adapt, takes in ADAPTERS:
+        search = adapt(value, options)
+        if search is None:
+            continue
+        _check(options, (*takes, "params"), f"an object of {kind}")
+        known = name or f"{kind}:{type(value).__name__}"
+        about = {key: one for key, one in options.items() if key in ("collection", "using")}
+        params = options.get("params")
+        return from_callable(search, name=known, params=params, layout=layout, settings=about)
+    if not callable(value):
+        raise InvalidInput(
+            f"{name or 'The retriever'} is a {type(value).__name__}, which Calipers does not know "
+            "how to ask; give a function of (query, k), an object of LangChain, LlamaIndex, "
+            "Haystack, FAISS, Chroma, Qdrant or LanceDB, or a text that names one."
+        )
+    _check(options, ("batch", "params"), "a function")
+    return from_callable(value, name=name or name_of(value), layout=layout, **options)
+
+
+def find(target: str) -> Any:
+    """The object that ``package.module:name`` or ``file.py:name`` names."""
+    place, colon, attribute = target.rpartition(":")
+    if not colon or not place or not attribute:
+        raise InvalidInput(f"The retriever {target!r} cannot be read; write {FORMS}.")
+    module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place, target)
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            names = (
+                [n for n in vars(found) if not n.startswith("_")]
+                if hasattr(found, "__dict__")
+                else []
+            )
+            raise InvalidInput(
+                f"There is no {attribute!r} in {place}; it has {', '.join(names[:8]) or 'nothing'}."
+                f"{did_you_mean(part, names)}"
+            )
+        found = getattr(found, part)
+    return found
+
+
+def _from_module(name: str, target: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        top = name.partition(".")[0]
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            raise InvalidInput(
+                f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} "
+                f"here or among the installed ones; run from the folder that holds {top!r}, or "
+                "install it."
+            ) from None
+        raise InvalidInput(
+            f"The retriever {target!r} cannot be loaded: {name} needs the module {error.name!r}, "
+            "which is not installed."
+        ) from error
+    except Exception as error:  # a user's module may raise anything while it is imported
+        raise _broken(target, error) from error
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise InvalidInput(f"There is no file {path}; check the path of the retriever.")
+    name = f"calipers_retriever_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput(f"The file {path} cannot be loaded as Python; name a .py file.")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # a user's file may raise anything while it is imported
+        raise _broken(str(path), error) from error
+    return module
+
+
+def _broken(target: str, error: Exception) -> InvalidInput:
+    from calipers.retrievers.secrets import Secrets
+
+    return InvalidInput(
+        f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
+        f"{Secrets().redact(str(error))[:300]} while it is imported; repair it first."
+    )
+
+
+def _check(options: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> None:
+    for name in options:
+        if name not in allowed:
+            known = ", ".join((*allowed, *LAYOUT))
+            raise InvalidInput(
+                f"The option {name!r} means nothing for {what}; it takes {known}."
+                f"{did_you_mean(name, [*allowed, *LAYOUT])}"
+            )

@@ -1,0 +1,110 @@
+"""Secrets come from environment variables at run time, and never go out again."""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from calipers.errors import InvalidInput
+
+HIDDEN = "***"
+LOOKS_SECRET = re.compile(
+    r"pass(word|wd|phrase)?$|secret|token$|api[_-]?key|^key$|[_-]key$|credential|authori[sz]ation"
+    r"|^auth$|^sig(nature)?$|cookie",
+    re.IGNORECASE,
+)
+_VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")
+SHORTEST = 4
+"""Anything shorter hides nothing and would tear holes into sentences."""
+SHORTEST_IN_ENVIRONMENT = 8
+"""Secrets of the environment are only guessed by their names, so short words are left alone."""
+
+
+class Secrets:
+    """The values that must never be shown, and how to take them out of a text."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = os.environ if environment is None else environment
+        self._values: set[str] = set()
+
+    def add(self, *values: str) -> None:
+        """Never show these from now on."""
+        self._values.update(value for value in values if len(value) >= SHORTEST)
+
+    def expand(self, text: str, where: str) -> str:
+        """The text with ``$NAME`` and ``${NAME}`` filled in; ``$$`` is a plain dollar.
+
+        >>> secrets = Secrets({"TOKEN": "abc123"})
+        >>> secrets.expand("Bearer $TOKEN", "--header")
+        'Bearer abc123'
+        >>> secrets.redact("the server said: abc123 is not valid")
+        'the server said: *** is not valid'
+        """
+
+        def value(found: re.Match[str]) -> str:
+            if found[1]:
+                return "$"
+            name = found[2] or found[3]
+            known = self._environment.get(name)
+            if known is None:
+                raise InvalidInput(
+                    f"The environment variable {name} is not set, and {where} needs it; set it "
+                    f"(export {name}=…), or write $$ for a plain dollar."
+                )
+            self.add(known)
+            return known
+
+        return _VARIABLE.sub(value, text)
+
+    def redact(self, text: str) -> str:
+        """The text of an error with every secret replaced."""
+        return self._without(text, [*self._values, *self._guessed()])
+
+    def redact_line(self, line: bytes) -> bytes:
+        """A line of JSON with every named secret replaced, wherever a server may echo it."""
+        for value in self._values:
+            for form in _forms(value):
+                if form.encode() in line:
+                    line = line.replace(form.encode(), HIDDEN.encode())
+        return line
+
+    def _without(self, text: str, values: Iterable[str]) -> str:
+        for value in sorted(set(values), key=len, reverse=True):
+            for form in _forms(value):
+                text = text.replace(form, HIDDEN)
+        return text
+
+    def _guessed(self) -> Iterable[str]:
+        # A user's own code may put a key from its environment into the message of an error.
+        return (
+            value
+            for name, value in self._environment.items()
+            if len(value) >= SHORTEST_IN_ENVIRONMENT and LOOKS_SECRET.search(name)
+        )
+
+
+def _forms(value: str) -> list[str]:
+    """A secret as it may turn up: plain, escaped in JSON, escaped in an address."""
+    escaped = msgspec.json.encode(value).decode()[1:-1]
+    return list(dict.fromkeys((value, escaped, quote(value, safe=""), quote(value))))
+
+
+def without_secrets(value: Any) -> Any:
+    """Settings with the values of fields that look secret hidden, for the record.
+
+    >>> without_secrets({"q": "{query}", "api_key": "abc"})
+    {'q': '{query}', 'api_key': '***'}
+    """
+    if isinstance(value, Mapping):
+        return {
+            name: HIDDEN
+            if LOOKS_SECRET.search(str(name)) and one not in (None, True, False)
+            else without_secrets(one)
+            for name, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [without_secrets(one) for one in value]
+    return value

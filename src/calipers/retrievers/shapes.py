@@ -1,0 +1,204 @@
+"""Answers of any shape become rows: ids, pairs, dictionaries, documents of the usual libraries."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from numbers import Real
+from typing import Any
+
+from calipers.retrievers.base import AskFailed, beginning
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.paths import NoMatch, Path
+from calipers.retrievers.result import BadResult, Row, row_of
+
+LISTS = (
+    "retrieved", "results", "hits", "documents", "matches", "items", "nodes", "points", "chunks",
+    "data", "docs",
+)  # fmt: skip
+"""Names under which an answer may keep its list of results."""
+ALLOWED = (
+    "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "
+    "text, or of documents; a dictionary of id to score; or a dictionary with such a list as "
+    "'retrieved'"
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The results for one question, in order, and what was remarkable about them."""
+
+    retrieved: list[Row]
+    stages: Mapping[str, list[Row]] = field(default_factory=dict)
+    longer: bool = False
+    """Whether there were more than k; the rest is cut off."""
+    unsorted: bool = False
+    """Whether the scores neither fall nor rise; the order of the list counts."""
+
+
+def read_answer(raw: Any, k: int, layout: Layout) -> Answer:
+    """The results in an answer.
+
+    >>> read_answer([("a", 0.9), ("b", 0.5)], 10, Layout()).retrieved[1]
+    Row(id='b', score=0.5, text=None, document=None, start=None, end=None, tokens=None)
+    """
+    if type(raw) is list and layout.results is None and not layout.stages:
+        stages: Mapping[str, list[Row]] = {}
+        listed: Sequence[Any] = raw
+    else:
+        stages = {
+            name: _rows(found, layout, f"stage {name!r}") for name, found in _stages(raw, layout)
+        }
+        listed = _results(raw, layout, k)
+    rows = _rows(listed[:k], layout, "the answer")
+    return Answer(rows, stages, len(listed) > k, _is_unsorted(rows))
+
+
+def _rows(listed: Iterable[Any], layout: Layout, where: str) -> list[Row]:
+    rows = []
+    for number, one in enumerate(listed):
+        if type(one) is str and not layout.named:
+            rows.append(Row(one))
+            continue
+        try:
+            rows.append(row_of(one, layout))
+        except BadResult as error:
+            raise AskFailed(
+                "bad answer", f"result {number} of {where} {error}; found {beginning(one)}"
+            ) from None
+    return rows
+
+
+def _results(raw: Any, layout: Layout, k: int) -> Sequence[Any]:
+    if layout.results is not None:
+        return _at(layout.results, raw)
+    return _listed(raw, k)
+
+
+def _stages(raw: Any, layout: Layout) -> Iterator[tuple[str, Sequence[Any]]]:
+    for name, path in layout.stages.items():
+        yield name, _at(path, raw)
+    if layout.stages or not isinstance(raw, Mapping):
+        return
+    stages = raw.get("stages")
+    if stages is None:
+        return
+    if not isinstance(stages, Mapping):
+        raise AskFailed(
+            "bad answer",
+            f"'stages' is {beginning(stages)}; it is a dictionary of a stage's name to its list "
+            "of results",
+        )
+    for name, value in stages.items():
+        yield str(name), _listed(value, None)
+
+
+def _at(path: Path, raw: Any) -> Sequence[Any]:
+    try:
+        found = path.all(raw)
+    except NoMatch as error:
+        raise AskFailed(
+            "bad answer",
+            f"the path {path} matches nothing: {error}; the answer begins with {beginning(raw)}",
+        ) from None
+    if path.spreads:
+        return found
+    return _listed(found[0], None)
+
+
+def _listed(raw: Any, k: int | None) -> Sequence[Any]:
+    """The list of results in an answer without a path."""
+    if isinstance(raw, list):
+        return raw
+    if isinstance(raw, Mapping):
+        return _from_mapping(raw)
+    if isinstance(raw, tuple):
+        return _side_by_side(raw) or raw
+    if raw is None or isinstance(raw, str | bytes | Real):
+        found = "None (is a `return` missing?)" if raw is None else beginning(raw)
+        raise AskFailed("bad answer", f"the retriever returned {found}; {ALLOWED}")
+    if isinstance(raw, set | frozenset):
+        raise AskFailed(
+            "bad answer", "the retriever returned a set, which has no order; return a list"
+        )
+    if isinstance(raw, Iterator):
+        # One more than k, so that a generator that would go on is noticed and never drained.
+        return list(raw if k is None else islice(raw, k + 1))
+    for name in ("documents", "points", "nodes", "source_nodes", "matches", "results", "hits"):
+        inner = getattr(raw, name, None)
+        if isinstance(inner, list | tuple):
+            return inner
+    if hasattr(raw, "tolist") or isinstance(raw, Iterable):
+        return list(raw.tolist() if hasattr(raw, "tolist") else raw)
+    raise AskFailed(
+        "bad answer", f"the retriever returned a {type(raw).__name__}: {beginning(raw)}; {ALLOWED}"
+    )
+
+
+def _from_mapping(raw: Mapping[Any, Any]) -> Sequence[Any]:
+    if isinstance(raw.get("ids"), list | tuple):
+        return _columns(raw)
+    for name in LISTS:
+        inner = raw.get(name)
+        if isinstance(inner, list | tuple | Iterator):
+            return list(inner)
+        if isinstance(inner, Mapping) and any(deeper in inner for deeper in LISTS):
+            return _from_mapping(inner)
+    numbers = [value for value in raw.values() if _is_number(value)]
+    if len(numbers) == len(raw):
+        return sorted(raw.items(), key=lambda pair: -float(pair[1]))
+    raise AskFailed(
+        "bad answer",
+        f"the answer is a dictionary without a list of results: {beginning(raw)}; {ALLOWED}",
+    )
+
+
+def _columns(raw: Mapping[Any, Any]) -> Sequence[Any]:
+    """Results given column by column, as Chroma does: ids, distances, documents, metadatas."""
+    columns: dict[str, Sequence[Any]] = {}
+    names = {
+        "id": ("ids",), "score": ("scores", "distances"), "text": ("texts", "documents"),
+        "metadata": ("metadatas",),
+    }  # fmt: skip
+    for name, places in names.items():
+        found = next((raw[place] for place in places if raw.get(place) is not None), None)
+        if found is None:
+            continue
+        # A query of one question comes back as a list with one list in it.
+        columns[name] = found[0] if len(found) == 1 and isinstance(found[0], list) else found
+    if len({len(column) for column in columns.values()}) > 1:
+        raise AskFailed(
+            "bad answer",
+            "the columns of the answer have different lengths: "
+            + ", ".join(f"{name} {len(column)}" for name, column in columns.items()),
+        )
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def _side_by_side(raw: tuple[Any, ...]) -> Sequence[Any] | None:
+    """A pair of equally long lists: ids and scores, or as FAISS has it scores and ids."""
+    if len(raw) != 2 or any(isinstance(one, str | tuple | Mapping) for one in raw):
+        return None
+    first, second = (one.tolist() if hasattr(one, "tolist") else one for one in raw)
+    if not isinstance(first, list) or not isinstance(second, list) or len(first) != len(second):
+        return None
+    if all(_is_number(one) for one in second) and not all(isinstance(one, float) for one in first):
+        return list(zip(first, second, strict=True))
+    if all(_is_number(one) for one in first):
+        return list(zip(second, first, strict=True))
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_unsorted(rows: Sequence[Row]) -> bool:
+    scores = [row.score for row in rows]
+    if len(scores) < 3 or scores[0] is None:
+        return False
+    known = [score for score in scores if score is not None and math.isfinite(score)]
+    ordered = sorted(known)
+    return known not in (ordered, ordered[::-1])
