@@ -121,7 +121,7 @@ def lost_at(facts: Facts) -> tuple[Ints, tuple[tuple[str, str], ...]]:
         missing = facts.known[CANDIDATES] & ~before_list
         steps.append(("candidates", "among the candidates", missing))
     steps.append(
-        ("reranker", "kept by the reranker", ~listed | demoted) if reranked
+        ("reranker", "returned by the reranker", ~listed | demoted) if reranked
         else ("list", "returned", ~listed)
     )  # fmt: skip
     steps.append(("k", f"in the first {facts.k}", np.ones_like(listed)))

@@ -66,10 +66,16 @@ def baseline_rows(verdict: Verdict) -> list[CheckRow]:
             CheckRow(
                 check.status, check.metric + place, f"{before} → {_value(check.value)}",
                 _difference(change), _counts(change), _visible(change),
-                printable(", ".join(check.because)),
+                _reason(check, change),
             )
         )  # fmt: skip
     return rows
+
+
+def _reason(check: Check, change: Change) -> str:
+    if check.status == "untested":
+        return f"too few queries: {change.visibility.n} of {change.visibility.fewest}"
+    return ", ".join(check.because)
 
 
 def baseline_heading(verdict: Verdict) -> str:
