@@ -7,12 +7,12 @@ by line, to say where.
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from calipers.ahead import ahead
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.source import Source
 from calipers.model.dataset import Dataset
@@ -68,17 +68,9 @@ def read_judgements(source: Source) -> Dataset:
 
 
 def scan(source: Source, layout: Layout) -> Iterator[pl.DataFrame]:
-    """Parsed blocks; the next is parsed on another thread while the caller works on this one."""
-    with ThreadPoolExecutor(1) as ahead:
-        blocks = enumerate(source.blocks())
-        upcoming = None
-        for number, block in blocks:
-            following = ahead.submit(_parse, block, number, source, layout)
-            if upcoming is not None:
-                yield upcoming.result()
-            upcoming = following
-        if upcoming is not None:
-            yield upcoming.result()
+    """Parsed blocks; the next is parsed while the caller works on this one."""
+    blocks = enumerate(source.blocks())
+    return ahead(_parse(block, number, source, layout) for number, block in blocks)
 
 
 def _parse(block: bytes, number: int, source: Source, layout: Layout) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 
+from calipers.ahead import ahead
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.no_common_ids import check_common_ids
@@ -15,6 +16,8 @@ from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import Run
 from calipers.model.tally import Tally
+
+_ROWS_PER_JOIN = 1 << 20
 
 
 def match_by_id(
@@ -36,17 +39,20 @@ def _match(
     sieve = Sieve(targets["query"], targets["item"])
     counting = RunTally(ground_truth, policy.duplicates)
     found: list[pl.DataFrame] = []
-    for batch in run.ranked(policy.ties):
+    waiting: list[pl.DataFrame] = []
+    for batch in ahead(run.ranked(policy.ties)):
         _check_ids(batch.frame)
         counting.add(batch)
         rows = sieve.passing(batch.hashes)
         columns = [batch.frame["query"].gather(rows), batch.frame["item"].gather(rows)]
         columns += [pl.Series("rank", batch.rank[rows]), pl.Series("tied", batch.tied[rows])]
-        found.append(
-            pl.DataFrame(columns)
-            .join(targets, on=["query", "item"], how="inner")
-            .select("target", "rank", "tied")
-        )
+        waiting.append(pl.DataFrame(columns))
+        # A join costs nearly as much for few rows as for many, so rows are collected first.
+        if sum(frame.height for frame in waiting) > _ROWS_PER_JOIN:
+            found.append(_joined(waiting, targets))
+            waiting = []
+    if waiting:
+        found.append(_joined(waiting, targets))
     edges, copies = _first_of_each(found)
     rank, target = (_ints(edges[name]) for name in ("rank", "target"))
     tally = counting.finish(
@@ -56,6 +62,11 @@ def _match(
     )
     check_common_ids(ground_truth, tally, n_edges=target.size)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
+
+
+def _joined(waiting: list[pl.DataFrame], targets: pl.DataFrame) -> pl.DataFrame:
+    edges = pl.concat(waiting).join(targets, on=["query", "item"], how="inner")
+    return edges.select("target", "rank", "tied")
 
 
 def _first_of_each(found: list[pl.DataFrame]) -> tuple[pl.DataFrame, pl.DataFrame]:

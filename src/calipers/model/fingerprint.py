@@ -29,13 +29,33 @@ _ESCAPED = {
 
 
 def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
-    """A fingerprint of the rows as a bag: their order does not matter."""
-    texts = [_canonical(frame[name]).alias(f"{i}") for i, name in enumerate(columns)]
-    rows = pl.DataFrame(texts).select(
-        row=pl.concat_str(pl.all().fill_null(_NOTHING), separator=_FIELD)
-    )
-    blob = rows["row"].sort().str.join(_ROW).item() if rows.height else ""
-    return hashlib.sha256(f"{rows.height}{_ROW}{blob}".encode()).hexdigest()[:32]
+    """A fingerprint of the rows as a bag: their order does not matter.
+
+    A column without any value is the same as no column.
+    """
+    used = [name for name in columns if frame[name].null_count() < frame.height]
+    texts = [_canonical(frame[name]).alias(name) for name in used]
+    blob = _joined_rows(texts)
+    ours = frame.height * len(used) - 1 + sum(text.null_count() for text in texts)
+    if _n_control_characters(blob) != ours:
+        blob = _joined_rows([_escaped(text) for text in texts])
+    digest = hashlib.sha256(f"{frame.height}{_ROW}{_FIELD.join(used)}{_ROW}".encode())
+    digest.update(blob)
+    return digest.hexdigest()[:32]
+
+
+def _joined_rows(texts: list[pl.Series]) -> bytes:
+    if not texts:
+        return b""
+    row = pl.concat_str(pl.all().fill_null(_NOTHING), separator=_FIELD)
+    rows: pl.Series = pl.DataFrame(texts).select(row.alias("row"))["row"]
+    blob: str = rows.sort().str.join(_ROW).item()
+    return blob.encode()
+
+
+def _n_control_characters(blob: bytes) -> int:
+    """More of them than we put there ourselves: then ids hold some, and must be escaped."""
+    return int(np.count_nonzero(np.frombuffer(blob, dtype=np.uint8) < ord(" ")))
 
 
 def fingerprint_settings(settings: Any) -> str:
@@ -59,7 +79,7 @@ class RankingFingerprint:
         texts = filled.clone().scatter(starts, queries + _FIELD + filled.gather(starts))
         blob = texts.str.join(_ROW).item().encode()
         ours = len(items) - 1 + len(queries) + items.null_count()
-        if np.count_nonzero(np.frombuffer(blob, dtype=np.uint8) < ord(" ")) != ours:
+        if _n_control_characters(blob) != ours:
             filled = _escaped(items).fill_null(_NOTHING)
             texts = filled.scatter(starts, _escaped(queries) + _FIELD + filled.gather(starts))
             blob = texts.str.join(_ROW).item().encode()
@@ -92,7 +112,7 @@ def _canonical(series: pl.Series) -> pl.Series:
         # makes -0.0 the same as 0.0.
         bits = (series.to_numpy() + 0.0).view(np.int64)
         return pl.Series(bits).cast(pl.String)
-    return _escaped(series.cast(pl.String))
+    return series.cast(pl.String)
 
 
 def _escaped(texts: pl.Series) -> pl.Series:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Ints
 from calipers.model.fingerprint import fingerprint_rows
 
 TARGET_SCHEMA: dict[str, pl.DataType] = {
@@ -78,7 +79,10 @@ class GroundTruth:
     @cached_property
     def fingerprint(self) -> str:
         """The same for the same judgements, whatever file or order they came in."""
-        silent = self.queries.join(self.targets, on="query", how="anti").select("query")
+        has_targets = np.bincount(self.target_query, minlength=self.queries.height) > 0
+        if has_targets.all():
+            return fingerprint_rows(self.targets, TARGET_SCHEMA)
+        silent = self.queries.select("query").filter(pl.Series(~has_targets))
         bare = silent.with_columns(
             pl.lit(None, dtype=dtype).alias(name)
             for name, dtype in TARGET_SCHEMA.items()
@@ -88,7 +92,7 @@ class GroundTruth:
         return fingerprint_rows(rows, TARGET_SCHEMA)
 
     @cached_property
-    def target_query(self) -> np.ndarray:
+    def target_query(self) -> Ints:
         """The code of each target's query: its row in ``queries``."""
         codes = self.queries.select("query").with_row_index("code")
         joined = self.targets.select("query").join(
@@ -120,7 +124,8 @@ def _check_grades(targets: pl.DataFrame, where: Where) -> None:
 
 def _once_each(targets: pl.DataFrame, where: Where) -> pl.DataFrame:
     """The targets without repetitions, sorted by first appearance; contradictions are errors."""
-    kept = targets.unique(IDENTITY, keep="first", maintain_order=True)
+    used = [name for name in IDENTITY if targets[name].null_count() < targets.height]
+    kept = targets.unique(used, keep="first", maintain_order=True) if used else targets
     if kept.height == targets.height:
         return kept
     grades = (
