@@ -9,6 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.quote import Quote
+from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
@@ -46,6 +47,8 @@ def match_by_quote(
 def _match(
     ground_truth: GroundTruth, run: Run, policy: Policy, rule: QuoteRule
 ) -> tuple[Matches, Tally]:
+    if rule.least < 1:
+        fuzzy_library()
     quotes = _quotes(ground_truth, rule.ignore_case)
     counting = RunTally(ground_truth, policy.duplicates)
     ranks: list[int] = []

@@ -1,20 +1,10 @@
 """One quote, and which pieces of it a text holds."""
 
 from bisect import bisect_left
-from collections import Counter
 from functools import cached_property
-from typing import Any
 
-from calipers.errors import MissingExtra
 from calipers.match.cover import Piece
-
-ANCHOR = 4
-"""A piece inside the quote, or inside a tolerant match, has at least this many characters:
-shorter ones are found everywhere by chance."""
-SEED = 8
-"""Characters that must stand unchanged somewhere before a long quote is compared closely."""
-SHORT = 64
-"""Up to this length a quote is compared closely with every text: that is quick."""
+from calipers.match.similar import ANCHOR, seeds_of, similar_stretches
 
 
 class Quote:
@@ -58,38 +48,11 @@ class Quote:
         """The stretches of the quote that the most similar place of the text has unchanged."""
         if self.text in text:
             return self.whole
-        window = self._similar_place(text)
-        if not window:
-            return ()
-        blocks = _fuzzy().distance.Levenshtein.opcodes(self.text, window)
-        return self._without_spaces(
-            [
-                (block.src_start, block.src_end)
-                for block in blocks
-                if block.tag == "equal" and block.src_end - block.src_start >= ANCHOR
-            ]
-        )
-
-    def _similar_place(self, text: str) -> str:
-        quote = self.text
-        if len(text) <= len(quote):
-            return text
-        if len(quote) <= SHORT:
-            place = _fuzzy().fuzz.partial_ratio_alignment(quote, text)
-            return text[place.dest_start : place.dest_end] if place else ""
-        # Each seed that is found votes for the place at which the quote would begin.
-        found = [(text.find(seed), at) for at, seed in self._seeds]
-        slack = SEED + len(quote) // 10
-        votes = Counter((there - at) // slack for there, at in found if there >= 0)
-        if not votes:
-            return ""
-        begin = votes.most_common(1)[0][0] * slack
-        return text[max(0, begin - slack) : begin + len(quote) + 2 * slack]
+        return self._without_spaces(similar_stretches(self.text, self._seeds, text))
 
     @cached_property
     def _seeds(self) -> list[tuple[int, str]]:
-        last = len(self.text) - SEED
-        return [(at, self.text[at : at + SEED]) for at in range(0, last + 1, SEED)]
+        return seeds_of(self.text)
 
     @cached_property
     def _spaces(self) -> list[int]:
@@ -130,16 +93,3 @@ def _occurrences(quote: str, text: str) -> list[Piece]:
         found.append((at, at + len(text)))
         at = quote.find(text, at + 1)
     return found
-
-
-def _fuzzy() -> Any:
-    try:
-        import rapidfuzz
-        import rapidfuzz.distance
-        import rapidfuzz.fuzz
-    except ImportError:
-        raise MissingExtra(
-            "Tolerant matching by quote needs the library rapidfuzz, which is not installed; "
-            "run pip install 'calipers[text]', or match exactly with --match quote."
-        ) from None
-    return rapidfuzz

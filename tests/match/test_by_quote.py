@@ -1,0 +1,172 @@
+import random
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers import f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
+from calipers.api.evaluate import score
+from calipers.api.prepare import prepare
+from calipers.errors import InvalidInput
+from calipers.metrics import parse
+
+
+def records(texts, quotes, **more):
+    retrieved = [{"text": text} if isinstance(text, str) else text for text in texts]
+    truth = [{"quote": quote} if isinstance(quote, str) else quote for quote in quotes]
+    return [{"query": "q", "retrieved": retrieved, "ground_truth": truth, **more}]
+
+
+def edges(texts, quotes, **how):
+    """Rank, target and share of every edge."""
+    found = prepare(records(texts, quotes), **how).matches
+    columns = (found.edge_rank, found.edge_target, found.edge_overlap)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def scored(names, texts, quotes, **how):
+    return score(prepare(records(texts, quotes), **how), parse(names), resamples=10)
+
+
+def mean(name, texts, quotes, **how):
+    return scored(name, texts, quotes, **how)[name].mean
+
+
+few = st.text("ab \n", min_size=1, max_size=6).filter(str.strip)
+
+
+def by_plain_definition(texts, quotes, k):
+    """Copies earn nothing, white space is one space: the definitions, word for word."""
+    shown = []
+    for text in (" ".join(text.split()) for text in texts[:k]):
+        shown.append(text if text not in shown else "")
+    wanted = {" ".join(quote.split()) for quote in quotes}
+    useful = sum(any(quote in text for quote in wanted) for text in shown)
+    found = sum(any(quote in text for text in shown) for quote in wanted)
+    return useful / k, found / len(wanted)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(few, min_size=1, max_size=5), st.lists(few, min_size=1, max_size=3))
+def test_whole_quotes_equal_the_classic_text_functions(texts, raw_quotes):
+    quotes = list({" ".join(quote.split()): quote for quote in raw_quotes}.values())
+    names = "precision@1,3,hit_rate@1,3,recall@1,3,f1@1,3"
+    alone = scored(names, texts, quotes, level="chunk")
+    together = scored(names, texts, quotes, level="evidence")
+    objects = [{"text": text} for text in texts]
+    for k in (1, 3):
+        assert alone[f"precision@{k}"].mean == pytest.approx(precision_at_k(objects, quotes, k))
+        assert alone[f"recall@{k}"].mean == pytest.approx(recall_at_k(objects, quotes, k))
+        assert alone[f"hit_rate@{k}"].mean == pytest.approx(hit_rate_at_k(objects, quotes, k))
+        assert alone[f"f1@{k}"].mean == pytest.approx(f1_at_k(objects, quotes, k))
+        precision, recall = by_plain_definition(texts, quotes, k)
+        assert alone[f"precision@{k}"].mean == pytest.approx(precision)
+        assert alone[f"recall@{k}"].mean == pytest.approx(recall)
+        # Several chunks together can only find more.
+        assert together[f"recall@{k}"].mean >= alone[f"recall@{k}"].mean
+
+
+def test_a_quote_broken_over_a_line_end_is_found():
+    assert edges(["… said Anna\r\n  Pávlovna, and"], ["Anna Pa\u0301vlovna"]) == [(1, 0, 1.0)]
+
+
+def test_a_quote_split_over_two_chunks_is_found_where_it_is_complete():
+    texts = ["It began: the lock is", "something else", "held by one thread. And then"]
+    assert edges(texts, ["the lock is held by one thread"]) == [(3, 0, 1.0)]
+    assert edges(texts, ["the lock is held by one thread"], level="chunk") == []
+
+
+def test_a_quote_may_be_completed_by_three_chunks_in_any_order():
+    texts = ["thread. And then", "It began: the lo", "ck is held by one"]
+    assert edges(texts, ["the lock is held by one thread"]) == [(3, 0, 1.0)]
+
+
+def test_a_chunk_that_holds_it_all_counts_after_it_was_completed():
+    texts = ["so the lock", "is held. Next", "no", "yes, the lock is held"]
+    assert edges(texts, ["the lock is held"]) == [(2, 0, 1.0), (4, 0, 1.0)]
+    assert mean("precision@4", texts, ["the lock is held"]) == 0.5
+
+
+def test_pieces_from_different_documents_stay_apart():
+    one, two = "so the lock", "is held. Next"
+    apart = [{"text": one, "document": "a"}, {"text": two, "document": "b"}]
+    same = [{"text": one, "document": "a"}, {"text": two, "document": "a"}]
+    assert edges(apart, ["the lock is held"]) == []
+    assert edges(same, ["the lock is held"]) == [(2, 0, 1.0)]
+
+
+def test_a_text_returned_twice_earns_nothing_the_second_time():
+    texts = ["the lock is held", "the  lock\nis held", "the lock is held!"]
+    assert [rank for rank, *_ in edges(texts, ["lock is held"])] == [1, 3]
+
+
+def test_one_chunk_with_two_quotes_and_two_chunks_with_one():
+    texts = ["first fact. second fact.", "again the second fact."]
+    assert edges(texts, ["first fact", "second fact"]) == [(1, 0, 1.0), (1, 1, 1.0), (2, 1, 1.0)]
+
+
+def test_case_matters_unless_it_is_to_be_ignored():
+    assert edges(["THE LOCK"], ["the lock"]) == []
+    assert edges(["THE LOCK"], ["the lock"], match="quote(case=ignore)") == [(1, 0, 1.0)]
+
+
+def test_a_typo_is_tolerated_from_the_given_share_on():
+    text = "as we know, the global interpreter lokc is held by one thread at a time"
+    quote = "the global interpreter lock is held by one thread"
+    assert edges([text], [quote]) == []
+    [(rank, _, share)] = edges([text], [quote], match="quote(min=0.8)")
+    assert rank == 1
+    assert 0.8 <= share < 1
+
+
+@given(st.lists(few, min_size=1, max_size=4), st.lists(few, min_size=1, max_size=2, unique=True))
+@settings(max_examples=40, deadline=None)
+def test_a_lower_threshold_never_finds_less(texts, quotes):
+    quotes = list({" ".join(quote.split()): quote for quote in quotes}.values())
+    recalls = [mean("recall@9", texts, quotes, match=f"quote(min={m})") for m in (0.9, 0.5, 0.1)]
+    assert recalls == sorted(recalls)
+
+
+def chunked(text: str, n: int) -> list[dict[str, str]]:
+    return [{"text": text[at : at + n], "document": "d"} for at in range(0, len(text), n)]
+
+
+@pytest.mark.parametrize("n", [200, 400, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_recall_does_not_depend_on_the_chunk_size(n, seed):
+    chosen = random.Random(seed)
+    vocabulary = ["été", "naïve", "lock", "thread", "🙂", "日本語", "of", "the", "a", "x\r\ny"]
+    text = " ".join(f"{chosen.choice(vocabulary)}{i}" for i in range(900))
+    quotes = []
+    for _ in range(6):
+        at = chosen.randrange(len(text) - 300)
+        quotes.append(text[at : at + chosen.randint(40, 300)])
+    spans = [(text.index(quote), text.index(quote) + len(quote)) for quote in quotes]
+    # The retriever returns exactly the chunks that touch the evidence.
+    kept = [
+        {**chunk, "id": str(i)}
+        for i, chunk in enumerate(chunked(text, n))
+        if any(a < (i + 1) * n and b > i * n for a, b in spans)
+    ]
+    assert mean("recall@100", kept, quotes) == 1
+    assert mean("full_recall@100", kept, quotes) == 1
+
+
+def test_a_result_without_a_text_is_named():
+    with pytest.raises(InvalidInput, match=r"no text.*query 'q', rank 2"):
+        prepare(records([{"id": "a", "text": "x"}, {"id": "b"}], ["some quote"]))
+
+
+def test_a_failed_query_holds_nothing():
+    rows = records(["the lock is held"], ["the lock is held"], error="timeout")
+    assert prepare(rows).matches.edge_rank.size == 0
+
+
+def test_results_of_mixed_queries_are_put_together():
+    run = pl.DataFrame(
+        {"query": ["p", "q", "p"], "rank": [1, 1, 2], "text": ["no", "yes quote", "a quote"]}
+    )
+    truth = pl.DataFrame({"query": ["p", "q"], "quote": ["a quote", "yes quote"], "grade": [1, 1]})
+    found = prepare(ground_truth=truth, run=run).matches
+    assert found.edge_rank.tolist() == [2, 1]

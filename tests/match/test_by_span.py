@@ -1,0 +1,102 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.api import evaluate
+from calipers.api.prepare import prepare
+
+span = st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(0, 12)).map(
+    lambda s: (s[0], min(s[1:]), max(s[1:]))
+)
+targets = st.lists(span.filter(lambda s: s[1] < s[2]), min_size=1, max_size=3, unique=True)
+
+
+def named(some):
+    return [{"document": d, "start": a, "end": b} for d, a, b in some]
+
+
+def records(chunks, wanted):
+    return [{"query": "q", "retrieved": named(chunks), "ground_truth": named(wanted)}]
+
+
+def characters(some) -> set[tuple[str, int]]:
+    return {(document, at) for document, start, end in some for at in range(start, end)}
+
+
+def naive(chunks, wanted, least, together):
+    """Every edge, by sets of characters; a span that came before earns nothing."""
+    edges = set()
+    for number, target in enumerate(wanted):
+        whole, found = characters([target]), False
+        so_far: set[tuple[str, int]] = set()
+        for rank, chunk in enumerate(chunks, 1):
+            if chunk in chunks[: rank - 1]:
+                continue
+            alone = characters([chunk]) & whole
+            so_far = so_far | alone if together else alone
+            if len(alone) >= least * len(whole) or (
+                not found and len(so_far) >= least * len(whole)
+            ):
+                edges.add((rank, number))
+                found = True
+    return edges
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(span, min_size=1, max_size=5), targets, st.sampled_from([0.25, 0.5, 1]),
+    st.sampled_from(["evidence", "chunk"]),
+)  # fmt: skip
+def test_edges_are_those_of_the_naive_reference(chunks, wanted, least, level):
+    found = prepare(records(chunks, wanted), match=f"span(min={least})", level=level).matches
+    edges = set(zip(found.edge_rank.tolist(), found.edge_target.tolist(), strict=True))
+    assert edges == naive(chunks, wanted, least, level == "evidence")
+    assert ((found.edge_overlap >= least) & (found.edge_overlap <= 1)).all()
+
+
+def test_the_same_place_in_another_document_is_another_place():
+    assert prepare(records([("b", 0, 9)], [("a", 0, 9)])).matches.edge_rank.size == 0
+
+
+def test_an_evidence_split_over_chunks_is_found_where_it_is_complete():
+    rows = records([("a", 0, 5), ("b", 5, 9), ("a", 5, 9)], [("a", 2, 8)])
+    assert prepare(rows).matches.edge_rank.tolist() == [3]
+    assert prepare(rows, level="chunk").matches.edge_rank.tolist() == []
+
+
+def test_white_space_stripped_between_chunks_does_not_matter_by_default():
+    rows = records([("a", 0, 50), ("a", 51, 100)], [("a", 10, 90)])
+    assert prepare(rows).settings["match"] == "span(min=0.9)"
+    assert prepare(rows).matches.edge_rank.tolist() == [2]
+    assert prepare(rows, match="span(min=1)").matches.edge_rank.tolist() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Él está aquí: naïve café", "🙂 ok 👩‍👩‍👧 done 🙂", "one\r\ntwo\r\nthree"]
+)
+@pytest.mark.parametrize("n", [3, 5, 11])
+def test_offsets_are_characters_and_not_bytes(text, n):
+    assert len(text) != len(text.encode()) or "\r" in text
+    chunks = [("d", at, min(at + n, len(text))) for at in range(0, len(text), n)]
+    quote = text[4:10]
+    rows = [
+        {
+            "query": "q",
+            "retrieved": [
+                {"document": d, "start": a, "end": b, "text": text[a:b]} for d, a, b in chunks
+            ],
+            "ground_truth": [{"document": "d", "start": 4, "end": 10, "quote": quote}],
+        }
+    ]
+    by_span = evaluate(rows, match="span(min=1)", metrics="recall@99,span_recall@99", resamples=10)
+    assert by_span["recall@99"].mean == 1
+    assert by_span["span_recall@99"].mean == 1
+    first = prepare(rows, match="span(min=1)").matches.edge_rank.tolist()
+    assert first == [next(i for i, (_, _, end) in enumerate(chunks, 1) if end >= 10)]
+
+
+def test_a_failed_query_shows_nothing():
+    rows = records([("a", 0, 9)], [("a", 0, 9)])
+    rows[0]["error"] = "timeout"
+    scores = evaluate(rows, metrics="recall@1,span_recall@1,span_precision@1", resamples=10)
+    assert [scores[name].mean for name in scores] == [0, 0, 0]

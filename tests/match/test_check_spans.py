@@ -1,0 +1,34 @@
+import pytest
+
+from calipers.api.prepare import prepare
+from calipers.errors import InvalidInput
+
+GOOD = {"document": "d", "start": 2, "end": 5}
+
+
+def check(chunk, target):
+    rows = [{"query": "why", "retrieved": [GOOD, chunk], "ground_truth": [GOOD, target]}]
+    return prepare(rows, match="span")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"document": "d", "start": 9, "end": 4},
+        {"document": "d", "start": -1, "end": 4},
+        {"document": "d", "start": 1},
+    ],
+)
+def test_a_span_that_is_no_place_is_an_error_that_names_it(bad):
+    shown = rf"document 'd', start {bad['start']}, end {bad.get('end')}"
+    with pytest.raises(InvalidInput, match=rf"target's span.*query 'why', {shown}"):
+        check(GOOD | {"start": 3}, bad)
+    with pytest.raises(InvalidInput, match=rf"result's span.*query 'why', rank 2, {shown}"):
+        check(bad, GOOD | {"start": 3})
+
+
+def test_an_empty_chunk_is_possible_and_an_empty_target_is_not():
+    empty = {"document": "d", "start": 4, "end": 4}
+    assert check(empty, GOOD | {"start": 3}).matches.edge_rank.tolist() == [1, 1]
+    with pytest.raises(InvalidInput, match="at least one character"):
+        check(GOOD | {"start": 3}, empty)

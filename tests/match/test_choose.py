@@ -1,0 +1,119 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.api.prepare import prepare
+from calipers.errors import InvalidInput
+from calipers.match.choose import Matching, parse_matching
+
+SPAN = {"document": "d", "start": 0, "end": 20}
+TEXT = "the lock is held by one"
+
+
+def settings(result, target, **how):
+    rows = [{"query": "q", "retrieved": [result], "ground_truth": [target]}]
+    return prepare(rows, **how).settings
+
+
+@given(st.sampled_from(["id", "quote", "span"]), st.integers(1, 100), st.booleans())
+def test_a_printed_matching_is_read_back(kind, hundredths, ignore_case):
+    least = 1.0 if kind == "id" else hundredths / 100
+    matching = Matching(kind, least, ignore_case and kind == "quote")
+    assert parse_matching(str(matching)) == matching
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("qoute", "Did you mean quote"),
+        ("quote(min=0)", "above 0 and at most 1"),
+        ("quote(min=80%)", "above 0 and at most 1"),
+        ("quote(min=1.2)", "above 0 and at most 1"),
+        ("quote(least=1)", "these parameters.*min, case"),
+        ("quote(min=1,min=1)", "each once"),
+        ("quote(case=x)", "keep or ignore"),
+        ("id(min=0.5)", "none"),
+        ("span(case=ignore)", "min"),
+        ("quote(", "cannot be read"),
+        ("", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_explained(text, words):
+    with pytest.raises(InvalidInput, match=words):
+        parse_matching(text)
+
+
+@pytest.mark.parametrize(
+    ("result", "target", "chosen"),
+    [
+        ({"id": "a"}, "a", "id"),
+        ({"id": "a", "text": TEXT}, "a", "id"),
+        ({"text": TEXT}, {"quote": "lock is held"}, "quote"),
+        ({"id": "a", "text": TEXT}, {"quote": "lock is held"}, "quote"),
+        (SPAN, SPAN, "span(min=0.9)"),
+        ({"id": "a", **SPAN}, SPAN, "span(min=0.9)"),
+        ({"id": "a"}, {"id": "a", "quote": "lock is held"}, "id"),
+    ],
+)
+def test_where_one_way_is_possible_it_is_taken_without_a_word(result, target, chosen):
+    found = settings(result, target)
+    assert found["match"] == chosen
+    assert found["notes"] == []
+
+
+def test_strings_are_quotes_where_results_have_texts_alone():
+    found = settings({"text": TEXT}, "lock is held")
+    assert found["match"] == "quote"
+    assert "the results carry texts and no ids" in found["notes"][0]
+
+
+def test_strings_that_are_nobodys_id_are_quotes_and_that_is_said():
+    found = settings({"id": "a", "text": TEXT}, "lock is held")
+    assert found["match"] == "quote"
+    assert "--match id takes them as ids" in found["notes"][0]
+
+
+def test_evidence_goes_before_ids_and_that_is_said():
+    both = {"id": "a", "quote": "lock is held"}
+    found = settings({"id": "a", "text": TEXT}, both)
+    assert found["match"] == "quote"
+    assert "--match id" in found["notes"][0]
+    assert settings({"id": "a", "text": TEXT}, both, match="id")["match"] == "id"
+
+
+def test_plain_strings_on_both_sides_are_texts_when_quotes_are_asked_for():
+    assert settings(TEXT, "lock is held", match="quote")["match"] == "quote"
+    with pytest.raises(InvalidInput, match="no column 'text'"):
+        settings("chunk-1", "lock is held", match="quote")
+
+
+@pytest.mark.parametrize(
+    ("result", "target", "how", "words"),
+    [
+        ({"id": "a"}, {"quote": "lock is held"}, None, "no column 'text'"),
+        ({"text": TEXT}, SPAN, None, "no column 'document' and no column 'start'"),
+        ({"text": TEXT}, "a", "id", "no column 'item'"),
+        ({"id": "a"}, "a", "span", "1 of 1 targets cannot be matched by span.*query 'q'"),
+        ({"text": TEXT}, {"quote": "lock"}, "id", "1 of 1 targets cannot be matched by id"),
+    ],
+)
+def test_a_missing_column_is_an_error_before_any_work(result, target, how, words):
+    with pytest.raises(InvalidInput, match=words):
+        settings(result, target, match=how)
+
+
+def test_targets_of_different_kinds_cannot_be_matched_in_one_way():
+    rows = [
+        {
+            "query": "q",
+            "retrieved": [{"id": "a", "text": TEXT}],
+            "ground_truth": [{"id": "a"}, {"quote": "lock is held"}],
+        }
+    ]
+    with pytest.raises(InvalidInput, match="1 with an id, 1 with a quote, 0 with a span"):
+        prepare(rows)
+
+
+def test_the_size_of_the_corpus_is_of_no_use_with_quotes():
+    with pytest.raises(InvalidInput, match="size of the corpus is given"):
+        settings({"text": TEXT}, {"quote": "lock is held"}, corpus_size=10)

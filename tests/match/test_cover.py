@@ -1,0 +1,58 @@
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.match.cover import Sighting, holding_ranks, size, union
+
+LENGTH = 12
+piece = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(lambda p: tuple(sorted(p)))
+pieces = st.lists(piece, max_size=4).map(tuple)
+
+
+def characters(some) -> set[int]:
+    return {at for start, end in some for at in range(start, end)}
+
+
+@given(pieces)
+def test_a_union_covers_the_same_characters_without_overlaps(some):
+    merged = union(some)
+    assert characters(merged) == characters(some)
+    assert size(some) == len(characters(some))
+    assert all(a[1] < b[0] for a, b in pairwise(merged))
+
+
+def naive(sightings, least, together):
+    """Character by character, document by document."""
+    seen: dict[object, set[int]] = {}
+    held: list[int] = []
+    for one in sightings:
+        alone = characters(one.pieces)
+        so_far = seen.setdefault(one.source, set()) if together else set()
+        so_far |= alone
+        if len(alone) >= least * LENGTH or (not held and len(so_far) >= least * LENGTH):
+            held.append(one.rank)
+    return held
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([None, "a", "b"]), pieces), max_size=6),
+    st.sampled_from([0.25, 0.5, 0.75, 1.0]),
+    st.booleans(),
+)
+def test_the_ranks_that_hold_a_target_are_those_of_the_naive_reference(shown, least, together):
+    sightings = [Sighting(i + 1, source, some) for i, (source, some) in enumerate(shown)]
+    held = holding_ranks(sightings, LENGTH, least, together=together)
+    assert [rank for rank, _ in held] == naive(sightings, least, together)
+    assert all(least <= share <= 1 for _, share in held)
+    assert [share for _, share in held] == sorted(share for _, share in held)
+
+
+def test_pieces_of_two_documents_do_not_complete_each_other():
+    halves = [Sighting(1, "a", ((0, 6),)), Sighting(2, "b", ((6, 12),))]
+    assert holding_ranks(halves, LENGTH, 1.0, together=True) == []
+
+
+def test_a_share_is_counted_in_whole_characters():
+    # 0.7 * 10 is 7.000000000000001 in floating point on the way up.
+    assert holding_ranks([Sighting(1, None, ((0, 7),))], 10, 0.7, together=True) == [(1, 0.7)]

@@ -1,0 +1,108 @@
+import random
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import MissingExtra
+from calipers.match.cover import union
+from calipers.match.quote import Quote
+from calipers.match.similar import ANCHOR
+
+# Two letters and a space, so that beginnings and ends meet by themselves.
+words = st.text("ab ", min_size=1, max_size=14).map(lambda text: " ".join(text.split()))
+some_words = words.filter(bool)
+
+
+def positions(quote: str, covered: set[int]) -> set[int]:
+    """Numbers of the covered characters when spaces are not counted."""
+    counted = [at for at, character in enumerate(quote) if character != " "]
+    return {number for number, at in enumerate(counted) if at in covered}
+
+
+def naive_exact(quote: str, text: str) -> set[int]:
+    n = len(quote)
+    if quote in text:
+        return positions(quote, set(range(n)))
+    covered: set[int] = set()
+    for length in range(1, n):
+        if text.startswith(quote[n - length :]):
+            covered |= set(range(n - length, n))
+        if text.endswith(quote[:length]):
+            covered |= set(range(length))
+    for at in range(n):
+        if len(text) >= ANCHOR and quote.startswith(text, at):
+            covered |= set(range(at, at + len(text)))
+    return positions(quote, covered)
+
+
+@given(some_words, words)
+def test_exact_pieces_are_those_of_the_naive_reference(quote, text):
+    pieces = Quote(quote).exact_pieces(text)
+    assert {at for start, end in pieces for at in range(start, end)} == naive_exact(quote, text)
+
+
+@given(some_words)
+def test_a_quote_is_as_long_as_its_characters_without_spaces(quote):
+    assert Quote(quote).length == len(quote.replace(" ", ""))
+
+
+SENTENCE = (
+    "The global interpreter lock makes sure that only one thread runs Python code at a time, "
+    "which is simple for extensions and slow for programs with many busy threads."
+)
+
+
+def noise(seed: int, n: int) -> str:
+    chosen = random.Random(seed)
+    return "".join(chosen.choice("etaoinshrdlucmfwyp ") for _ in range(n))
+
+
+@given(st.text("ab cdé", max_size=90), st.text("ab cdé", max_size=200))
+def test_tolerant_pieces_are_in_the_text_word_for_word(raw, other):
+    quote, text = " ".join(raw.split()), " ".join(other.split())
+    if not quote:
+        return
+    bare = quote.replace(" ", "")
+    for start, end in Quote(quote).tolerant_pieces(text):
+        assert bare[start:end] in text.replace(" ", "")
+
+
+def share(quote: str, text: str) -> float:
+    one = Quote(quote)
+    return sum(end - start for start, end in union(one.tolerant_pieces(text))) / one.length
+
+
+@pytest.mark.parametrize("quote", [SENTENCE, SENTENCE[:50]])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_few_wrong_letters_cost_a_few_letters(quote, seed):
+    chosen = random.Random(seed)
+    letters = list(quote)
+    wrong = chosen.sample(range(len(letters)), len(letters) // 40 + 1)
+    for at in wrong:
+        letters[at] = "#"
+    text = f"{noise(seed, 300)} {''.join(letters)} {noise(seed + 1, 300)}"
+    # A wrong letter can hide the three letters on one side of it that stand alone.
+    assert 1 - len(wrong) * 2 * ANCHOR / len(quote) <= share(quote, text) < 1
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
+def test_a_quote_cut_by_the_end_of_a_chunk_keeps_its_share(kept):
+    text = noise(5, 400) + " " + SENTENCE[: int(len(SENTENCE) * kept)]
+    assert share(SENTENCE, text) == pytest.approx(kept, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_unrelated_text_has_next_to_nothing(seed):
+    assert share(SENTENCE, noise(seed, 1000)) < 0.15
+
+
+def test_a_text_shorter_than_the_quote_is_compared_as_a_whole():
+    assert share(SENTENCE, SENTENCE[40:80]) == pytest.approx(40 / len(SENTENCE), abs=0.03)
+
+
+def test_without_the_library_the_error_holds_the_install_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'calipers\[text\]'"):
+        Quote("a lock for threads").tolerant_pieces("something else altogether, longer")
