@@ -11,11 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calipers.analyse.neighbours import exact_neighbours
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.compare import compare
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
+    from calipers.api.index_recall import index_recall
     from calipers.api.misses import misses
+    from calipers.api.retrieve import retrieve
     from calipers.errors import CalipersError
     from calipers.functions import (
         average_precision,
@@ -50,15 +53,18 @@ _HOME = {
     "compare": "calipers.api",
     "confusion_at_k": "calipers.functions",
     "evaluate": "calipers.api",
+    "exact_neighbours": "calipers.analyse.neighbours",
     "f1_at_k": "calipers.functions",
     "gate": "calipers.api",
     "hit_rate_at_k": "calipers.functions",
+    "index_recall": "calipers.api",
     "misses": "calipers.api",
     "ndcg_at_k": "calipers.functions",
     "precision_at_k": "calipers.functions",
     "read_baseline": "calipers.api",
     "recall_at_k": "calipers.functions",
     "reciprocal_rank": "calipers.functions",
+    "retrieve": "calipers.api",
     "save_baseline": "calipers.api",
 }
 
@@ -76,15 +82,18 @@ __all__ = [
     "compare",
     "confusion_at_k",
     "evaluate",
+    "exact_neighbours",
     "f1_at_k",
     "gate",
     "hit_rate_at_k",
+    "index_recall",
     "misses",
     "ndcg_at_k",
     "precision_at_k",
     "read_baseline",
     "recall_at_k",
     "reciprocal_rank",
+    "retrieve",
     "save_baseline",
 ]
 

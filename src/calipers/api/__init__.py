@@ -5,10 +5,12 @@ from calipers.api.baseline import read_baseline, save_baseline
 from calipers.api.compare import compare
 from calipers.api.evaluate import evaluate
 from calipers.api.gate import gate
+from calipers.api.index_recall import index_recall
 from calipers.api.levels import levels
 from calipers.api.metrics import metrics
 from calipers.api.misses import misses
 from calipers.api.resolve import resolve
+from calipers.api.retrieve import retrieve, retrieve_to_report
 from calipers.api.slices import slices
 from calipers.api.sweep import sweep
 
@@ -17,11 +19,14 @@ __all__ = [
     "compare",
     "evaluate",
     "gate",
+    "index_recall",
     "levels",
     "metrics",
     "misses",
     "read_baseline",
     "resolve",
+    "retrieve",
+    "retrieve_to_report",
     "save_baseline",
     "slices",
     "sweep",
