@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from calipers.analyse.neighbours import exact_neighbours
     from calipers.api.baseline import read_baseline, save_baseline
+    from calipers.api.bounds import bounds
     from calipers.api.compare import compare
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
@@ -50,6 +51,7 @@ _HOME = {
     "Scores": "calipers.model.scores",
     "Verdict": "calipers.model.gate",
     "average_precision": "calipers.functions",
+    "bounds": "calipers.api",
     "compare": "calipers.api",
     "confusion_at_k": "calipers.functions",
     "evaluate": "calipers.api",
@@ -79,6 +81,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "average_precision",
+    "bounds",
     "compare",
     "confusion_at_k",
     "evaluate",

@@ -2,6 +2,7 @@
 
 from calipers.api.audit import audit
 from calipers.api.baseline import read_baseline, save_baseline
+from calipers.api.bounds import bounds
 from calipers.api.compare import compare
 from calipers.api.evaluate import evaluate
 from calipers.api.gate import gate
@@ -16,6 +17,7 @@ from calipers.api.sweep import sweep
 
 __all__ = [
     "audit",
+    "bounds",
     "compare",
     "evaluate",
     "gate",

@@ -28,9 +28,16 @@ from calipers.cli.progress import reading
     "--by", multiple=True, metavar="TAG",
     help="Also by slices of the queries: a tag, length or targets; may be given several times.",
 )  # fmt: skip
+@click.option(
+    "--bounds", is_flag=True,
+    help="Also the lowest and highest value if what nobody judged were judged.",
+)  # fmt: skip
 @options.json_option
 @click.option(
-    "--csv", "as_csv", is_flag=True, help="Print the summary (with --by: the slices) as CSV."
+    "--csv",
+    "as_csv",
+    is_flag=True,
+    help="Print the summary (with --by: the slices, with --bounds: those) as CSV.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 def command(
@@ -42,6 +49,7 @@ def command(
     score: str | None,
     per_query: str | None,
     by: tuple[str, ...],
+    bounds: bool,
     as_json: bool,
     as_csv: bool,
     quiet: bool,
@@ -71,15 +79,29 @@ def command(
         )  # fmt: skip
     named = [facts.name for facts in scores.metrics] if metrics else None
     slices = api.slices(scores, by, metrics=named) if by else None
+    bounded = None
+    if bounds:
+        matching = {n: v for n, v in settings.items() if n not in ("level", "resamples", "seed")}
+        bounded = api.bounds(
+            data, ground_truth=ground_truth, run=run,
+            metrics=[facts.name for facts in scores.metrics], **matching,
+        )  # fmt: skip
     if per_query:
         write_table(scores.per_query, per_query)
     if as_json:
-        print_json({**scores.to_dict(), **({"slices": slices.to_dict()} if slices else {})})
+        parts = {"slices": slices, "bounds": bounded}
+        further = {name: part.to_dict() for name, part in parts.items() if part is not None}
+        print_json({**scores.to_dict(), **further})
     elif as_csv:
         from calipers.present.delimited import summary_csv
         from calipers.present.slices import slices_csv
 
-        click.echo(slices_csv(slices) if slices else summary_csv(scores), nl=False)
+        if bounded:
+            from calipers.present.bounds import bounds_csv
+
+            click.echo(bounds_csv(bounded), nl=False)
+        else:
+            click.echo(slices_csv(slices) if slices else summary_csv(scores), nl=False)
     else:
         from calipers.present.slices import print_slices
         from calipers.present.terminal import print_scores
@@ -87,3 +109,7 @@ def command(
         print_scores(scores, console(), notes=not quiet)
         if slices:
             print_slices(slices, console())
+        if bounded:
+            from calipers.present.bounds import print_bounds
+
+            print_bounds(bounded, console())

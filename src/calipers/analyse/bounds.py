@@ -1,0 +1,134 @@
+"""The lowest and highest value of each metric over all ways to judge what nobody judged.
+
+Each unjudged result is taken as irrelevant or as relevant, and with n of them there are 2^n
+ways. Not all need to be tried: with the number of relevant ones held fixed, what there is to
+find is the same for all ways, and moving a relevant result up never makes a metric worse. So for
+every number m only two ways matter: the first m unjudged results are the relevant ones, or the
+last m. A metric with a cut-off k looks at the first k results alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from calipers.analyse.intervals import exact_mean
+from calipers.metrics import Metric, compute
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.bounds import Bound
+from calipers.model.matches import Matches
+from calipers.model.policy import Policy
+
+ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
+"""These measure how much was judged; to ask what they would be were all judged is idle."""
+BY_CHARACTERS = "Coverage"
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged:
+    """Matches in which every unjudged result holds a target of its own, not yet graded."""
+
+    matches: Matches
+    added: Bools
+    """Which targets stand for unjudged results."""
+    ordinal: Ints
+    """For those, 1 for the first unjudged result of its query, 2 for the second …"""
+    rank: Ints
+
+
+def has_bounds(metric: Metric) -> bool:
+    """Whether judging more could move the metric, as far as this module can tell."""
+    definition = metric.definition
+    return definition.name not in ABOUT_JUDGING and definition.view.__name__ != BY_CHARACTERS
+
+
+def unjudged_results(matches: Matches, listing: pl.DataFrame) -> Unjudged:
+    """The matches with a target for each listed result that holds none and repeats none."""
+    judged = pl.DataFrame({"query": matches.edge_query, "rank": matches.edge_rank}).unique()
+    new = (
+        listing.filter(~pl.col("repeated"))
+        .join(judged, on=["query", "rank"], how="anti")
+        .sort("query", "rank")
+    )
+    query, rank = (new[name].to_numpy().astype(np.int64) for name in ("query", "rank"))
+    n, m = matches.target_query.size, query.size
+    units = int(matches.target_unit.max(initial=-1)) + 1
+    order = np.argsort(np.concatenate([matches.target_query, query]), kind="stable")
+    place = np.empty(n + m, dtype=np.int64)
+    place[order] = np.arange(n + m)
+
+    edge_query = np.concatenate([matches.edge_query, query])
+    edge_rank = np.concatenate([matches.edge_rank, rank])
+    edge_target = np.concatenate([place[matches.edge_target], place[n:]])
+    edges = np.lexsort((edge_target, edge_rank, edge_query))
+    starts = np.searchsorted(query, query, side="left")
+    return Unjudged(
+        replace(
+            matches,
+            target_query=np.concatenate([matches.target_query, query])[order],
+            target_grade=np.concatenate([matches.target_grade, np.zeros(m)])[order],
+            target_unit=np.concatenate([matches.target_unit, units + np.arange(m)])[order],
+            edge_query=edge_query[edges],
+            edge_rank=edge_rank[edges],
+            edge_target=edge_target[edges],
+            edge_overlap=np.concatenate([matches.edge_overlap, np.ones(m)])[edges],
+            spans=None,
+        ),
+        (np.arange(n + m) >= n)[order],
+        np.concatenate([np.zeros(n, np.int64), np.arange(m) - starts + 1])[order],
+        np.concatenate([np.zeros(n, np.int64), rank])[order],
+    )
+
+
+def bound_all(
+    matches: Matches,
+    unjudged: Unjudged,
+    metrics: Sequence[Metric],
+    policy: Policy,
+    *,
+    grade: float,
+    depth: int,
+) -> tuple[Bound, ...]:
+    """The bounds of every metric, each over the unjudged results within its cut-off."""
+    as_is = compute(matches, metrics, policy)
+    lowest, highest = np.full_like(as_is, np.inf), np.full_like(as_is, -np.inf)
+    irrelevant, relevant = np.empty_like(as_is), np.empty_like(as_is)
+    scopes = [depth if metric.k is None else metric.k for metric in metrics]
+    for scope in sorted(set(scopes)):
+        columns = [i for i, one in enumerate(scopes) if one == scope]
+        chosen = [metrics[i] for i in columns]
+        for number, grades in enumerate(_ways(unjudged, scope, grade)):
+            values = compute(replace(unjudged.matches, target_grade=grades), chosen, policy)
+            lowest[:, columns] = np.fmin(lowest[:, columns], values)
+            highest[:, columns] = np.fmax(highest[:, columns], values)
+            if number == 0:
+                irrelevant[:, columns] = values
+            relevant[:, columns] = values
+    # What is undefined as it is stays so: a query that has no answer by the ground truth does
+    # not get one from here.
+    defined = ~np.isnan(as_is)
+    result = []
+    for i, metric in enumerate(metrics):
+        tables = (as_is, lowest, highest, irrelevant, relevant)
+        value, low, high, none, every = (_mean(t[:, i], defined[:, i]) for t in tables)
+        n = int(defined[:, i].sum())
+        result.append(Bound(str(metric), value, low, high, none, every, n))
+    return tuple(result)
+
+
+def _ways(unjudged: Unjudged, scope: int, grade: float) -> Iterator[Floats]:
+    """The ways of judging that can be extreme: none relevant first, all relevant last."""
+    within = unjudged.added & (unjudged.rank <= scope)
+    counts = np.bincount(
+        unjudged.matches.target_query[within], minlength=unjudged.matches.n_queries
+    )
+    total = counts[unjudged.matches.target_query]
+    for m in range(int(counts.max(initial=0)) + 1):
+        for first in (True, False):
+            place = unjudged.ordinal if first else total - unjudged.ordinal + 1
+            yield np.where(within & (place <= m), grade, unjudged.matches.target_grade)
+
+
+def _mean(column: Floats, defined: Bools) -> float | None:
+    return exact_mean(column[defined]) if defined.any() else None
