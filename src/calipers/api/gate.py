@@ -207,7 +207,8 @@ def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str
 
 def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) -> list[str]:
     """What makes the baseline a poor yardstick, one sentence each."""
-    found = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
+    differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
+    found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
     version = kept.scores.settings["calipers"]
     if version != scores.settings["calipers"]:
         found.append(

@@ -115,6 +115,17 @@ def failure_sentence(check: Check) -> str:
     )
 
 
+def failure_message(verdict: Verdict) -> str:
+    """Everything that failed, over several lines: what pytest shows."""
+    lines = list(warnings(verdict))
+    for sentence, worst in failures(verdict):
+        lines.append(sentence)
+        if worst:
+            lines.append("  worst queries:")
+            lines += [f"    {line}" for line in worst]
+    return "\n".join(lines)
+
+
 def worst_lines(check: Check) -> list[str]:
     """One line per query that weighs on the check."""
     return [_worst(one) for one in check.worst]

@@ -1,0 +1,92 @@
+"""A pytest fixture that holds a retriever to conditions and to a baseline.
+
+    def test_retrieval(calipers_eval):
+        calipers_eval("evals.json").require("recall@10 >= 0.85")
+
+pytest loads this module at its start whenever Calipers is installed, so nothing of Calipers is
+imported here before the fixture is used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn
+
+    from calipers.api.prepare import Prepared
+    from calipers.model.gate import Verdict
+    from calipers.model.scores import Scores
+
+
+class Evaluation:
+    """Questions to one result. Files are read and matched once, whatever is asked after."""
+
+    def __init__(self, prepared: "Prepared") -> None:
+        self._prepared = prepared
+
+    def scores(self, metrics: "str | Iterable[str] | None" = None, **settings: Any) -> "Scores":
+        """The scores, for assertions of one's own."""
+        from calipers.api.evaluate import choose_metrics, score
+
+        chosen = choose_metrics(metrics, settings.pop("k", None), self._prepared.rel)
+        return score(self._prepared, chosen, **settings)
+
+    def require(self, *conditions: str, **settings: Any) -> "Evaluation":
+        """Fail the test unless every condition holds, such as ``"recall@10 >= 0.85"``."""
+        __tracebackhide__ = True
+        self._judge(require=conditions, **settings)
+        return self
+
+    def not_worse_than(self, baseline: Any, **settings: Any) -> "Evaluation":
+        """Fail the test where a metric is significantly worse than in a baseline file.
+
+        ``settings`` are those of ``calipers.gate``: metrics, by, tolerance, max_age, anyway …
+        """
+        __tracebackhide__ = True
+        self._judge(baseline=baseline, **settings)
+        return self
+
+    def _judge(self, **settings: Any) -> "Verdict":
+        __tracebackhide__ = True
+        from calipers.api.gate import gate
+        from calipers.errors import CalipersError
+        from calipers.present.gate import failure_message
+
+        try:
+            verdict = gate(self._prepared, rel=self._prepared.rel, **settings)
+        except CalipersError as error:
+            _raise_here(error)
+        if not verdict.passed:
+            raise AssertionError(failure_message(verdict))
+        return verdict
+
+
+def _raise_here(error: Exception) -> "NoReturn":
+    """Raise the error anew, so that pytest shows the line of the test and not our inside."""
+    __tracebackhide__ = True
+    raise type(error)(*error.args) from None
+
+
+@pytest.fixture(scope="session")
+def calipers_eval() -> "Callable[..., Evaluation]":
+    """Measure what a retriever returned, and require something of it.
+
+    Call it with a file that holds results and ground truth, or with ``ground_truth=`` and
+    ``run=`` (paths, mappings, records or tables); then ``.require("recall@10 >= 0.85")`` or
+    ``.not_worse_than("main.json")``. Further arguments are those of ``calipers.evaluate``:
+    rel, match, missing, ties …
+    """
+
+    def evaluate(data: Any = None, **settings: Any) -> Evaluation:
+        __tracebackhide__ = True
+        from calipers.api.prepare import prepare
+        from calipers.errors import CalipersError
+
+        try:
+            return Evaluation(prepare(data, **settings))
+        except CalipersError as error:
+            _raise_here(error)
+
+    return evaluate
