@@ -4,6 +4,8 @@ from calipers.api.audit import audit
 from calipers.api.baseline import read_baseline, save_baseline
 from calipers.api.bounds import bounds
 from calipers.api.compare import compare
+from calipers.api.convert import convert
+from calipers.api.diagnose import diagnose, rules
 from calipers.api.evaluate import evaluate
 from calipers.api.gate import gate
 from calipers.api.index_recall import index_recall
@@ -11,7 +13,7 @@ from calipers.api.levels import levels
 from calipers.api.metrics import metrics
 from calipers.api.misses import misses
 from calipers.api.resolve import resolve
-from calipers.api.retrieve import retrieve, retrieve_to_report
+from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
 from calipers.api.slices import slices
 from calipers.api.sweep import sweep
 
@@ -19,6 +21,8 @@ __all__ = [
     "audit",
     "bounds",
     "compare",
+    "convert",
+    "diagnose",
     "evaluate",
     "gate",
     "index_recall",
@@ -28,7 +32,9 @@ __all__ = [
     "read_baseline",
     "resolve",
     "retrieve",
+    "retrieve_for",
     "retrieve_to_report",
+    "rules",
     "save_baseline",
     "slices",
     "sweep",

@@ -1,25 +1,31 @@
 """Ask a live retriever every question, and keep what it returns as a run."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from calipers.api.evaluate import choose_metrics
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.load import load
 from calipers.io.records import Record, build
 from calipers.model.run import Run
 from calipers.retrievers.base import Question, Retriever
-from calipers.retrievers.cache import Cache
 from calipers.retrievers.driver import Driver, Progress, unanswered
 from calipers.retrievers.journal import Journal
 from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
 from calipers.retrievers.questions import fingerprint, read_questions
 from calipers.retrievers.recognise import as_retriever
 from calipers.retrievers.report import Report, Tally, report_of
+
+if TYPE_CHECKING:
+    from calipers.retrievers.cache import Cache
+
+SHALLOWEST = 10
+"""Metrics without a cut-off, such as mrr, look at so many results at least."""
 
 _record = msgspec.json.Decoder(Record).decode
 
@@ -76,6 +82,21 @@ def retrieve(
         raise InvalidInput(f"The run {output} holds no results; begin again with restart=True.")
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
     return LiveRun(**{**about, "name": run.name or report.retriever}, report=report)
+
+
+def retrieve_for(
+    search: Any,
+    questions: Any,
+    metrics: Any = None,
+    k: Any = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    **settings: Any,
+) -> LiveRun:
+    """A run as deep as the metrics look: the largest cut-off among them, and at least 10."""
+    chosen = choose_metrics(metrics, k, None, weights)
+    depth = max([SHALLOWEST, *(metric.k for metric in chosen if metric.k is not None)])
+    return retrieve(search, questions, k=depth, **settings)
 
 
 def retrieve_to_report(
@@ -137,7 +158,7 @@ def retrieve_to_report(
     try:
         if total is not None:
             total(len(asked))
-        opened = None if cache is None else Cache(Path(cache), decides)
+        opened = None if cache is None else _cache(Path(cache), decides)
         try:
             return _drive(retriever, asked, k, pace, tally, journal, opened, progress, keep)
         finally:
@@ -155,7 +176,7 @@ def _drive(
     pace: Pace,
     tally: Tally,
     journal: Journal | None,
-    cache: Cache | None,
+    cache: "Cache | None",
     progress: Progress | None,
     keep: Callable[[bytes], None] | None,
 ) -> Report:
@@ -179,15 +200,22 @@ def _drive(
     return report
 
 
+def _cache(path: Path, settings: Mapping[str, Any]) -> "Cache":
+    from calipers.retrievers.cache import Cache
+
+    return Cache(path, settings)
+
+
 def _what_now(sentence: str, tally: Tally, questions: int, journal: Journal | None) -> str:
-    sentence = sentence.rstrip(".")
+    if not sentence.endswith((".", "?", "!")):
+        sentence += "."
     if journal is None:
-        return f"{sentence}."
+        return sentence
     if not tally.answered:
         journal.discard()
-        return f"{sentence}. No file was written."
+        return f"{sentence} No file was written."
     failed = ", and --retry-errors asks the failed ones again" if tally.errors else ""
     return (
-        f"{sentence}. {tally.done} of {questions} questions are finished and kept in "
+        f"{sentence} {tally.done} of {questions} questions are finished and kept in "
         f"{journal.path}; the same command goes on from there{failed}."
     )

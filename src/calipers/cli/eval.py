@@ -6,7 +6,8 @@ import click
 
 from calipers.cli import options
 from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.progress import asking, reading
+from calipers.errors import InvalidInput
 
 
 @click.command("eval")
@@ -40,10 +41,16 @@ from calipers.cli.progress import reading
     help="Print the summary (with --by: the slices, with --bounds: those) as CSV.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
+@click.option(
+    "--retriever", metavar="RETRIEVER",
+    help="Ask this live retriever instead of reading a run: package.module:function, an address "
+    "or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
+)  # fmt: skip
+@click.option("--workers", type=int, metavar="N", help="Questions asked at a time.")
 def command(
     data: str | None,
     ground_truth: str | None,
-    run: str | None,
+    run: Any,
     metrics: str | None,
     cutoffs: str | None,
     score: str | None,
@@ -53,6 +60,8 @@ def command(
     as_json: bool,
     as_csv: bool,
     quiet: bool,
+    retriever: str | None,
+    workers: int | None,
     **settings: Any,
 ) -> None:
     """Score what a retriever returned against what should be found.
@@ -65,12 +74,20 @@ def command(
       calipers eval evals.json
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
       calipers eval evals.jsonl --per-query scores.parquet --json
+      calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     from calipers import api
     from calipers.io.write import check_writable, write_table
 
     if per_query:
         check_writable(per_query)
+    if retriever is not None:
+        ground_truth, data = _questions(data, ground_truth, run), None
+        with asking() as (total, told):
+            run = api.retrieve_for(
+                retriever, ground_truth, metrics, options.cutoff_list(cutoffs),
+                weights=options.weights(score), workers=workers, total=total, progress=told,
+            )  # fmt: skip
     with reading() as progress:
         scores = api.evaluate(
             data, ground_truth=ground_truth, run=run, metrics=metrics,
@@ -113,3 +130,19 @@ def command(
             from calipers.present.bounds import print_bounds
 
             print_bounds(bounded, console())
+
+
+def _questions(data: str | None, ground_truth: str | None, run: Any) -> str:
+    """The one file to ask from and to measure by, where a live retriever brings the results."""
+    if run is not None:
+        raise InvalidInput(
+            "Both --run and --retriever are given; results come from a file or from a live "
+            "retriever, so leave one out."
+        )
+    given = [one for one in (data, ground_truth) if one is not None]
+    if len(given) != 1:
+        raise InvalidInput(
+            f"With --retriever one file is needed, the questions with their ground truth; "
+            f"{len(given) or 'none'} {'are' if given else 'is'} given."
+        )
+    return given[0]

@@ -1,17 +1,19 @@
 """A function as a retriever: sync or async, one question at a time or a batch."""
 
-import asyncio
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput
 from calipers.retrievers.base import WORKERS, AskFailed, Question, Retriever
 from calipers.retrievers.layout import Layout
 from calipers.retrievers.secrets import without_secrets
+
+if TYPE_CHECKING:
+    import asyncio
 
 K_NAMES = ("k", "top_k", "topk", "n_results", "limit", "size", "n", "top", "num_results")
 """What a parameter for the number of results is usually called."""
@@ -111,10 +113,12 @@ class _Session:
 class _Loop:
     """The one event loop in which all calls of an async function run."""
 
-    _loop: asyncio.AbstractEventLoop | None = None
+    _loop: "asyncio.AbstractEventLoop | None" = None
     _starting: threading.Lock = field(default_factory=threading.Lock)
 
     def wait_for(self, found: Awaitable[Any], timeout: float | None) -> Any:
+        import asyncio
+
         with self._starting:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -137,7 +141,9 @@ class _Loop:
             loop.call_soon_threadsafe(loop.stop)
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
+def _run(loop: "asyncio.AbstractEventLoop") -> None:
+    import asyncio
+
     loop.run_forever()
     left = asyncio.all_tasks(loop)
     for task in left:

@@ -11,14 +11,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from calipers.errors import RetrieverFailed
 from calipers.retrievers.base import AskFailed, Question, Retriever, Session
-from calipers.retrievers.cache import Cache
 from calipers.retrievers.entry import Entry, encode, entry_of, failed_entry
 from calipers.retrievers.pace import Pace, Throttle, explain, pause_before
 from calipers.retrievers.report import Tally
 from calipers.retrievers.shapes import read_answer
+
+if TYPE_CHECKING:
+    from calipers.retrievers.cache import Cache
 
 SAME_FAILURES = 10
 """So many failures of one kind before the first answer mean that nothing will work."""
@@ -56,7 +59,7 @@ class Driver:
         tally: Tally,
         write: Callable[[bytes], None],
         *,
-        cache: Cache | None = None,
+        cache: "Cache | None" = None,
     ) -> None:
         self.retriever = retriever
         self.k = k
@@ -165,7 +168,7 @@ class Driver:
                     return questions
         return ()
 
-    def _is_cached(self, question: Question, cache: Cache) -> bool:
+    def _is_cached(self, question: Question, cache: "Cache") -> bool:
         entry = cache.get(question)
         if entry is None:
             return False

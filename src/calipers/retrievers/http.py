@@ -19,13 +19,13 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.retrievers.base import AskFailed, Question, Retriever, beginning
 from calipers.retrievers.layout import Layout
+from calipers.retrievers.pace import WORTH_RETRYING
 from calipers.retrievers.request import RequestTemplate, fill_address
 from calipers.retrievers.secrets import Secrets, without_secrets
 
 METHODS = ("GET", "POST", "PUT")
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
 LARGEST_ANSWER = 64 << 20
-WORTH_RETRYING = (429, 500, 502, 503, 504)
 PIECE = 1 << 16
 
 

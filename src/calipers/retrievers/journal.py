@@ -56,8 +56,7 @@ class Journal:
         """Begin a run file, or go on with one; what it holds is counted into ``tally``."""
         place = Path(path)
         _check_place(place)
-        if not restart:
-            _check_owner(place, settings)
+        _check_owner(place, None if restart else settings)
         file = _locked(place)
         journal = cls(place, settings, file)
         try:
@@ -181,16 +180,18 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _check_owner(path: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse a file that another run, or no run at all, has written."""
+def _check_owner(path: Path, settings: Mapping[str, Any] | None) -> None:
+    """Refuse a file that another run has written; without settings, any run may be replaced.
+
+    A file that is no run at all is never replaced: it may be the questions themselves.
+    """
     beside = meta_path(path)
     begun = path.exists() and path.stat().st_size > 0
     if not beside.exists():
         if begun:
             raise InvalidInput(
                 f"The output {path} exists and was not written by `calipers retrieve` (there is no "
-                f"{beside.name} beside it); name another file, or replace it with --restart "
-                "(restart=True)."
+                f"{beside.name} beside it); name another file, or remove it."
             )
         return
     try:
@@ -200,9 +201,9 @@ def _check_owner(path: Path, settings: Mapping[str, Any]) -> None:
     if meta is None or meta.format != FORMAT:
         raise InvalidInput(
             f"The file {beside} does not say to which run {path.name} belongs; name another "
-            "output, or replace it with --restart (restart=True)."
+            "output, or remove both."
         )
-    if not begun:
+    if not begun or settings is None:
         return
     changed = [
         f"{name} was {_said(meta.settings.get(name))} and is {_said(settings.get(name))}"

@@ -8,9 +8,9 @@ from typing import Any
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.retrievers.base import AskFailed, beginning
-from calipers.retrievers.http import WORTH_RETRYING
 
 TIMEOUT_SECONDS = 30.0
+WORTH_RETRYING = (429, 500, 502, 503, 504)
 RETRIES = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 MOST_WORKERS = 1024

@@ -11,9 +11,8 @@ from calipers.errors import InvalidInput
 from calipers.retrievers import haystack, langchain, llama_index, vector_stores
 from calipers.retrievers.base import Retriever
 from calipers.retrievers.callable import from_callable, name_of
-from calipers.retrievers.command import from_command
-from calipers.retrievers.http import from_address
 from calipers.retrievers.layout import FIELDS, Layout
+from calipers.retrievers.secrets import Secrets
 from calipers.suggest import did_you_mean
 
 LAYOUT = ("results", *FIELDS, "stages")
@@ -48,9 +47,14 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
     if isinstance(value, str):
         if value.startswith(("http://", "https://")):
             _check(options, ("request", "method", "headers"), "an address")
+            # Loaded when used: the network modules take longer to load than a small evaluation.
+            from calipers.retrievers.http import from_address
+
             return from_address(value, layout=layout, **options)
         if value.startswith("cmd:"):
             _check(options, (), "a command")
+            from calipers.retrievers.command import from_command
+
             return from_command(value.removeprefix("cmd:"), layout=layout)
         return _from_object(find(value), layout, options, value)
     return _from_object(value, layout, options, None)
@@ -142,8 +146,6 @@ def _from_file(path: Path) -> Any:
 
 
 def _broken(target: str, error: Exception) -> InvalidInput:
-    from calipers.retrievers.secrets import Secrets
-
     return InvalidInput(
         f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
         f"{Secrets().redact(str(error))[:300]} while it is imported; repair it first."

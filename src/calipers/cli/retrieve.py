@@ -1,0 +1,173 @@
+"""calipers retrieve: ask a live retriever every question and keep what it returns."""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.progress import asking
+from calipers.errors import InvalidInput
+
+
+def _driver_options(function: options.F) -> options.F:
+    return options.apply(
+        click.option("-k", type=int, default=20, show_default=True, help="Results to ask for."),
+        click.option(
+            "--output", "-o", required=True, metavar="FILE",
+            help="The run, a .jsonl file. Where it exists, the same command goes on with it.",
+        ),
+        click.option(
+            "--workers", type=int, metavar="N",
+            help="Questions asked at a time. [default: 8; 1 for a command]",
+        ),
+        click.option(
+            "--timeout", type=float, default=30.0, show_default=True, metavar="SECONDS",
+            help="Per question.",
+        ),
+        click.option(
+            "--retries", type=int, default=2, show_default=True, metavar="N",
+            help="For lost connections, timeouts, 429 and 5xx; with a growing pause.",
+        ),
+        click.option("--rate", type=float, metavar="N", help="Questions per second at most."),
+        click.option("--max-errors", type=int, metavar="N", help="Stop when more than N fail."),
+        click.option(
+            "--warm-up", type=int, metavar="N",
+            help="First questions to keep out of the latencies. [default: one per worker, at "
+            "most a tenth of all]",
+        ),
+        click.option("--retry-errors", is_flag=True, help="Ask what failed before again."),
+        click.option("--restart", is_flag=True, help="Begin again, replacing the output."),
+        click.option(
+            "--cache", metavar="FILE",
+            help="Keep answers here, and ask no question twice with the same settings.",
+        ),
+        click.option("--label", metavar="TEXT", help="A name for this version of the retriever."),
+    )(function)  # fmt: skip
+
+
+def _retriever_options(function: options.F) -> options.F:
+    return options.apply(
+        click.option(
+            "--batch", type=int, metavar="N", help="A function takes so many questions at once."
+        ),
+        click.option(
+            "--param", "params", multiple=True, metavar="NAME=VALUE", help="Passed to a function."
+        ),
+        click.option(
+            "--request", metavar="JSON",
+            help='For an address: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
+        ),
+        click.option(
+            "--method", metavar="GET|POST|PUT", help="[default: POST with --request, else GET]"
+        ),
+        click.option(
+            "--header", "headers", multiple=True, metavar="'NAME: VALUE'",
+            help="May hold $VARIABLES of the environment; they are never written anywhere.",
+        ),
+        click.option(
+            "--results", metavar="PATH", help="Where the results are, such as '$.hits[*]'."
+        ),
+        *(
+            click.option(f"--{name}", metavar="PATH", help=f"Where in a result its {what} is.")
+            for name, what in (
+                ("id", "id"), ("score", "score"), ("text", "text"), ("document", "document"),
+                ("start", "first character"), ("end", "end"),
+            )
+        ),
+        click.option(
+            "--stage", "stages", multiple=True, metavar="NAME=PATH",
+            help="Where an earlier stage's results are, such as 'candidates=$.candidates[*]'.",
+        ),
+    )(function)  # fmt: skip
+
+
+@click.command("retrieve")
+@click.argument("retriever")
+@click.argument("questions")
+@_driver_options
+@_retriever_options
+@options.json_option
+def command(
+    retriever: str,
+    questions: str,
+    params: tuple[str, ...],
+    headers: tuple[str, ...],
+    stages: tuple[str, ...],
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Ask a live retriever every question and write what it returns to a run.
+
+    RETRIEVER is a Python function (package.module:function or file.py:function), an address
+    (http://host/search?q={query}&k={k}) or a command (cmd:./search, which reads and writes JSON
+    lines). QUESTIONS is a file with a "query" per record, such as the ground truth.
+
+    Every finished question is in the output at once: after a crash or Ctrl-C the same command
+    goes on where it stopped.
+
+    \b
+    Examples:
+      calipers retrieve mypackage.search:search questions.jsonl -k 20 -o run.jsonl
+      calipers retrieve 'http://127.0.0.1:8000/search?q={query}&k={k}' questions.jsonl \\
+          --results '$.hits[*]' -o run.jsonl
+      calipers eval questions.jsonl --run run.jsonl
+    """
+    from calipers import api
+
+    if stages:
+        settings["stages"] = _pairs(stages, "=", "--stage", "candidates=$.candidates[*]")
+    if headers:
+        settings["headers"] = _pairs(headers, ":", "--header", "Authorization: Bearer $TOKEN")
+    if params:
+        pairs = _pairs(params, "=", "--param", "index=small")
+        settings["params"] = {name: _value(text) for name, text in pairs.items()}
+    output = settings["output"]
+    with asking() as (total, progress):
+        try:
+            report = api.retrieve_to_report(
+                retriever, questions, total=total, progress=progress, **settings
+            )
+        except KeyboardInterrupt:
+            click.echo(
+                f"Every question that was finished is in {output}; the same command goes on.",
+                err=True,
+            )
+            raise
+    if as_json:
+        print_json(report.to_dict())
+        return
+    from calipers.present.retrieval import report_lines
+
+    screen = console()
+    for line in report_lines(report):
+        screen.print(line, markup=False)
+    screen.print(
+        f"Written to {output}. Measure it: calipers eval {questions} --run {output}", markup=False
+    )
+    if report.failed:
+        screen.print("Ask the failed ones again: the same command with --retry-errors.")
+
+
+def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        name, divided, value = text.partition(divider)
+        if not divided or not name.strip():
+            # The value may be a secret, so it is not repeated here.
+            raise InvalidInput(
+                f"A value of {option} cannot be read: there is no {divider!r} in it; write it as "
+                f"{option} '{example}'."
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _value(text: str) -> Any:
+    """A parameter as the number or the truth value it spells, else the text."""
+    import msgspec
+
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
