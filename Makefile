@@ -9,8 +9,8 @@ STAMP := .venv/.installed
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMP) ## Evaluate the example retriever and print the table
-	@$(BIN)/calipers eval examples/python_questions.json
+demo: $(STAMP) ## Build three retrievers, measure, compare and explain them
+	@$(BIN)/python examples/demo/run.py
 
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 	@$(BIN)/python -m pytest -q

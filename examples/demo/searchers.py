@@ -1,0 +1,120 @@
+"""Three real retrievers over the chunks: BM25, dense vectors in FAISS, and both fused."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import bm25s
+import faiss
+import numpy as np
+from corpus import Chunk
+
+Result = dict[str, Any]
+Search = Callable[[str, int], list[Result]]
+
+DIMENSIONS = 160
+"""Of the latent semantic vectors."""
+FUSION = 60
+"""The constant of reciprocal rank fusion: larger lets lower ranks count more."""
+DEPTH = 100
+"""How deep the fused rankings are read."""
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words and names; a dunder name is one word."""
+    return re.findall(r"\w+", text.lower())
+
+
+def bm25(chunks: Sequence[Chunk]) -> Search:
+    """Words in common, rare ones first."""
+    index = bm25s.BM25()
+    index.index([words(chunk.text) for chunk in chunks], show_progress=False)
+
+    def search(query: str, k: int) -> list[Result]:
+        found, scores = index.retrieve([words(query)], k=k, show_progress=False)
+        return results(chunks, found[0].tolist(), scores[0].tolist())
+
+    return search
+
+
+def dense(chunks: Sequence[Chunk], model: str | None = None) -> Search:
+    """Nearest vectors by cosine: latent semantic ones, or those of a named model."""
+    embed = sentence_vectors(model) if model else latent_vectors([c.text for c in chunks])
+    vectors = embed([chunk.text for chunk in chunks])
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(vectors)
+
+    def search(query: str, k: int) -> list[Result]:
+        scores, found = index.search(embed([query]), k)
+        return results(chunks, found[0].tolist(), scores[0].tolist())
+
+    return search
+
+
+def hybrid(first: Search, second: Search) -> Search:
+    """Reciprocal rank fusion: high in either list counts, high in both counts double."""
+
+    def search(query: str, k: int) -> list[Result]:
+        fused: dict[str, float] = defaultdict(float)
+        seen: dict[str, Result] = {}
+        for one in (first, second):
+            for rank, result in enumerate(one(query, DEPTH), 1):
+                fused[result["id"]] += 1 / (FUSION + rank)
+                seen[result["id"]] = result
+        best = sorted(fused, key=lambda item: (-fused[item], item))[:k]
+        return [{**seen[item], "score": fused[item]} for item in best]
+
+    return search
+
+
+def results(chunks: Sequence[Chunk], found: list[int], scores: list[float]) -> list[Result]:
+    """What a retriever returns: the chunk with its score, its text and its place."""
+    return [
+        {"id": c.id, "score": score, "text": c.text,
+         "document": c.document, "start": c.start, "end": c.end}
+        for c, score in ((chunks[i], s) for i, s in zip(found, scores, strict=True))
+    ]  # fmt: skip
+
+
+def latent_vectors(texts: Sequence[str]) -> Callable[[Sequence[str]], np.ndarray]:
+    """TF-IDF projected on the main directions of the corpus: latent semantic analysis."""
+    counts = [Counter(words(text)) for text in texts]
+    documents = Counter(word for one in counts for word in one)
+    vocabulary = {word: i for i, word in enumerate(sorted(documents))}
+    rarity = np.array([math.log((1 + len(texts)) / (1 + documents[w])) + 1 for w in vocabulary])
+
+    def weigh(bags: Sequence[Counter[str]]) -> np.ndarray:
+        matrix = np.zeros((len(bags), len(vocabulary)), dtype=np.float32)
+        for row, bag in enumerate(bags):
+            for word, count in bag.items():
+                if word in vocabulary:
+                    matrix[row, vocabulary[word]] = 1 + math.log(count)
+        return unit(matrix * rarity.astype(np.float32))
+
+    _, _, directions = np.linalg.svd(weigh(counts), full_matrices=False)
+    projection = directions[:DIMENSIONS].T
+
+    def embed(given: Sequence[str]) -> np.ndarray:
+        return unit(weigh([Counter(words(text)) for text in given]) @ projection)
+
+    return embed
+
+
+def sentence_vectors(model: str) -> Callable[[Sequence[str]], np.ndarray]:
+    """Vectors of a sentence-transformers model that the user names and has installed."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise SystemExit(
+            "The option --model needs sentence-transformers: pip install sentence-transformers"
+        ) from None
+    encoder = SentenceTransformer(model)
+    return lambda texts: unit(np.asarray(encoder.encode(list(texts)), dtype=np.float32))
+
+
+def unit(matrix: np.ndarray) -> np.ndarray:
+    """Rows of length 1, so that an inner product is a cosine."""
+    length = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return np.ascontiguousarray(matrix / np.maximum(length, 1e-12), dtype=np.float32)
