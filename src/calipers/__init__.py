@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
     from calipers.api.compare import compare
+    from calipers.api.convert import convert
+    from calipers.api.diagnose import diagnose
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
     from calipers.api.index_recall import index_recall
     from calipers.api.misses import misses
     from calipers.api.retrieve import retrieve
+    from calipers.api.slices import slices
+    from calipers.api.sweep import sweep
     from calipers.errors import CalipersError
     from calipers.functions import (
         average_precision,
@@ -54,6 +58,8 @@ _HOME = {
     "bounds": "calipers.api",
     "compare": "calipers.api",
     "confusion_at_k": "calipers.functions",
+    "convert": "calipers.api",
+    "diagnose": "calipers.api",
     "evaluate": "calipers.api",
     "exact_neighbours": "calipers.analyse.neighbours",
     "f1_at_k": "calipers.functions",
@@ -68,6 +74,8 @@ _HOME = {
     "reciprocal_rank": "calipers.functions",
     "retrieve": "calipers.api",
     "save_baseline": "calipers.api",
+    "slices": "calipers.api",
+    "sweep": "calipers.api",
 }
 
 __all__ = [
@@ -84,6 +92,8 @@ __all__ = [
     "bounds",
     "compare",
     "confusion_at_k",
+    "convert",
+    "diagnose",
     "evaluate",
     "exact_neighbours",
     "f1_at_k",
@@ -98,6 +108,8 @@ __all__ = [
     "reciprocal_rank",
     "retrieve",
     "save_baseline",
+    "slices",
+    "sweep",
 ]
 
 

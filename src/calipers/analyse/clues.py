@@ -1,0 +1,68 @@
+"""Pieces of evidence that several failure modes share, and how sure they make a reader."""
+
+import numpy as np
+
+from calipers.analyse.evidence import Evidence, Fact
+from calipers.model.diagnosis import Confidence
+
+FEW = 20
+"""With fewer queries than this a finding is a hint."""
+
+
+def confidence(*deciding: tuple[Fact, float, int]) -> Confidence:
+    """High where every interval lies beyond its threshold on the side that decides."""
+    if min(fact.n for fact, _, _ in deciding) < FEW:
+        return "low"
+    for fact, threshold, side in deciding:
+        if fact.interval is None:
+            return "low"
+        if (fact.interval.low < threshold) if side > 0 else (fact.interval.high > threshold):
+            return "moderate"
+    return "high"
+
+
+def multi_hop(seen: Evidence) -> list[str]:
+    """Whether queries with several targets suffer most."""
+    recall = seen.metric("recall")
+    several = seen.fact(np.where(seen.wanted > 1, recall, np.nan))
+    one = seen.fact(np.where(seen.wanted == 1, recall, np.nan))
+    if not several or not one or several.value >= one.value:
+        return []
+    return [
+        f"Queries with several targets are hit hardest: recall {several.value:.3f} ({several.n} "
+        f"queries) against {one.value:.3f} with one target ({one.n})."
+    ]
+
+
+def raise_k(seen: Evidence, recall: Fact) -> list[str]:
+    """How much more the longer lists hold, where they hold more."""
+    depth = int(seen.matches.retrieved.max(initial=0))
+    deeper = seen.fact(seen.recall_at(depth))
+    if depth <= seen.k or not deeper or deeper.value <= recall.value + 0.01:
+        return []
+    return [f"Raise k: at k = {depth} recall is {deeper.value:.3f} (`calipers sweep`)."]
+
+
+def waste(seen: Evidence) -> list[str]:
+    """What is spent on results that hold no target, in tokens and in money."""
+    wasted = seen.wasted_tokens()
+    if wasted is None or seen.tokens is None:
+        return []
+    mean = float(wasted[seen.answerable].mean())
+    roughly = " (estimated as characters / 4)" if seen.tokens.source == "estimate" else ""
+    line = f"{mean:,.0f} tokens per query are spent on results that hold no target{roughly}"
+    if seen.price is not None:
+        line += f": {mean / 1000 * seen.price:,.2f} per 1,000 queries"
+    return [f"{line}."]
+
+
+def in_words(fact: Fact) -> str:
+    """A mean with its interval."""
+    ends = f" ({fact.interval.low:.3f}–{fact.interval.high:.3f})" if fact.interval else ""
+    return f"{fact.value:.3f}{ends}"
+
+
+def in_percent(fact: Fact) -> str:
+    """A share with its interval."""
+    ends = f" ({fact.interval.low:.0%}–{fact.interval.high:.0%})" if fact.interval else ""
+    return f"{fact.value:.0%}{ends}"

@@ -1,0 +1,193 @@
+"""Facts about one system at one k, each computed when a rule asks for it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.analyse.context import Context, wanted_per_query
+from calipers.analyse.intervals import exact_mean, mean_interval
+from calipers.analyse.tokens import TokenCounts
+from calipers.model.arrays import Floats, Ints
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.interval import Interval
+from calipers.model.matches import Matches
+from calipers.model.scores import Scores
+
+
+@dataclass(frozen=True)
+class Fact:
+    """The mean of a quantity over the queries that bear on it."""
+
+    value: float
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the rules look at. A fact is None where no query bears on it."""
+
+    k: int
+    scores: Scores
+    """recall, precision, ndcg, mrr, hit_rate and judged at k."""
+    ground_truth: GroundTruth
+    matches: Matches
+    context: Context
+    rel: float | None
+    tokens: TokenCounts | None
+    price: float | None
+
+    def metric(self, stem: str) -> Floats:
+        """The values of a metric at k, one per query."""
+        for column, metric in enumerate(self.scores.metrics):
+            if metric.stem.partition("(")[0] == stem:
+                return self.scores.values[:, column]
+        raise KeyError(stem)
+
+    def fact(self, values: Floats) -> Fact | None:
+        """Mean and interval of a column, NaN left out."""
+        defined = values[~np.isnan(values)]
+        if not defined.size:
+            return None
+        settings = self.scores.settings
+        interval = mean_interval(
+            defined, settings["level"], settings["resamples"], settings["seed"]
+        )
+        return Fact(exact_mean(defined), interval, defined.size)
+
+    @cached_property
+    def wanted(self) -> Ints:
+        """How many targets each query has to find."""
+        return wanted_per_query(self.matches, self.rel)
+
+    @cached_property
+    def answerable(self) -> np.ndarray:
+        """Which queries have anything to find and are measured at all."""
+        return (self.wanted > 0) & ~np.isnan(self.metric("recall"))
+
+    @cached_property
+    def shown(self) -> Floats:
+        """How many results each query shows, k at most."""
+        return np.minimum(self.matches.retrieved, self.k).astype(np.float64)
+
+    @cached_property
+    def useful_share(self) -> Floats:
+        """The share of what was shown that holds a target; NaN where nothing was shown."""
+        useful = self.context.summed(self.context.holds_target, self.k)
+        return self._per_shown(useful)
+
+    @cached_property
+    def repeated_share(self) -> Floats:
+        """The share of what was shown that repeats an earlier result."""
+        repeated = self.context.summed(self.context.repeats, self.k)
+        return np.where(self.shown > 0, repeated / np.maximum(self.shown, 1), np.nan)
+
+    @cached_property
+    def best_order_ndcg(self) -> Floats:
+        """nDCG at k if the very results that were shown stood in the best order."""
+        matches, n = self.matches, self.matches.n_queries
+        ndcg = self.metric("ndcg")
+        within = matches.edge_rank <= self.k
+        held = np.unique(
+            matches.edge_target[within & (matches.target_grade > 0)[matches.edge_target]]
+        )
+        found = _discounted_best(matches, held, self.k)
+        ideal = _discounted_best(matches, np.flatnonzero(matches.target_grade > 0), self.k)
+        best = np.divide(found, ideal, out=np.full(n, np.nan), where=ideal > 0)
+        return np.where(np.isnan(ndcg), np.nan, np.maximum(best, ndcg))
+
+    @cached_property
+    def middle_excess(self) -> Floats:
+        """Per query with hits: share of them in the middle third, less what chance would put there.
+
+        Only lists of at least six results have a middle worth the name.
+        """
+        context, n = self.context, self.matches.n_queries
+        length = self.shown[context.code]
+        place = (context.rank - 0.5) / np.maximum(length, 1)
+        in_middle = (place > 1 / 3) & (place < 2 / 3) & (length >= 6)
+        hits = context.summed(context.holds_target & (length >= 6), self.k)
+        middle_hits = context.summed(context.holds_target & in_middle, self.k)
+        middle = context.summed(in_middle, self.k)
+        excess = np.full(n, np.nan)
+        has = (hits > 0) & self.answerable
+        excess[has] = middle_hits[has] / hits[has] - middle[has] / self.shown[has]
+        return excess
+
+    @cached_property
+    def wrong_chunk_share(self) -> Floats | None:
+        """Per query with misses: share of them whose document is shown; None without documents."""
+        documents = self._target_documents()
+        if documents is None or "document" not in self.context.frame.columns:
+            return None
+        matches = self.matches
+        found = np.zeros(matches.target_grade.size, dtype=np.bool_)
+        found[matches.edge_target[matches.edge_rank <= self.k]] = True
+        missed = matches.relevant(self.rel) & ~found & documents.is_not_null().to_numpy()
+        targets = pl.DataFrame({"code": matches.target_query, "document": documents})
+        shown = (
+            self.context.frame.filter(pl.col("rank") <= self.k)
+            .select("code", "document").drop_nulls().unique()
+            .with_columns(near=pl.lit(True))
+        )  # fmt: skip
+        near = targets.join(shown, on=["code", "document"], how="left", maintain_order="left")
+        is_near = near["near"].fill_null(False).to_numpy()
+        n = matches.n_queries
+        misses = np.bincount(matches.target_query[missed], minlength=n)
+        close = np.bincount(matches.target_query[missed & is_near], minlength=n)
+        share: Floats = np.divide(close, misses, out=np.full(n, np.nan), where=misses > 0)
+        return share
+
+    def wasted_tokens(self) -> Floats | None:
+        """Tokens per query in results among the first k that hold no target."""
+        if self.tokens is None:
+            return None
+        wasted = np.where(self.context.holds_target, 0, self.tokens.counts)
+        return self.context.summed(wasted, self.k)
+
+    def recall_at(self, k: int) -> Floats:
+        """Recall per query at another k."""
+        matches = self.matches
+        relevant = matches.relevant(self.rel)
+        edges = (matches.edge_rank <= k) & relevant[matches.edge_target]
+        units = matches.target_unit[matches.edge_target[edges]]
+        first = np.unique(units, return_index=True)[1]
+        hits = np.bincount(matches.edge_query[edges][first], minlength=matches.n_queries)
+        recall = np.divide(
+            hits, self.wanted, out=np.full(matches.n_queries, np.nan), where=self.wanted > 0
+        )
+        return np.where(self.answerable, recall, np.nan)
+
+    def _per_shown(self, counts: Floats) -> Floats:
+        has = (self.shown > 0) & self.answerable
+        return np.where(has, counts / np.maximum(self.shown, 1), np.nan)
+
+    def _target_documents(self) -> pl.Series | None:
+        """The document of each target of the matches: as given, or as the run names it."""
+        truth = self.ground_truth
+        order = np.argsort(truth.target_query, kind="stable")
+        documents = truth.targets["document"].gather(order)
+        frame = self.context.frame
+        if "document" in frame.columns and "item" in frame.columns:
+            known = frame.select("item", "document").drop_nulls().unique("item", keep="first")
+            items = truth.targets.select("item")[order]
+            named = items.join(known, on="item", how="left", maintain_order="left")["document"]
+            documents = pl.select(pl.coalesce(documents, named)).to_series()
+        return None if documents.null_count() == len(documents) else documents
+
+
+def _discounted_best(matches: Matches, targets: Ints, k: int) -> Floats:
+    """The discounted gain of these targets in the best order, alternatives counted once."""
+    order = np.lexsort((-matches.target_grade[targets], matches.target_query[targets]))
+    targets = targets[order]
+    first = np.sort(np.unique(matches.target_unit[targets], return_index=True)[1])
+    targets = targets[first]
+    query = matches.target_query[targets]
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    position = np.arange(query.size) - np.repeat(starts, np.diff(starts, append=query.size)) + 1
+    kept = position <= k
+    gains = matches.target_grade[targets][kept] / np.log2(position[kept] + 1.0)
+    sums = np.bincount(query[kept], gains, minlength=matches.n_queries)
+    return sums.astype(np.float64)

@@ -1,0 +1,95 @@
+"""calipers diagnose: why a retriever fails, and what to do."""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.progress import reading
+from calipers.errors import InvalidInput
+
+
+@click.command("diagnose")
+@options.input_options
+@click.option(
+    "-k", "k", metavar="K",
+    help="How many results a reader gets. [default: 10, or the longest list]",
+)  # fmt: skip
+@click.option(
+    "--before", metavar="FILE", help="An earlier run of the same queries: say what changed."
+)
+@click.option(
+    "--anyway", is_flag=True,
+    help="Compare with --before although ground truth or queries differ; marked as such.",
+)  # fmt: skip
+@click.option(
+    "--threshold", "thresholds", multiple=True, metavar="NAME=VALUE",
+    help="Override a threshold, such as too_wide.recall=0.7; may be given several times.",
+)  # fmt: skip
+@click.option("--price", type=float, metavar="PRICE", help="Of a million tokens.")
+@click.option(
+    "--tokenizer", metavar="PACKAGE:FUNCTION",
+    help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
+)  # fmt: skip
+@options.matching_options
+@click.option("--rules", "list_rules", is_flag=True, help="List the rules and their thresholds.")
+@options.json_option
+def command(
+    data: str | None,
+    ground_truth: str | None,
+    run: str | None,
+    thresholds: tuple[str, ...],
+    list_rules: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Look for the known failure modes of a retriever, with evidence and what to do.
+
+    DATA is a file that holds results and ground truth; or give --ground-truth and --run.
+
+    \b
+    Examples:
+      calipers diagnose evals.jsonl
+      calipers diagnose evals.jsonl -k 20 --price 2.50
+      calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
+      calipers diagnose evals.jsonl --threshold too_wide.recall=0.7
+    """
+    from calipers import api
+
+    if list_rules:
+        listed = api.rules()
+        if as_json:
+            print_json(listed)
+        else:
+            from calipers.present.diagnosis import print_rules
+
+            print_rules(listed, console())
+        return
+    with reading() as progress:
+        diagnosis = api.diagnose(
+            data, ground_truth=ground_truth, run=run, thresholds=_numbers(thresholds),
+            progress=progress, **settings,
+        )  # fmt: skip
+    if as_json:
+        print_json(diagnosis.to_dict())
+    else:
+        from calipers.present.diagnosis import print_diagnosis
+
+        print_diagnosis(diagnosis, console())
+
+
+def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for pair in pairs:
+        name, equals, number = pair.partition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InvalidInput(
+                f"The threshold {pair!r} cannot be read; write name=value, such as "
+                "too_wide.recall=0.7."
+            )
+    return found

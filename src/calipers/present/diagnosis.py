@@ -1,0 +1,133 @@
+"""A diagnosis in words on a terminal."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from calipers.model.comparison import Comparison
+from calipers.model.diagnosis import Diagnosis, Finding
+from calipers.present.comparison import findings as compared_findings
+from calipers.present.comparison import p_in_words, power_sentences, signed, warnings
+from calipers.present.plain import printable
+from calipers.present.table import number
+
+CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
+
+
+def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
+    """The findings, each with evidence and advice; then what was fine or could not be seen."""
+    console.print(Text(headline(diagnosis), style="bold"))
+    changes = diagnosis.changes
+    for finding in diagnosis.findings:
+        console.print()
+        _print_finding(finding, changes.get(finding.rule), console)
+    if not diagnosis.findings:
+        console.print()
+        console.print(Text(nothing_found(diagnosis)))
+    if diagnosis.before and diagnosis.comparison:
+        _print_changes(diagnosis, diagnosis.comparison, console)
+    console.print()
+    for line in remarks(diagnosis):
+        console.print(Text(line, style="dim"))
+
+
+def headline(diagnosis: Diagnosis) -> str:
+    """The main metrics in one line."""
+    parts = [
+        f"{one.metric} {number(one.mean)}"
+        for one in diagnosis.summaries
+        if one.mean is not None and not one.metric.startswith("judged")
+    ]
+    return f"{diagnosis.n:,} queries, first {diagnosis.k} results: {', '.join(parts)}"
+
+
+def nothing_found(diagnosis: Diagnosis) -> str:
+    """No finding is not a clean bill of health, and says so."""
+    recall = next(one for one in diagnosis.summaries if one.metric.startswith("recall"))
+    ends = recall.interval
+    between = (
+        f" Recall lies between {number(ends.low)} and {number(ends.high)} as far as these queries "
+        "can tell."
+        if ends
+        else ""
+    )
+    return (
+        f"None of the {len(diagnosis.fine)} rules that could be checked found anything.{between} "
+        "Smaller faults than the thresholds, and faults no rule looks for, are not ruled out."
+    )
+
+
+def remarks(diagnosis: Diagnosis) -> list[str]:
+    """What was checked and is fine, what could not be checked, and what confidence means."""
+    lines = []
+    if diagnosis.findings and diagnosis.fine:
+        lines.append(f"Checked and not found: {', '.join(diagnosis.fine)}.")
+    for rule in diagnosis.unchecked:
+        lines.append(f"Not checked: {rule.title}, as {rule.reason}.")
+    if diagnosis.findings:
+        lines.append(
+            "Confidence is high where the whole interval lies beyond the threshold, low where "
+            "fewer than 20 queries bear on it. `calipers diagnose --rules` lists the thresholds."
+        )
+    return lines
+
+
+def print_rules(rules: list[dict[str, Any]], console: Console) -> None:
+    """The table of rules with their thresholds."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("rule", overflow="fold")
+    table.add_column("holds when")
+    table.add_column("thresholds", no_wrap=True)
+    for rule in rules:
+        listed = "\n".join(f"{name}={value:g}" for name, value in rule["thresholds"].items())
+        table.add_row(Text(rule["title"], style="bold"), rule["holds_when"], listed)
+    console.print(table)
+
+
+def _print_finding(finding: Finding, change: str | None, console: Console) -> None:
+    title = Text(_sentence_case(finding.title), style="bold")
+    title.append(f"  confidence: {finding.confidence}", CONFIDENCE_STYLE[finding.confidence])
+    if change:
+        title.append(f"  {change}", "bold" if change == "new" else "dim")
+    console.print(title)
+    for line in finding.evidence:
+        console.print(Padding(Text(printable(line)), (0, 0, 0, 2)))
+    for line in finding.advice:
+        console.print(Padding(Text.assemble(("→ ", "cyan"), printable(line)), (0, 0, 0, 2)))
+
+
+def _sentence_case(title: str) -> str:
+    """A capital letter in front, except where the first word is k itself."""
+    return title if title.startswith("k ") else title[:1].upper() + title[1:]
+
+
+def _print_changes(diagnosis: Diagnosis, comparison: Comparison, console: Console) -> None:
+    console.print()
+    console.print(Text("What changed", style="bold"))
+    for line in change_lines(diagnosis, comparison):
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
+
+
+def change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
+    """The metrics before and now, the findings that went, and what could have been seen."""
+    lines = warnings(comparison)
+    for metric in comparison.metrics:
+        found = comparison.difference("now", metric.name)
+        before = comparison.mean("before", metric.name).mean
+        now = comparison.mean("now", metric.name).mean
+        if before is None or now is None or found.difference is None:
+            continue
+        verdict = "no difference shown" if found.verdict == "not shown" else found.verdict
+        lines.append(
+            f"{metric.name}: {number(before)} → {number(now)} ({signed(found.difference)}, "
+            f"{p_in_words(found.p_adjusted)}): {verdict}."
+        )
+    before_findings = diagnosis.before.findings if diagnosis.before else ()
+    titles = {finding.rule: finding.title for finding in before_findings}
+    gone = [titles[rule] for rule, change in diagnosis.changes.items() if change == "gone"]
+    if gone:
+        lines.append(f"Gone: {', '.join(gone)}.")
+    return [*lines, *compared_findings(comparison), *power_sentences(comparison)]
