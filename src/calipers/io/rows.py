@@ -146,7 +146,7 @@ def _unnested(value: Any) -> Any:
         return {key: _unnested(one) for key, one in value.items() if one is not None}
     if isinstance(value, list):
         if value and all(isinstance(one, dict) and set(one) == {"key", "value"} for one in value):
-            return {one["key"]: one["value"] for one in value}
+            return {one["key"]: _unnested(one["value"]) for one in value}
         return [_unnested(one) for one in value]
     return value
 

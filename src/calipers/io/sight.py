@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import delimited, json_files
 from calipers.io.json_files import Look
 from calipers.io.source import Source
-from calipers.io.tables import Table, explained, in_memory
+from calipers.io.tables import BEIR_QRELS, Table, explained, in_memory
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
@@ -51,10 +51,12 @@ class Sight:
         found = None if self.look else delimited.header(self.source)
         if found is None:
             return None
-        _, separator = found
+        names, separator = found
         lazy = delimited.scan(self.source, separator)
-        with explained(self.name):
-            lazy = lazy.select(delimited.rearmed(pl.all()).name.keep())
+        if not frozenset(names) >= BEIR_QRELS:
+            with explained(self.name):
+                columns = lazy.collect_schema().names()
+                lazy = lazy.select(delimited.rearmed(pl.col(c)).alias(c) for c in columns)
         return Table(lazy, self.name, lambda row: delimited.line_of(self.source, row, separator))
 
     @cached_property

@@ -1,0 +1,233 @@
+"""Any form in, any form out; what the new form cannot hold is counted and said."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.io import registry, writers
+from calipers.io.load import ARGUMENT, load
+from calipers.io.memory import read_value
+from calipers.io.sight import Sight
+from calipers.io.source import Progress, Source
+from calipers.io.stream import RecordStream
+from calipers.io.write import check_place
+from calipers.io.writers import Writer
+from calipers.io.writers.facets import DETAILS, FACETS, Counts, counted, in_words
+from calipers.io.writers.remarks import Remarks
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ranking import NotGroupedError
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What was written, and what did not come along."""
+
+    read: tuple[str, ...]
+    """The forms that were recognised."""
+    form: str
+    """The form that was written."""
+    title: str
+    files: tuple[str, ...]
+    counts: Mapping[str, int]
+    """What the input held."""
+    lost: Mapping[str, int]
+    """What the written form cannot hold."""
+    unread: Mapping[str, int]
+    """Fields of the input that are not about retrieval and were not carried over."""
+    remarks: tuple[str, ...]
+    """What was changed on the way."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a person should know about it, one sentence each."""
+        said = []
+        if self.lost:
+            left = "; ".join(in_words(facet, count) for facet, count in self.lost.items())
+            said.append(f"Left out, as {self.title} cannot hold it: {left}.")
+        fields = ", ".join(f"{name} ({count:,})" for name, count in self.unread.items())
+        if fields:
+            said.append(f"Not about retrieval, so not carried over: {fields}.")
+        return (*said, *self.remarks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole result as plain values."""
+        return {
+            "read": list(self.read),
+            "form": self.form,
+            "files": list(self.files),
+            "counts": dict(self.counts),
+            "lost": dict(self.lost),
+            "unread": dict(self.unread),
+            "remarks": list(self.remarks),
+        }
+
+
+def convert(
+    data: Any = None,
+    output: str | os.PathLike[str] = "",
+    *,
+    ground_truth: Any = None,
+    run: Any = None,
+    to: str | None = None,
+    form: str | None = None,
+    progress: Progress | None = None,
+) -> Conversion:
+    """Write a ground truth, a run or both in another form.
+
+    Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
+    ``evaluate`` takes. The form to write follows from the ending of ``output`` or from ``to``;
+    ``form`` names the form to read where the content alone does not say. Files with one record
+    per query pass through a few thousand at a time, and results in tables and TREC files batch
+    by batch.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = convert(ground_truth={"q": {"a": 2}}, output=f"{folder}/out.qrels")
+    ...     print(Path(done.files[0]).read_text(), end="")
+    q 0 a 2
+    """
+    if not str(output):
+        raise InvalidInput("No output is named; name the file to write.")
+    path = Path(output)
+    writer = writers.choose(path, to)
+    _check_output(path, writer)
+    inputs = _Inputs(data, ground_truth, run, form, progress)
+    try:
+        return _write(inputs, path, writer, together=False)
+    except NotGroupedError:
+        # Results of one query stand in several places: sort them first, in memory.
+        return _write(inputs, path, writer, together=True)
+
+
+def _check_output(path: Path, writer: Writer) -> None:
+    if not writer.is_folder:
+        check_place(path)
+    elif path.exists() and not path.is_dir():
+        raise WriteFailed(
+            f"The output {path} is a file, and {writer.title} is a folder; name a folder."
+        )
+
+
+@dataclass(eq=False)
+class _Reading:
+    """What is learnt about the input while it passes."""
+
+    forms: list[str] = field(default_factory=list)
+    unread: Counts = field(default_factory=Counter)
+    by_record: bool = False
+    """Whether the input has one record per query, so that anything may be known about each."""
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    data: Any
+    ground_truth: Any
+    run: Any
+    form: str | None
+    progress: Progress | None
+
+    def open(self, reading: _Reading) -> Iterator[Dataset]:
+        """The datasets, portion by portion."""
+        if self.data is not None and (self.ground_truth is not None or self.run is not None):
+            raise InvalidInput(
+                "Several inputs are given; give one file that holds everything, or a ground truth "
+                "and a run."
+            )
+        if self.data is not None:
+            yield from self._portions(self.data, "both", reading)
+        elif self.ground_truth is not None and self.run is not None:
+            truth = self._whole(self.ground_truth, "ground_truth", reading)
+            yield Dataset(truth.ground_truth, self._whole(self.run, "run", reading).run)
+        elif self.ground_truth is not None:
+            for part in self._portions(self.ground_truth, "ground_truth", reading):
+                yield _only(part, "ground_truth")
+        elif self.run is not None:
+            for part in self._portions(self.run, "run", reading):
+                yield _only(part, "run")
+        else:
+            raise InvalidInput(
+                "Nothing is given to convert; name a file, or a ground truth and a run."
+            )
+
+    def _portions(self, value: Any, role: Role, reading: _Reading) -> Iterator[Dataset]:
+        opened = self._opened(value, role, reading)
+        if isinstance(opened, Dataset):
+            yield opened
+            return
+        reading.by_record = True
+        yield from opened.portions()
+        reading.unread.update(opened.unread)
+
+    def _whole(self, value: Any, role: Role, reading: _Reading) -> Dataset:
+        opened = self._opened(value, role, reading)
+        if isinstance(opened, Dataset):
+            return _only(opened, role)
+        dataset = _only(opened.dataset(), role)
+        reading.unread.update(opened.unread)
+        return dataset
+
+    def _opened(self, value: Any, role: Role, reading: _Reading) -> Dataset | RecordStream:
+        if not isinstance(value, str | os.PathLike):
+            return read_value(value, role, ARGUMENT[role]) or load(value, role)
+        sight = Sight(Source(Path(value), self.progress))
+        form = registry.named(self.form) if self.form else registry.recognise(sight, role)
+        reading.forms.append(form.name)
+        return form.read(sight, role, True)
+
+
+def _only(part: Dataset, role: Role) -> Dataset:
+    """The part that the caller took the file for; a file without it is a mix-up."""
+    held = part.ground_truth if role == "ground_truth" else part.run
+    if held is None:
+        called = "ground truth" if role == "ground_truth" else "run"
+        raise InvalidInput(
+            f"The {called} is missing: the file given for it is {part.kind}; give it as the other "
+            "part, or name another file."
+        )
+    return replace(part, ground_truth=None) if role == "run" else replace(part, run=None)
+
+
+def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Conversion:
+    reading, remarks = _Reading(), Remarks()
+    counts: Counts = Counter()
+    parts = inputs.open(reading)
+    if together:
+        parts = (replace(p, run=p.run.grouped() if p.run else None) for p in parts)
+    first = next(parts)
+    if writer.name in writers.TABLES and not reading.by_record:
+        writer = _fitting(writer, first)
+    files = writer.write(counted(chain([first], parts), counts), path, remarks)
+    found = {facet: counts[facet] for facet in FACETS if counts[facet]}
+    return Conversion(
+        read=tuple(reading.forms),
+        form=writer.name,
+        title=writer.title,
+        files=tuple(map(str, files)),
+        counts=found,
+        lost=_lost(found, writer),
+        unread=dict(reading.unread),
+        remarks=tuple(remarks.sentences()),
+    )
+
+
+def _fitting(writer: Writer, first: Dataset) -> Writer:
+    """One row per item where there is one part only and nothing is known beyond its rows."""
+    truth, run = first.ground_truth, first.run
+    if truth is not None and run is None:
+        if not truth.tags and truth.queries.height == truth.targets["query"].n_unique():
+            return writers.in_long_form(writer, "ground_truth")
+    elif run is not None and truth is None and run.queries is None and not run.stages:
+        return writers.in_long_form(writer, "run")
+    return writer
+
+
+def _lost(found: Mapping[str, int], writer: Writer) -> dict[str, int]:
+    """What is not held; the details of a part that is lost altogether are not listed again."""
+    lost = {facet: n for facet, n in found.items() if facet not in writer.holds}
+    details = {detail for facet in lost for detail in DETAILS.get(facet, ())}
+    return {facet: n for facet, n in lost.items() if facet not in details}

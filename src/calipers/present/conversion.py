@@ -1,0 +1,30 @@
+"""A conversion on a terminal: what was read, what was written, what was left out."""
+
+from rich.console import Console
+from rich.text import Text
+
+from calipers.api.convert import Conversion
+from calipers.present.plain import printable
+
+SHOWN = {"targets": "targets", "results": "results"}
+
+
+def lines(conversion: Conversion) -> list[str]:
+    """The sentences, safe to print."""
+    held = [
+        f"{conversion.counts[facet]:,} {name}"
+        for facet, name in SHOWN.items()
+        if conversion.counts.get(facet)
+    ]
+    source = f" from {' and '.join(conversion.read)}" if conversion.read else ""
+    first = f"Wrote {', '.join(conversion.files)} ({conversion.form}){source}"
+    said = [f"{first}: {', '.join(held) or 'no targets and no results'} read."]
+    return [printable(line) for line in (*said, *conversion.sentences)]
+
+
+def print_conversion(conversion: Conversion, console: Console) -> None:
+    """The first line plain, the remarks under it."""
+    first, *rest = lines(conversion)
+    console.print(Text(first))
+    for line in rest:
+        console.print(Text(line, style="dim"))
