@@ -44,19 +44,16 @@ class Source:
     def blocks(self) -> Iterator[bytes]:
         """The content in blocks of whole lines; line ends are single newlines."""
         rest = b""
-        first = True
+        mark = BYTE_ORDER_MARK
         for piece in self._pieces():
-            if first:
-                piece = piece.removeprefix(BYTE_ORDER_MARK)
-                first = False
             cut = piece.rfind(b"\n") + 1
             if not cut:
                 rest += piece
                 continue
-            yield _newlines(rest + piece[:cut])
-            rest = piece[cut:]
-        if rest:
-            yield _newlines(rest)
+            yield _newlines((rest + piece[:cut]).removeprefix(mark))
+            rest, mark = piece[cut:], b""
+        if rest.removeprefix(mark):
+            yield _newlines(rest.removeprefix(mark))
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines with their numbers from 1, without their ends."""

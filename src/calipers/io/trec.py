@@ -107,7 +107,7 @@ def _cleaned(block: bytes) -> bytes:
     """One blank between columns, no comments, no empty lines."""
     block = re.sub(rb"[ \t]+", b" ", block)
     block = re.sub(rb"(?m)^ | $", b"", block)
-    return re.sub(rb"(?m)^(#.*)?\n", b"", block)
+    return re.sub(rb"(?m)^(#.*)?(\n|\Z)", b"", block)
 
 
 def _parse_columns(block: bytes, separator: bytes, layout: Layout) -> pl.DataFrame:
@@ -143,13 +143,13 @@ def _explain(source: Source, number: int, layout: Layout) -> None:
             continue
         for line in block.split(b"\n"):
             line_number += 1
-            if line.strip() and not line.lstrip().startswith(b"#"):
+            if _holds_data(line):
                 _check_line(line, f"{source.name}:{line_number}", layout)
         return
 
 
 def _check_line(line: bytes, place: str, layout: Layout) -> None:
-    columns = line.split()
+    columns = _columns(line)
     try:
         line.decode()
     except UnicodeDecodeError as error:
@@ -172,16 +172,27 @@ def _check_line(line: bytes, place: str, layout: Layout) -> None:
 
 def _parse_leniently(block: bytes, layout: Layout) -> pl.DataFrame:
     """For numbers that are right but spelled in a way the fast parser does not take."""
-    rows = [line.split() for line in block.decode().split("\n") if line]
-    data = {name: [row[i] for row in rows] for i, name in layout.columns}
+    rows = [_columns(line) for line in block.split(b"\n") if line]
+    data = {name: [row[i].decode() for row in rows] for i, name in layout.columns}
     numbers = [float(value) for value in data.pop(layout.number)]
     return pl.DataFrame({**data, layout.number: numbers})
 
 
+def _columns(line: bytes) -> list[bytes]:
+    """What stands between blanks and tabs; other white space may be part of an id."""
+    return [column for column in re.split(rb"[ \t\r]+", line) if column]
+
+
+def _holds_data(line: bytes) -> bool:
+    """Whether a line is neither empty nor a comment."""
+    text = line.strip(b" \t\r")
+    return bool(text) and not text.startswith(b"#")
+
+
 def _first_columns(source: Source) -> list[bytes]:
     for line in source.head.replace(b"\r\n", b"\n").split(b"\n"):
-        if line.strip() and not line.startswith(b"#"):
-            return line.split()
+        if _holds_data(line):
+            return _columns(line)
     return []
 
 
@@ -189,7 +200,7 @@ def place_of(source: Source, row: int) -> str:
     """The line that holds the n-th row of data."""
     seen = -1
     for number, line in source.lines():
-        if line.strip() and not line.lstrip().startswith(b"#"):
+        if _holds_data(line):
             seen += 1
             if seen == row:
                 return f"{source.name}:{number}"

@@ -1,0 +1,202 @@
+"""TREC files in all the shapes people have them, and a line for everything that is wrong."""
+
+import gzip
+import random as random_module
+import re
+from pathlib import Path
+from unittest import mock
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io import source
+from calipers.io.load import load
+
+ODD_IDS = [
+    "a", "A", "é", "日本語", "𝄞", "x#y", '"quoted"', "'single'", "comma,comma", "semi;colon",
+    "a\\b", "no\u00a0break", "wide\u2003space", "null", "NaN", "-", "0", "007", "1e5", "back`tick",
+    "vertical\x0btab", "form\x0cfeed", "unit\x1fseparator",
+]  # fmt: skip
+NUMBERS = ["1", "+0.5", ".5", "5.", "1e-3", "1E+2", "-2.25", "0", "-0.0", "1e300", "00.50",
+           "0.1234567890123456789"]  # fmt: skip
+BLANKS = [" ", "\t", "   ", " \t ", "\t\t"]
+
+
+def read_run(path: Path) -> dict[str, list[str]]:
+    run = load(path, "run").run
+    assert run is not None
+    frame = run.frame
+    return {
+        str(query): rows["item"].to_list()
+        for (query,), rows in frame.group_by("query", maintain_order=True)
+    }
+
+
+def read_judgements(path: Path) -> dict[tuple[str, str], float]:
+    truth = load(path, "ground_truth").ground_truth
+    assert truth is not None
+    rows = truth.targets.select("query", "item", "grade").iter_rows()
+    return {(query, item): grade for query, item, grade in rows}
+
+
+def naively(text: str) -> dict[str, list[str]]:
+    """The ranking of a run file, as plainly as it can be read."""
+    rows: dict[str, list[tuple[float, bytes]]] = {}
+    for line in text.replace("\r\n", "\n").split("\n"):
+        columns = [column for column in re.split("[ \t]+", line) if column]
+        if columns and not columns[0].startswith("#"):
+            rows.setdefault(columns[0], []).append((float(columns[4]), columns[2].encode()))
+    return {q: [item.decode() for _, item in sorted(r, reverse=True)] for q, r in rows.items()}
+
+
+@st.composite
+def run_files(draw) -> str:
+    """A run file with every oddity that is allowed."""
+    random = random_module.Random(draw(st.integers(0, 2**32)))
+    tidy = draw(st.booleans())
+    blanks = [draw(st.sampled_from([" ", "\t"]))] if tidy else BLANKS
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    names = st.sampled_from(["q1", "q2", "日", "10", "q\u00a01"])
+    triples = draw(
+        st.lists(st.tuples(names, st.sampled_from(ODD_IDS), st.sampled_from(NUMBERS)), min_size=1,
+                 max_size=12, unique_by=lambda triple: triple[:2])
+    )  # fmt: skip
+    lines = []
+    for query, item, score in triples:
+        columns = [query, "Q0", item, str(random.randint(-5, 5)), score, "my-tag"]
+        columns += ["junk"] * (0 if tidy else random.randint(0, 2))
+        line = columns[0] + "".join(random.choice(blanks) + column for column in columns[1:])
+        if not tidy and random.random() < 0.3:
+            line = random.choice(blanks) + line + random.choice(blanks)
+        lines.append(line)
+        if not tidy and random.random() < 0.3:
+            lines.append(random.choice(["", "# a comment", "  # and another", "\t "]))
+    text: str = end.join(lines)
+    return text + (end if draw(st.booleans()) else "")
+
+
+@settings(max_examples=80)
+@given(
+    run_files(), st.sampled_from([1, 7, 64, 1 << 20]), st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    st.booleans(),
+)  # fmt: skip
+def test_any_shape_and_any_block_size(
+    tmp_path_factory, text: str, block: int, mark: bytes, packed: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "run.txt"
+    content = mark + text.encode()
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with mock.patch.object(source, "BLOCK", block):
+        assert read_run(path) == naively(text)
+
+
+def written(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def test_ranks_are_ignored_and_scores_make_the_order(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", "q Q0 low 1 0.1 t", "q Q0 high 9 0.9 t", "q Q0 mid 5 0.5 t")
+    assert read_run(run) == {"q": ["high", "mid", "low"]}
+
+
+def test_queries_that_are_not_grouped(tmp_path: Path) -> None:
+    lines = [f"q{i % 3} Q0 d{i} 0 {i} t" for i in range(30)]
+    run = written(tmp_path / "run", *lines)
+    for block in (1, 100, 1 << 20):
+        with mock.patch.object(source, "BLOCK", block):
+            found = read_run(run)
+            scores = calipers.evaluate(
+                ground_truth={"q0": ["d0"], "q1": ["d28"]}, run=run, metrics="first_rank"
+            )
+        assert found == {f"q{n}": [f"d{i}" for i in range(27 + n, -1, -3)] for n in range(3)}
+        assert scores.of("first_rank").tolist() == [10, 1]
+
+
+def test_judgements_in_any_shape(tmp_path: Path) -> None:
+    path = tmp_path / "qrels"
+    path.write_bytes("\ufeff# made by hand\r\n q 0\ta  1\r\n\r\nq\t0 日 -1\r\nr 0 a +2.5".encode())
+    assert read_judgements(path) == {("q", "a"): 1.0, ("q", "日"): -1.0, ("r", "a"): 2.5}
+
+
+def test_an_id_of_ten_thousand_characters(tmp_path: Path) -> None:
+    query, item = "q" * 10_000, "é" * 10_000
+    run = written(tmp_path / "run", f"{query} Q0 {item} 1 0.5 t", f"{query} Q0 b 2 0.25 t")
+    judgements = written(tmp_path / "qrels", f"{query} 0 {item} 1")
+    for block in (64, 1 << 20):
+        with mock.patch.object(source, "BLOCK", block):
+            scores = calipers.evaluate(ground_truth=judgements, run=run, metrics="mrr")
+        assert scores.per_query["query"].to_list() == [query]
+        assert scores["mrr"].mean == 1.0
+
+
+def test_five_columns_are_enough(tmp_path: Path) -> None:
+    assert read_run(written(tmp_path / "run", "q Q0 a 1 0.5", "q Q0 b 2 0.25")) == {"q": ["a", "b"]}
+
+
+def test_a_first_line_may_be_a_padded_comment(tmp_path: Path) -> None:
+    assert read_run(written(tmp_path / "run", "  # made by hand", "q Q0 a 1 0.5 t")) == {"q": ["a"]}
+
+
+def test_scores_keep_their_last_digit(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", "q Q0 a 1 0.1 t", "q Q0 b 2 0.10000000000000002 t")
+    assert read_run(run) == {"q": ["b", "a"]}
+
+
+BAD_LINES: dict[str, tuple[str, str]] = {
+    "too few columns": ("q Q0 a 1", "has 4 columns; a line of a run file has 6"),
+    "one column": ("q", "has 1 columns"),
+    "no number": ("q Q0 a 1 high t", "has the score 'high'; a score is a finite number"),
+    "NaN": ("q Q0 a 1 NaN t", "has the score 'NaN'"),
+    "infinite": ("q Q0 a 1 -inf t", "has the score '-inf'"),
+    "too large": ("q Q0 a 1 1e999 t", "has the score '1e999'"),
+    "hexadecimal": ("q Q0 a 1 0x10 t", "has the score '0x10'"),
+    "underscore": ("q Q0 a 1 1_000 t", "has the score '1_000'"),
+    "decimal comma": ("q Q0 a 1 0,5 t", "has the score '0,5'"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_LINES)
+@pytest.mark.parametrize("block", [16, 1 << 20])
+def test_a_bad_line_is_named(fault: str, block: int, tmp_path: Path) -> None:
+    line, words = BAD_LINES[fault]
+    good = ["q Q0 x 1 1.0 t", "# comment", "", "q Q0 y 2 0.5 t"]
+    run = written(tmp_path / "run", *good, line, "q Q0 z 3 0.25 t")
+    with mock.patch.object(source, "BLOCK", block), pytest.raises(InvalidInput) as caught:
+        calipers.evaluate(ground_truth={"q": ["x"]}, run=run)
+    assert f"{run}:5 {words}" in str(caught.value)
+
+
+@pytest.mark.parametrize(("line", "words"), [
+    ("q 0 b", "has 3 columns; a line of a judgement file has 4: query 0 item grade"),
+    ("q 0 b yes", "has the grade 'yes'; a grade is a finite number"),
+    ("q 0 b nan", "has the grade 'nan'"),
+])  # fmt: skip
+def test_a_bad_judgement_is_named(line: str, words: str, tmp_path: Path) -> None:
+    judgements = written(tmp_path / "qrels", "q 0 a 1", "# comment", line)
+    with pytest.raises(InvalidInput) as caught:
+        calipers.evaluate(ground_truth=judgements, run={"q": ["a"]})
+    assert f"{judgements}:3 {words}" in str(caught.value)
+
+
+@pytest.mark.parametrize("block", [16, 1 << 20])
+def test_invalid_utf8_is_named(block: int, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.write_bytes(b"q Q0 a 1 1.0 t\nq Q0 caf\xe9 2 0.5 t\n")
+    with (
+        mock.patch.object(source, "BLOCK", block),
+        pytest.raises(UnreadableFile, match=r"run:2 is not valid UTF-8 \(byte 0xe9 at column 9\)"),
+    ):
+        calipers.evaluate(ground_truth={"q": ["a"]}, run=run)
+
+
+def test_a_run_is_read_again_from_the_start(tmp_path: Path) -> None:
+    path = written(tmp_path / "run", "q Q0 a 1 0.5 t")
+    run = load(path, "run").run
+    assert run is not None
+    one, other = pl.concat(run.scan()), pl.concat(run.scan())
+    assert one.equals(other)
