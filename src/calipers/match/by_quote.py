@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
@@ -82,7 +83,8 @@ Result = tuple[int, str | None, str]
 
 def _sightings(quote: Quote, results: list[Result], rule: QuoteRule) -> list[Sighting]:
     if rule.least < 1:
-        seen = ((rank, source, quote.tolerant_pieces(text)) for rank, source, text in results)
+        worthwhile = _having_a_seed(quote, results)
+        seen = ((rank, source, quote.tolerant_pieces(text)) for rank, source, text in worthwhile)
         return [Sighting(*one) for one in seen if one[2]]
     sightings = []
     whole_yet = not rule.together
@@ -94,6 +96,15 @@ def _sightings(quote: Quote, results: list[Result], rule: QuoteRule) -> list[Sig
         elif not whole_yet and (pieces := quote.edge_pieces(text)):
             sightings.append(Sighting(rank, source, pieces))
     return sightings
+
+
+def _having_a_seed(quote: Quote, results: list[Result]) -> list[Result]:
+    """The results that can have anything of the quote, found by one search for all seeds."""
+    if not quote.seeds:
+        return [result for result in results if quote.text in result[2]]
+    texts = pl.Series([text for _, _, text in results], dtype=pl.String)
+    has = texts.str.contains_any([seed for _, seed in quote.seeds])
+    return [result for result, worthwhile in zip(results, has, strict=True) if worthwhile]
 
 
 def _texts(

@@ -199,7 +199,7 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
     if without.height:
         raise InvalidInput(
             f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
-            f"first belongs to query {without['query'][0]!r} and has not {needed}; give every "
+            f"first belongs to query {without['query'][0]!r}; give every "
             f"target {needed}, or choose another way with --match ({', '.join(KINDS)})."
         )
     absent = [column for column in _RUN_COLUMNS[kind] if columns and column not in columns]

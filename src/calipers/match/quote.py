@@ -18,7 +18,9 @@ class Quote:
         self.text = text
         self.length = len(text) - text.count(" ")
         self.whole: tuple[Piece, ...] = ((0, self.length),)
-        self._head, self._tail = text[: ANCHOR - 1], text[1 - ANCHOR :]
+        short = range(1, min(ANCHOR, len(text)))
+        self._heads = tuple(text[:n] for n in short)
+        self._tails = tuple(text[-n:] for n in short)
 
     def exact_pieces(self, text: str) -> tuple[Piece, ...]:
         """The whole quote, or what the edges of the text cut off from it.
@@ -33,25 +35,26 @@ class Quote:
         quote, found = self.text, []
         if not text:
             return ()
-        if text[:ANCHOR] in quote or text[0] in self._tail:
+        if text[:ANCHOR] in quote or text.startswith(self._tails):
             if start := _longest_end(quote, text):
                 found.append((start, len(quote)))
             if len(text) >= ANCHOR:
                 found += _occurrences(quote, text)
-        if (text[-ANCHOR:] in quote or text[-1] in self._head) and (
+        if (text[-ANCHOR:] in quote or text.endswith(self._heads)) and (
             end := _longest_beginning(quote, text)
         ):
             found.append((0, end))
-        return self._without_spaces(found)
+        return self._without_spaces(found) if found else ()
 
     def tolerant_pieces(self, text: str) -> tuple[Piece, ...]:
         """The stretches of the quote that the most similar place of the text has unchanged."""
         if self.text in text:
             return self.whole
-        return self._without_spaces(similar_stretches(self.text, self._seeds, text))
+        return self._without_spaces(similar_stretches(self.text, self.seeds, text))
 
     @cached_property
-    def _seeds(self) -> list[tuple[int, str]]:
+    def seeds(self) -> list[tuple[int, str]]:
+        """Short stretches of the quote; a text without any of them holds no piece of it."""
         return seeds_of(self.text)
 
     @cached_property
