@@ -1,0 +1,70 @@
+import pytest
+
+from calipers import evaluate
+from calipers.analyse.comparable import obstacles, shared_queries
+from calipers.analyse.compare import compare_scores
+from calipers.errors import InvalidInput
+from tests.systems import measured, records
+
+HITS = [1, 2, 3, None, 1, 2]
+
+
+def changed(number, **fields):
+    made = records(HITS)
+    made[number].update(fields)
+    return evaluate(made, metrics="mrr,recall@5")
+
+
+def test_what_was_measured_alike_may_be_compared():
+    assert obstacles({"a": measured(HITS), "b": measured(HITS[::-1])}) == []
+
+
+def test_intervals_and_ties_may_differ():
+    first, second = measured(HITS), measured(HITS, seed=9, level=0.9, ties="trec")
+    assert obstacles({"a": first, "b": second}) == []
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        (lambda: measured(HITS[:-1]), r"different queries: 1 query is only in a \('q5'\)"),
+        (lambda: measured([*HITS, 1, 1]), r"2 queries are only in b \('q6', 'q7'\)"),
+        (lambda: changed(1, query="other"), "'q1' is 'question 1' in a and 'other' in b"),
+        (lambda: changed(2, ground_truth={"target": 1, "x2": 1}),
+         "different ground truth: query 'q2' has 1 relevant targets in a and 2 in b"),
+        (lambda: changed(2, ground_truth={"x2": 1}), "the queries are the same, the items"),
+        (lambda: changed(2, ground_truth={"target": 2}), "the queries are the same, the items"),
+        (lambda: measured(HITS, missing="exclude"),
+         "policy missing is 'zero' in a and 'exclude' in b"),
+        (lambda: measured(HITS, rel=1), "setting rel is None in a and 1 in b"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_said(other, sentence):
+    systems = {"a": measured(HITS), "b": other()}
+    with pytest.raises(InvalidInput, match=sentence) as refused:
+        compare_scores(systems, metrics=["mrr"] if "rel" not in sentence else None)
+    assert "--anyway" in str(refused.value)
+
+
+def test_what_was_compared_anyway_is_marked_and_uses_the_shared_queries():
+    comparison = compare_scores({"a": measured(HITS), "b": measured([2, 1, 1, 1])}, anyway=True)
+    assert comparison.queries["query"].to_list() == ["q0", "q1", "q2", "q3"]
+    assert "2 queries are only in a" in comparison.overridden[0]
+    assert comparison.to_dict()["overridden"] == list(comparison.overridden)
+    assert comparison.mean("a", "mrr").n == 4
+
+
+def test_nothing_in_common_is_refused_even_anyway():
+    other = evaluate([{**record, "id": f"r{i}"} for i, record in enumerate(records(HITS))],
+                     metrics="mrr")  # fmt: skip
+    with pytest.raises(InvalidInput, match="a and b share no queries: a has 'q0', 'q1', 'q2', …"):
+        compare_scores({"a": measured(HITS), "b": other}, anyway=True)
+
+
+def test_values_follow_their_queries_whatever_the_order():
+    backwards = evaluate(records([1, 2, 3, 4, 5, 6])[::-1], metrics="mrr,recall@5")
+    systems = {"a": measured([2, 3, 4, 5, 6, 7]), "b": backwards}
+    assert obstacles(systems) == []
+    assert shared_queries(systems)["query"].to_list() == [f"q{i}" for i in range(6)]
+    found = compare_scores(systems).largest("b", "mrr", wins=True, count=1)
+    assert (found[0].query, found[0].baseline, found[0].system) == ("q0", 0.5, 1.0)
