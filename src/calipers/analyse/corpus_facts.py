@@ -118,7 +118,8 @@ def _pieced_together(
                     continue
                 key = quote.text, document
                 pieces[key] = union([*pieces.get(key, ()), *held])
-                if size(held) >= _enough(quote.length, matching.least):
+                # Word for word, no chunk holds it alone: that was looked for before.
+                if matching.least < 1 and size(held) >= _enough(quote.length, matching.least):
                     alone.setdefault(quote.text, document)
     lengths = {quote.text: quote.length for quote in quotes}
     for (text, document), together in pieces.items():

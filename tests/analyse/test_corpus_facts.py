@@ -1,0 +1,103 @@
+"""Quotes and spans looked for in a corpus."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.analyse.corpus_facts import study_corpus
+from calipers.io.corpus import open_corpus
+from calipers.match.choose import parse_matching
+from calipers.model.ground_truth import TARGET_SCHEMA
+
+TEXT = "Prince Andrew looked at the sky, the lofty sky, not clear yet still immeasurably lofty."
+
+
+def targets(**columns):
+    frame = pl.DataFrame(columns)
+    return frame.with_columns(
+        pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in TARGET_SCHEMA.items()
+        if name not in frame.columns
+    )
+
+
+def chunks(text, size, document="doc"):
+    return [
+        {"id": f"{document}-{at}", "document": document, "start": at, "text": text[at : at + size]}
+        for at in range(0, len(text), size)
+    ]
+
+
+def study(rows, wanted, how):
+    return study_corpus(open_corpus(rows).batches, wanted, parse_matching(how))
+
+
+@given(
+    start=st.integers(0, len(TEXT) - 20),
+    length=st.integers(12, 20),
+    size=st.integers(10, len(TEXT)),
+)
+def test_a_quote_is_whole_where_one_chunk_holds_it_and_split_where_several_do(start, length, size):
+    quote = TEXT[start : start + length].strip()
+    at = TEXT.index(quote)
+    rows = chunks(TEXT, size)
+    facts = study(rows, targets(quote=[quote]), "quote")
+    whole = any(quote in row["text"] for row in rows)
+    assert facts.whole[0] == whole
+    assert facts.split[0] == (not whole)
+    assert facts.document[0] == "doc"
+    span = targets(document=["doc"], start=[at], end=[at + len(quote)])
+    by_span = study(rows, span, "span(min=1)")
+    assert by_span.whole[0] == any(
+        row["start"] <= at and at + len(quote) <= row["start"] + len(row["text"]) for row in rows
+    )
+    assert by_span.split[0] == (not by_span.whole[0])
+
+
+def test_what_is_in_no_document_is_neither_whole_nor_split():
+    wanted = targets(quote=["Napoleon looked at the river", "the lofty sky"])
+    facts = study(chunks(TEXT, 50), wanted, "quote")
+    assert facts.whole.tolist() == [False, True]
+    assert facts.split.tolist() == [False, False]
+    assert facts.document.to_list() == [None, "doc"]
+
+
+def test_pieces_of_different_documents_do_not_make_a_quote():
+    rows = [
+        *chunks("the lock that guards", 50, "a"),
+        *chunks("the interpreter from threads", 50, "b"),
+    ]
+    wanted = targets(quote=["the lock that guards the interpreter from threads"])
+    facts = study(rows, wanted, "quote")
+    assert not facts.whole[0]
+    assert not facts.split[0]
+
+
+def test_line_breaks_and_case_matter_as_little_as_in_matching():
+    rows = [{"id": "c", "text": "The\n GIL is\u00ad a Lock."}]
+    exact = study(rows, targets(quote=["gil is a lock"]), "quote")
+    folded = study(rows, targets(quote=["gil is a lock"]), "quote(case=ignore)")
+    assert (exact.whole[0], folded.whole[0]) == (False, True)
+
+
+def test_a_tolerant_matching_finds_a_quote_with_a_typing_error():
+    rows = [{"id": "c", "text": "The global interpreter lock is a mutex that guards objects."}]
+    wanted = targets(quote=["The global interpreter lock is a mutes that guards objects."])
+    assert not study(rows, wanted, "quote").whole[0]
+    assert study(rows, wanted, "quote(min=0.8)").whole[0]
+
+
+@pytest.mark.parametrize(("item", "there"), [("doc-0", True), ("doc", True), ("other", False)])
+def test_ids_may_be_those_of_chunks_or_of_documents(item, there):
+    facts = study(chunks(TEXT, 40), targets(item=[item]), "id")
+    assert facts.whole[0] == there
+    assert not facts.split[0]
+
+
+def test_chunks_without_places_only_tell_that_the_document_is_there():
+    rows = [{"id": "c", "document": "doc", "text": TEXT}]
+    wanted = targets(document=["doc", "gone"], start=[3, 3], end=[9, 9])
+    facts = study(rows, wanted, "span")
+    assert facts.whole.tolist() == [True, False]
+    assert not facts.split.any()

@@ -1,0 +1,219 @@
+"""Each reason on data made to show it, and what stands around the reasons."""
+
+import pytest
+
+from calipers.api.misses import misses
+from calipers.errors import InvalidInput, NoCommonIds
+
+SAFE = {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]}
+
+
+def only_reason(record, **settings):
+    found = misses([record, SAFE], **{"k": 2, **settings})
+    assert found.table.height == 1
+    return found.table.row(0, named=True)
+
+
+def test_right_document_wrong_chunk_by_the_documents_of_the_run():
+    row = only_reason(
+        {
+            "query": "q",
+            "retrieved": [{"id": "a1", "document": "a"}],
+            "ground_truth": [{"id": "a2", "document": "a"}],
+        }
+    )
+    assert row["reason"] == "wrong_chunk"
+    assert row["instead"] == ["a1"]
+
+
+def test_right_document_wrong_chunk_by_the_documents_of_the_corpus():
+    corpus = [
+        {"id": "a1", "document": "a", "text": "one"},
+        {"id": "a2", "document": "a", "text": "two"},
+        {"id": "s", "document": "b", "text": "three"},
+    ]
+    record = {"query": "q", "retrieved": ["a1"], "ground_truth": ["a2"]}
+    assert only_reason(record)["reason"] == "not_returned"
+    assert only_reason(record, corpus=corpus)["reason"] == "wrong_chunk"
+
+
+def test_a_chunk_of_the_document_below_k_is_no_consolation():
+    record = {
+        "query": "q",
+        "retrieved": [{"id": "x"}, {"id": "y"}, {"id": "a1", "document": "a"}],
+        "ground_truth": [{"id": "a2", "document": "a"}],
+    }
+    assert only_reason(record)["reason"] == "not_returned"
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"retrieved": ["x", "y", "z"], "error": "timeout"}, "retriever_error"),
+        ({"retrieved": []}, "nothing_returned"),
+        ({"retrieved": ["x", "y", "z", "a"]}, "below_k"),
+        ({"retrieved": ["x", "x", "x", "a"]}, "crowded_out"),
+        ({"retrieved": ["x", "x"]}, "crowded_out"),
+        ({"retrieved": ["x", "y"], "stages": {"candidates": ["y", "x", "a"]}}, "lost_by_reranker"),
+        ({"retrieved": ["x", "y", "a"], "stages": {"candidates": ["a"]}}, "lost_by_reranker"),
+        ({"retrieved": ["x", "y", "a"], "stages": {"candidates": ["x", "y", "a"]}}, "below_k"),
+        ({"retrieved": ["x"], "stages": {"exact": ["a"]}}, "missed_by_index"),
+        ({"retrieved": ["x"], "stages": {"exact": ["x"], "candidates": []}}, "never_a_candidate"),
+        ({"retrieved": ["x", "y"]}, "not_returned"),
+    ],
+)
+def test_reasons(record, reason):
+    row = only_reason({"query": "q", "ground_truth": ["a"], **record})
+    assert row["reason"] == reason
+
+
+def test_the_same_text_under_two_ids_is_a_repetition():
+    texts = [{"id": n, "text": "the same words"} for n in ("x", "y")]
+    row = only_reason({"query": "q", "retrieved": texts, "ground_truth": [{"id": "a"}]}, match="id")
+    assert row["reason"] == "crowded_out"
+
+
+def test_a_query_that_the_run_does_not_have():
+    found = misses(ground_truth={"q": ["a"], "r": ["s"]}, run={"r": ["s"]}, k=1)
+    assert found.reasons == {"not_in_run": 1}
+    excluded = misses(
+        ground_truth={"q": ["a"], "r": ["s"]}, run={"r": ["s"]}, k=1, missing="exclude"
+    )
+    assert excluded.reasons == {}
+    assert excluded.targets == 1
+    assert any("left out" in note for note in excluded.notes)
+
+
+def test_quotes_not_in_the_corpus_split_and_in_the_wrong_chunk():
+    corpus = [
+        {"id": "d-1", "document": "d", "text": "The GIL is a lock that lets"},
+        {"id": "d-2", "document": "d", "text": "one thread run at a time."},
+        {"id": "d-3", "document": "d", "text": "It guards reference counts."},
+    ]
+    texts = {row["id"]: row for row in corpus}
+    record = {
+        "query": "What is the GIL?",
+        "retrieved": [texts["d-2"]],
+        "ground_truth": [
+            {"quote": "a lock that lets one thread run"},
+            {"quote": "It guards reference counts."},
+            {"quote": "It was removed in 1066."},
+            {"quote": "one thread run"},
+        ],
+    }
+    found = misses([record], corpus=corpus, k=5)
+    assert dict(found.table.select("quote", "reason").iter_rows()) == {
+        "a lock that lets one thread run": "split_over_chunks",
+        "It guards reference counts.": "wrong_chunk",
+        "It was removed in 1066.": "not_in_corpus",
+    }
+    assert [(step.name, step.lost) for step in found.waterfall] == [
+        ("corpus", 1), ("chunking", 1), ("answer", 0), ("list", 1), ("k", 0),
+    ]  # fmt: skip
+
+
+def test_spans_split_over_chunks():
+    corpus = [
+        {"id": f"d-{at}", "document": "d", "start": at, "text": "x" * 10} for at in (0, 10, 20)
+    ]
+    record = {
+        "query": "q",
+        "retrieved": [{"id": "d-0", "document": "d", "start": 0, "end": 10}],
+        "ground_truth": [
+            {"document": "d", "start": 2, "end": 8},
+            {"document": "d", "start": 15, "end": 25},
+            {"document": "d", "start": 40, "end": 50},
+        ],
+    }
+    found = misses([record], corpus=corpus, k=5)
+    assert found.table["reason"].to_list() == ["split_over_chunks", "not_in_corpus"]
+
+
+def test_alternatives_are_one_piece_and_the_one_that_came_nearest_speaks_for_it():
+    record = {
+        "query": "q",
+        "retrieved": ["x", "y", "b"],
+        "ground_truth": [{"id": "a", "group": "g"}, {"id": "b", "group": "g"}, {"id": "x"}],
+    }
+    found = misses([record], k=2)
+    assert (found.targets, found.found) == (2, 1)
+    assert found.table.select("item", "reason", "rank").row(0) == ("b", "below_k", 3)
+
+
+def test_grades_below_rel_are_no_misses():
+    found = misses(ground_truth={"q": {"a": 1, "b": 2, "c": 0}}, run={"q": ["b"]}, k=1, rel=2)
+    assert found.targets == found.found == 1
+
+
+def test_false_positives_are_counted_by_query_the_most_frequent_first():
+    truth = {q: ["s"] for q in ("q1", "q2", "q3")}
+    run = {"q1": ["hub", "s"], "q2": ["x", "hub"], "q3": ["s", "hub", "hub"]}
+    found = misses(ground_truth=truth, run=run, k=2)
+    first = found.false_positives.row(0, named=True)
+    assert (first["item"], first["queries"], first["mean_rank"]) == ("hub", 3, pytest.approx(5 / 3))
+    assert first["unjudged"] == 3
+    assert first["examples"] == ["q1", "q2", "q3"]
+    assert found.false_positives["item"].to_list() == ["hub", "x"]
+
+
+def test_judged_irrelevant_results_are_false_positives_that_were_judged():
+    found = misses(ground_truth={"q": {"a": 1, "b": 0}}, run={"q": ["b", "a"]}, k=1)
+    row = found.false_positives.row(0, named=True)
+    assert (row["item"], row["unjudged"]) == ("b", 0)
+
+
+def test_candidates_and_exact_search_from_runs_of_their_own():
+    truth, run = {"q": ["a", "b", "s"]}, {"q": ["s", "x"]}
+    found = misses(
+        ground_truth=truth, run=run, k=2, candidates={"q": ["s", "a"]}, exact={"q": ["b", "a"]}
+    )
+    assert dict(found.table.select("item", "reason").iter_rows()) == {
+        "a": "lost_by_reranker",
+        "b": "missed_by_index",
+    }
+    assert found.table["candidate_rank"].to_list() == [2, None]
+    assert found.table["exact_rank"].to_list() == [2, 1]
+
+
+def test_candidates_of_another_corpus_are_refused():
+    with pytest.raises(NoCommonIds):
+        misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, candidates={"q": ["zzz"]})
+
+
+def test_a_stage_that_nobody_knows_is_named():
+    record = {"query": "q", "retrieved": ["s"], "ground_truth": ["s"], "stages": {"candidate": []}}
+    with pytest.raises(InvalidInput, match="candidate.*Did you mean candidates"):
+        misses([record])
+
+
+def test_another_corpus_is_refused():
+    with pytest.raises(InvalidInput, match="not the one that was searched"):
+        misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, corpus={"other": "text"})
+
+
+def test_a_corpus_that_lacks_what_was_returned_is_noted():
+    found = misses(ground_truth={"q": ["s", "t"]}, run={"q": ["s", "t"]}, k=2, corpus={"s": "text"})
+    assert found.table.height == 0
+    assert any("1 of the targets that were returned" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "x", True])
+def test_k_must_be_a_whole_number(k):
+    with pytest.raises(InvalidInput, match="k"):
+        misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, k=k)
+
+
+def test_nothing_missed_is_an_empty_table_with_the_same_columns():
+    found = misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, k=1)
+    some = misses(ground_truth={"q": ["s", "t"]}, run={"q": ["s"]}, k=1)
+    assert found.table.height == 0
+    assert found.table.schema == some.table.schema
+    assert found.to_dict()["reasons"] == []
+
+
+def test_to_dict_says_everything():
+    found = misses(ground_truth={"q": ["s", "t"]}, run={"q": ["s", "u"]}, k=2).to_dict()
+    assert (found["targets"], found["found"], found["missed"]) == (2, 1, 1)
+    assert found["misses"][0]["instead"] == ["u"]
+    assert found["reasons"][0]["count"] == 1
+    assert found["false_positives"][0]["item"] == "u"
