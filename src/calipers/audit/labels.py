@@ -120,8 +120,8 @@ def single_targets(ground_truth: GroundTruth) -> Finding:
 
 
 def _ceiling(targets: pl.Series, k: int) -> float:
-    mean = (targets.clip(upper_bound=k) / k).mean()
-    return float(mean) if isinstance(mean, int | float) else 0.0
+    won = int(targets.clip(upper_bound=k).sum())
+    return won / (k * targets.len()) if targets.len() else 0.0
 
 
 def short_quotes(ground_truth: GroundTruth) -> Finding:

@@ -73,18 +73,22 @@ def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
     first = np.ones(units.size, dtype=np.bool_)
     first[1:] = owner[1:] != owner[:-1]
     kept = whole | first
-    frame = pl.DataFrame({"owner": owner[kept], "shingle": mixed[kept]}, schema=_SHINGLED)
-    return frame.unique()
+    return pl.DataFrame({"owner": owner[kept], "shingle": mixed[kept]}, schema=_SHINGLED)
 
 
 @dataclass(frozen=True, eq=False)
 class SimilarTexts:
     """An index of shingled texts, to hold others against."""
 
-    shingled: pl.DataFrame
-    """owner, shingle."""
+    listed: pl.DataFrame
+    """owner, shingle; a shingle may stand there several times."""
     least: float
     """The similarity from which two texts are almost the same."""
+
+    @cached_property
+    def shingled(self) -> pl.DataFrame:
+        """owner, shingle, each pair once."""
+        return self.listed.unique()
 
     @cached_property
     def _sizes(self) -> pl.DataFrame:
@@ -112,12 +116,12 @@ class SimilarTexts:
         other, owner, similarity.
         """
         others = others.rename({"owner": "other"})
+        pairs = others.join(self._rarest, on="shingle").select("other", "owner").unique()
+        # Most texts of a stream are like nothing in the index: only now is it worth the work.
+        others = others.join(pairs.select("other").unique(), on="other", how="semi").unique()
         sizes = others.group_by("other").len("other_size")
         candidates = (
-            others.join(self._rarest, on="shingle")
-            .select("other", "owner")
-            .unique()
-            .join(sizes, on="other")
+            pairs.join(sizes, on="other")
             .join(self._sizes, on="owner")
             .filter(
                 pl.col("other_size") >= pl.col("size") * self.least - 1e-9,

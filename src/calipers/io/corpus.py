@@ -17,7 +17,7 @@ from calipers.io.corpus_columns import (
 from calipers.io.source import Progress, Source
 
 ROWS_AT_ONCE = 20_000
-CHARACTERS_AT_ONCE = 8_000_000
+CHARACTERS_AT_ONCE = 4_000_000
 """A batch is handed on when it has grown to either; what is held in memory stays near that."""
 
 Scan = Callable[[], Iterator[pl.DataFrame]]
@@ -134,12 +134,14 @@ def _regrouped(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         while batch.height:
             lengths = batch["text"].str.len_chars().cum_sum()
             fitting = int((lengths <= CHARACTERS_AT_ONCE - characters).sum())
-            take = min(max(1, fitting), ROWS_AT_ONCE - rows)
+            take = min(fitting, ROWS_AT_ONCE - rows)
+            if not take and waiting:
+                yield pl.concat(waiting)
+                waiting, rows, characters = [], 0, 0
+                continue
+            take = max(1, take)  # A document larger than a batch comes alone.
             waiting.append(batch[:take])
             rows, characters = rows + take, characters + int(lengths[take - 1])
             batch = batch[take:]
-            if batch.height or rows >= ROWS_AT_ONCE or characters >= CHARACTERS_AT_ONCE:
-                yield pl.concat(waiting)
-                waiting, rows, characters = [], 0, 0
     if waiting:
         yield pl.concat(waiting)

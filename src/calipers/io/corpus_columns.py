@@ -1,6 +1,7 @@
 """The columns of a corpus, whatever other people call them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -43,7 +44,12 @@ def name_columns(names: Iterable[str]) -> dict[str, str]:
     >>> name_columns(["doc_id", "chunk_id", "Text"])
     {'text': 'Text', 'id': 'chunk_id', 'document': 'doc_id'}
     """
-    lower = {name.strip().lower(): name for name in reversed(list(names))}
+    return dict(_named(tuple(names)))
+
+
+@lru_cache(maxsize=64)  # The objects of a JSON lines file mostly have the same names.
+def _named(names: tuple[str, ...]) -> dict[str, str]:
+    lower = {name.strip().lower(): name for name in reversed(names)}
     found: dict[str, str] = {}
     for ours, others in ALSO_CALLED.items():
         for other in others:
