@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.analyse import intervals
+from calipers.analyse import intervals, resampling
 from calipers.analyse.distributions import normal_cdf
 from calipers.analyse.intervals import (
-    Interval,
     exact_mean,
     mean_interval,
     mean_intervals,
     quantile_of_sorted,
 )
 from calipers.errors import InvalidInput
+from calipers.model.interval import Interval
 
 NAN = float("nan")
 scores = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
@@ -93,7 +93,7 @@ def test_0_and_1_are_no_share_where_the_caller_says_so_or_names_a_method():
 def test_the_expansion_is_what_makes_small_samples_honest():
     data = generator(3).normal(size=(8, 500))
     expanded = mean_intervals(data)
-    plain = np.percentile(intervals.bootstrap_means(data, 2000, 0), [2.5, 97.5], axis=0)
+    plain = np.percentile(resampling.bootstrap_means(data, 2000, 0), [2.5, 97.5], axis=0)
     covered = np.mean([interval.low <= 0 <= interval.high for interval in expanded])
     covered_plain = np.mean((plain[0] <= 0) & (plain[1] >= 0))
     assert covered_plain < 0.92 < covered
@@ -182,7 +182,7 @@ def test_columns_with_the_same_gaps_are_drawn_once(monkeypatch):
     table = generator(6).random((25, 4))
     table[2, 1:3] = NAN
     drawn = []
-    original = intervals.bootstrap_means
+    original = resampling.bootstrap_means
 
     def counting(values, resamples, seed):
         drawn.append(values.shape)
@@ -219,7 +219,7 @@ def test_wrong_input_is_refused():
     with pytest.raises(InvalidInput, match=r"confidence level is out of range: found 95"):
         mean_interval([0.0, 1.0], level=95)
     with pytest.raises(InvalidInput, match="interval method is unknown: found 'exact'"):
-        mean_interval([0.0, 1.0], method="exact")
+        mean_interval([0.0, 1.0], method="exact")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="interval method is unknown: found 'wilson'"):
         mean_interval([0.0, 0.5], method="wilson")
     with pytest.raises(InvalidInput, match="found inf"):

@@ -21,7 +21,7 @@ SAMPLE = np.random.Generator(np.random.PCG64(5)).random((37, 3))
 def naive_indices(n, seed, count):
     """One raw word at a time, low half first, the biased remainders passed over."""
     source = np.random.PCG64(seed)
-    indices = []
+    indices: list[int] = []
     while len(indices) < count:
         word = int(source.random_raw())
         for half in (word % 2**32, word // 2**32):
