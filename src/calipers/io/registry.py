@@ -75,6 +75,12 @@ def _read_mapping(sight: Sight, role: Role, _: bool) -> Opened:
     return mappings.read(value, role, sight.name)
 
 
+def _is_lines(sight: Sight) -> bool:
+    """Lines of text that are not a table with a header."""
+    has_header = sight.table is not None and tables.is_long(sight.table.columns)
+    return sight.is_text and not has_header
+
+
 def _is_plain_records(sight: Sight) -> bool:
     """Records of our form with neither results nor ground truth, or of no known form."""
     look = sight.look
@@ -88,21 +94,21 @@ FORMATS: tuple[Format, ...] = (
     Format("beir_qrels", "BEIR judgements", beir.is_qrels, beir.read_qrels),
     Format(
         "trec_run", "a TREC run",
-        lambda s: s.is_text and trec.detect_run(s.source), lambda s, *_: trec.read_run(s.source),
+        lambda s: _is_lines(s) and trec.detect_run(s.source), lambda s, *_: trec.read_run(s.source),
     ),
     Format(
         "trec_judgements", "TREC judgements",
-        lambda s: s.is_text and trec.detect_judgements(s.source),
+        lambda s: _is_lines(s) and trec.detect_judgements(s.source),
         lambda s, *_: trec.read_judgements(s.source),
     ),
     Format(
         "msmarco_run", "an MS MARCO run (query, item, rank)",
-        lambda s: s.is_text and marco.could_be_run(s), lambda s, *_: marco.read_run(s.source),
+        lambda s: _is_lines(s) and marco.could_be_run(s), lambda s, *_: marco.read_run(s.source),
         only="run",
     ),
     Format(
         "three_columns", "judgements (query, item, grade)",
-        lambda s: s.is_text and marco.could_be_judgements(s),
+        lambda s: _is_lines(s) and marco.could_be_judgements(s),
         lambda s, *_: marco.read_judgements(s.source), only="ground_truth",
     ),
     Format(

@@ -52,12 +52,17 @@ class Sight:
         if found is None:
             return None
         names, separator = found
-        lazy = delimited.scan(self.source, separator)
-        if not frozenset(names) >= BEIR_QRELS:
-            with explained(self.name):
-                columns = lazy.collect_schema().names()
-                lazy = lazy.select(delimited.rearmed(pl.col(c)).alias(c) for c in columns)
-        return Table(lazy, self.name, lambda row: delimited.line_of(self.source, row, separator))
+
+        def scan() -> pl.LazyFrame:
+            lazy = delimited.scan(self.source, separator)
+            if frozenset(names) >= BEIR_QRELS:
+                return lazy
+            return lazy.select(delimited.rearmed(pl.all()).name.keep())
+
+        def where(row: int) -> str:
+            return delimited.line_of(self.source, row, separator)
+
+        return Table(scan, self.name, where, frozenset(names))
 
     @cached_property
     def row_keys(self) -> dict[str | None, frozenset[str]]:

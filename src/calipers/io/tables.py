@@ -6,7 +6,8 @@ own columns are recognised as the keys of its JSON are.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -39,19 +40,23 @@ Where = Callable[[int], str]
 class Table:
     """A table on its way in: lazily read, with its name and the place of each row."""
 
-    lazy: pl.LazyFrame
+    open: Callable[[], pl.LazyFrame]
     name: str
     where: Where
+    columns: frozenset[str]
+    """The names of the columns, as the file has them."""
 
-    @property
-    def columns(self) -> frozenset[str]:
-        """The names of the columns, as the file has them."""
-        return frozenset(self.lazy.collect_schema().names())
+    @cached_property
+    def lazy(self) -> pl.LazyFrame:
+        """The table itself, opened when somebody wants more than the names of its columns."""
+        return self.open()
 
 
 def in_memory(lazy: pl.LazyFrame, name: str) -> Table:
     """A table whose rows have numbers and no lines."""
-    return Table(lazy, name, lambda row: f"{name}, row {row + 1}")
+    with explained(name):
+        columns = frozenset(lazy.collect_schema().names())
+    return Table(lambda: lazy, name, lambda row: f"{name}, row {row + 1}", columns)
 
 
 @contextmanager
@@ -100,7 +105,7 @@ def read_long(table: Table, role: Role) -> Dataset:
         if frozenset(schema.names()) >= BEIR_QRELS and role != "run":
             names["score"] = "grade"
         lazy = table.lazy.select(pl.col(theirs).alias(ours) for theirs, ours in names.items())
-        return _read_long(Table(lazy, table.name, table.where), schema.names(), role)
+        return _read_long(replace(table, open=lambda: lazy), schema.names(), role)
 
 
 def _read_long(table: Table, found: list[str], role: Role) -> Dataset:
@@ -173,6 +178,7 @@ def _cast(
     frame: pl.DataFrame, schema: dict[str, pl.DataType], where: Where, offset: int
 ) -> pl.DataFrame:
     columns = []
+    needed = _needed(frame.columns)
     for name in frame.columns:
         column, dtype = frame[name], schema[name]
         if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Boolean, pl.Object):
@@ -184,14 +190,14 @@ def _cast(
             whole = column.cast(pl.Int64, strict=False)
             column = whole if (whole.cast(pl.Float64) == column).all() else column
         if column.dtype == pl.String and dtype.is_numeric():
-            column = column.str.strip_chars()
+            column = column.str.strip_chars().replace("", None)
         cast = column.cast(dtype, strict=False)
         bad = cast.is_null() & column.is_not_null()
         if dtype == pl.Int64() and column.dtype.is_float():
             bad |= cast.cast(pl.Float64).ne_missing(column)
         if dtype == pl.Float64():
             bad |= ~cast.is_finite().fill_null(True)
-        if name in ("query", "item", "score", "rank"):
+        if name in needed:
             bad |= column.is_null()
         if bad.any():
             row = int(bad.arg_true()[0])
@@ -200,7 +206,27 @@ def _cast(
                 f"must hold {WANTED[str(dtype)]} in every row."
             )
         columns.append(cast)
-    return pl.DataFrame(columns)
+    made = pl.DataFrame(columns)
+    nameless = made.select(pl.all_horizontal(pl.col(_identities(made.columns)).is_null()))
+    if nameless.to_series().any():
+        row = int(nameless.to_series().arg_true()[0])
+        raise InvalidInput(
+            f"A row names nothing at {where(offset + row)}: "
+            f"{', '.join(_identities(made.columns))} hold nothing; fill one of them."
+        )
+    return made
+
+
+def _identities(columns: list[str]) -> list[str]:
+    """The columns by one of which a row says what it is about."""
+    return [name for name in ("item", "text", "quote", "document") if name in columns]
+
+
+def _needed(columns: list[str]) -> set[str]:
+    """The columns that must be filled in every row; ranks make scores dispensable."""
+    identity = _identities(columns)
+    score = set() if "rank" in columns else {"score"}
+    return {"query", "rank", *score, *(identity if len(identity) == 1 else ())}
 
 
 def _shown(value: Any) -> str:

@@ -47,10 +47,10 @@ def write(parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[Path]:
                     bare.add(item)
                     qrels.write(_cells(entry.query, item, plain_number(row["grade"])))
                     remarks.add(
-                        "{n} grades are not whole numbers; BEIR's own loader takes whole ones.",
+                        "Grades that are not whole, which BEIR's own loader does not take: {n}.",
                         int(not row["grade"].is_integer()),
                     )
-    remarks.add("No text is known for {n} items; corpus.jsonl lacks them.", len(bare - known))
+    remarks.add("Items whose text is not known, absent from corpus.jsonl: {n}.", len(bare - known))
     return files
 
 

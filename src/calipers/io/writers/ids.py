@@ -44,4 +44,4 @@ def id_of(text: str) -> str:
     return "quote-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
-MADE_IDS = "{n} quotes had no id; each is given one made from its text."
+MADE_IDS = "Quotes without an id, each given one made from its text: {n}."

@@ -31,7 +31,7 @@ def write(parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[Path]:
                 if "item" in row and "text" in row:
                     corpus[row["item"]] = corpus.get(row["item"]) or row["text"]
     remarks.add(
-        "No text is known for {n} nodes; they stand in the corpus with an empty one.",
+        "Nodes whose text is not known, in the corpus with an empty one: {n}.",
         sum(not text for text in corpus.values()),
     )
     whole = {"queries": queries, "corpus": corpus, "relevant_docs": relevant, "mode": "text"}

@@ -40,9 +40,10 @@ def _contexts(rows: list[dict[str, Any]], text: str, part: str, remarks: Remarks
     held = [row for row in rows if text in row or "item" in row]
     if not (_all_have(held, text) or _all_have(held, "item")):
         held = [row for row in held if text in row]
+    kind = "Results" if part == "retrieved" else "Targets"
     remarks.add(
-        f"{{n}} {'results' if part == 'retrieved' else 'targets'} have neither the text nor the id "
-        "that the others of their query have; they are left out.",
+        f"{kind} with neither the text nor the id that the others of their query have, left out: "
+        "{n}.",
         len(rows) - len(held),
     )
     found: dict[str, Any] = {}

@@ -23,12 +23,10 @@ class Remarks:
 def note_filled(filled: Counter[str], remarks: Remarks) -> None:
     """Say how many queries were on one side only."""
     remarks.add(
-        "{n} of the queries are missing from the run; they are written with an empty list of "
-        "results.",
+        "Queries missing from the run, written with an empty list of results: {n}.",
         filled["missing_from_run"],
     )
     remarks.add(
-        "{n} of the queries of the run are not in the ground truth; they are written with an "
-        "empty list of targets.",
+        "Queries missing from the ground truth, written with an empty list of targets: {n}.",
         filled["unknown_to_ground_truth"],
     )

@@ -89,7 +89,9 @@ def _targets(truth: GroundTruth) -> pl.DataFrame:
     ]
     if not {"item", "quote", "document"} & set(used):
         used.append("item")
-    frame = targets.select(used)
+    frame = targets.select(sorted(used, key=lambda name: (name != "query", name == "grade")))
+    if (frame["grade"] == frame["grade"].round()).all():
+        frame = frame.with_columns(pl.col("grade").cast(pl.Int64))
     known = truth.queries.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query")))
     if known.height:
         texts = truth.queries.select("query", query_text="text")
@@ -107,12 +109,16 @@ def _nested(parts: Iterable[Dataset], remarks: Remarks, *, as_text: bool) -> Fra
     """One row per query; in a text table lists and objects are JSON in their cells."""
     waiting = records(parts, remarks)
     rows = list(islice(waiting, ROWS_AT_ONCE))
+    schema = NESTED
+    if len(rows) < ROWS_AT_ONCE:
+        # All there is: a column that nobody fills is not needed.
+        schema = {name: NESTED[name] for name in NESTED if any(name in row for row in rows)}
     while rows:
         if as_text:
             cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
-            yield pl.DataFrame(cells, schema=dict.fromkeys(NESTED, pl.String()))
+            yield pl.DataFrame(cells, schema=dict.fromkeys(schema, pl.String()))
         else:
-            yield pl.DataFrame([_spread(row) for row in rows], schema=NESTED)
+            yield pl.DataFrame([_spread(row) for row in rows], schema=schema)
         rows = list(islice(waiting, ROWS_AT_ONCE))
 
 
@@ -151,8 +157,8 @@ def _write_text(frames: Frames, file: BinaryIO, separator: str, remarks: Remarks
         texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
         armed = frame.select(pl.col(texts).str.contains(ARMED).sum()).row(0) if texts else ()
         remarks.add(
-            "{n} cells begin as a formula does; each has an apostrophe before it, which Calipers "
-            "takes away when it reads them.",
+            "Cells that begin as a formula does, written after an apostrophe (which Calipers takes "
+            "away when it reads them): {n}.",
             sum(one or 0 for one in armed),
         )
         safe = frame.with_columns(disarmed(pl.col(name)).alias(name) for name in texts)

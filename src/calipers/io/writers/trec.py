@@ -79,7 +79,7 @@ def _write_judgements(part: Dataset, file: BinaryIO, remarks: Remarks) -> None:
         return
     targets = part.ground_truth.targets.drop_nulls("item")
     broken = targets.filter(pl.col("grade") != pl.col("grade").round()).height
-    remarks.add("{n} grades are not whole numbers, which trec_eval cuts off.", broken)
+    remarks.add("Grades that are not whole, which trec_eval cuts off: {n}.", broken)
     _write_lines(
         targets.select(
             without_blanks(targets["query"], remarks),
@@ -129,7 +129,7 @@ def _scores(batch: RankedBatch, remarks: Remarks) -> pl.Series:
     code = np.repeat(np.arange(batch.starts.size), batch.lengths)
     replaced = np.bincount(code, weights=(wrong | score.is_null()).to_numpy()) > 0
     remarks.add(
-        "The scores of {n} queries do not say their order; falling numbers are written instead.",
+        "Queries whose scores do not say their order, written with falling numbers instead: {n}.",
         int(replaced.sum()),
     )
     return pl.Series(np.where(replaced[code], falling, score.fill_null(0.0).to_numpy()))
