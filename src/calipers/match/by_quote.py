@@ -77,6 +77,9 @@ def _match(
     return matches, tally
 
 
+REMEMBERED = 50_000
+"""How many normalised texts are kept at hand, so that memory stays bounded."""
+
 Result = tuple[int, str | None, str]
 """Rank, document where known, normalised text."""
 
@@ -111,8 +114,7 @@ def _texts(
     batch: RankedBatch, codes: np.ndarray, ignore_case: bool
 ) -> Iterator[tuple[int, int, list[Result]]]:
     """For each known query its code, its first row and its results, copies left out."""
-    texts = batch.frame["text"].to_list()
-    documents = batch.frame["document"].to_list() if "document" in batch.frame.columns else None
+    columns = batch.frame.select(name for name in ("text", "document") if name in batch.frame)
     # The same chunk comes back for many queries: each text is normalised once.
     normalised: dict[str, str] = {}
     for code, begin, length in zip(
@@ -120,16 +122,17 @@ def _texts(
     ):
         if code < 0:
             continue
+        if len(normalised) > REMEMBERED:
+            normalised.clear()
         results: list[Result] = []
         seen: set[str] = set()
-        for row in range(begin, begin + length):
-            raw = texts[row]
+        for rank, (raw, *document) in enumerate(columns[begin : begin + length].rows(), 1):
             text = normalised.get(raw)
             if text is None:
                 text = normalised[raw] = normalise(raw, ignore_case=ignore_case)
             if text not in seen:
                 seen.add(text)
-                results.append((row - begin + 1, documents[row] if documents else None, text))
+                results.append((rank, document[0] if document else None, text))
         yield code, begin, results
 
 
