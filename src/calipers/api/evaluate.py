@@ -82,8 +82,8 @@ def score(
     }  # fmt: skip
     names = [str(metric) for metric in metrics]
     weighted = {
-        str(_weighted(name).with_rel(prepared.rel)): float(weight)
-        for name, weight in (weights or {}).items()
+        str(metric.with_rel(prepared.rel)): weight
+        for metric, weight in _weighted(weights or {}).items()
     }
     return Scores(
         metrics=tuple(_facts(metric) for metric in metrics),
@@ -117,26 +117,42 @@ def choose_metrics(
         chosen = parse(metrics, ks)
     if not chosen:
         raise InvalidInput("No metric is named; name at least one, such as recall@10.")
-    for name in weights or {}:
-        chosen = (*chosen, _weighted(name))
+    chosen = (*chosen, *_weighted(weights or {}))
     return tuple(dict.fromkeys(metric.with_rel(rel) for metric in chosen))
 
 
-def _weighted(name: str) -> Metric:
-    """The metric of a weight: one, with the cut-off written out."""
-    several = parse([name])
-    if len(several) != 1:
-        raise InvalidInput(
-            f"A weight is given to {name!r}, which stands for {len(several)} metrics; "
-            "give each its own weight."
-        )
-    return several[0]
+def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:
+    """The metrics of a combined score, each once, with its weight."""
+    found: dict[Metric, float] = {}
+    for name, weight in weights.items():
+        several = parse([name])
+        if len(several) != 1:
+            raise InvalidInput(
+                f"A weight is given to {name!r}, which stands for {len(several)} metrics; "
+                "give each its own weight."
+            )
+        metric = several[0]
+        if metric in found:
+            raise InvalidInput(f"The metric {metric} is given two weights; give it one.")
+        if metric.definition.better != "higher":
+            raise InvalidInput(
+                f"The metric {metric} cannot be part of a combined score: more of it is not "
+                "better; combine metrics such as recall@10 and precision@5."
+            )
+        if not (isinstance(weight, int | float) and 0 < weight < float("inf")):
+            raise InvalidInput(
+                f"The weight of {metric} is {weight!r}; a weight is a number above 0."
+            )
+        found[metric] = float(weight)
+    return found
 
 
 def _cutoffs(k: Any) -> list[int] | None:
     if k is None:
         return None
-    several = [k] if isinstance(k, str) or not hasattr(k, "__iter__") else k
+    several = [k] if isinstance(k, str) or not hasattr(k, "__iter__") else list(k)
+    if not several:
+        raise InvalidInput("No cut-off is given in k; give at least one, such as 10.")
     return [check_cutoff(one) for one in several]
 
 

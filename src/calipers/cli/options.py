@@ -139,5 +139,7 @@ def weights(text: str | None) -> dict[str, float] | None:
                 f"The weight {piece!r} in --score cannot be read; write metric=weight with a "
                 "weight above 0, such as recall@10=0.7,precision@5=0.3."
             )
+        if name.strip() in found:
+            raise InvalidInput(f"The metric {name.strip()} is given two weights; give it one.")
         found[name.strip()] = value
     return found

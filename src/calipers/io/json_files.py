@@ -162,7 +162,7 @@ def explain_broken(message: str, content: bytes, source: Source, line: int | Non
     position = int(found[1]) if found else len(content.rstrip())
     at, column = line_and_column(content, position)
     what = "ends in the middle of a value" if "truncated" in message else "is not valid JSON"
-    if "trailing" in message:
+    if "trailing characters" in message:
         what = "goes on after the end of its value"
     return (
         f"The JSON in {source.name}:{line or at}:{column} {what}; "

@@ -34,8 +34,7 @@ class Source:
     def head(self) -> bytes:
         """The first bytes of the content, unpacked, without a byte order mark."""
         with self._open() as file:
-            head = file.read(HEAD)
-        return head.removeprefix(BYTE_ORDER_MARK)
+            return self._take(file, HEAD).removeprefix(BYTE_ORDER_MARK)
 
     def read(self) -> bytes:
         """The whole content, unpacked, without a byte order mark."""
@@ -66,19 +65,21 @@ class Source:
     def _pieces(self) -> Iterator[bytes]:
         total = self.path.stat().st_size if self.path.exists() else 0
         with self._open() as file:
-            while True:
-                try:
-                    piece = file.read(BLOCK)
-                except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                    raise UnreadableFile(
-                        f"The compressed file {self.name} is damaged or cut off ({error}); "
-                        "copy or compress it again."
-                    ) from error
-                if not piece:
-                    return
+            while piece := self._take(file, BLOCK):
                 if self.progress:
                     self.progress(_position(file), total)
                 yield piece
+
+    def _take(self, file: "BufferedReader | Unpacked", size: int) -> bytes:
+        try:
+            return file.read(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise UnreadableFile(
+                f"The compressed file {self.name} is damaged or cut off ({error}); copy or "
+                "compress it again."
+            ) from error
+        except OSError as error:
+            raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
     def _open(self) -> "BufferedReader | Unpacked":
         try:

@@ -17,9 +17,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write to that takes its name only when everything is written."""
     target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(
-            prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent
-        )
+        handle, temporary = tempfile.mkstemp(prefix=".calipers-", suffix=".part", dir=target.parent)
     except OSError as error:
         raise WriteFailed(_sentence(target, error)) from error
     try:

@@ -1,0 +1,370 @@
+"""Every bad input gets one sentence: an error in Python, exit code 2 on the command line."""
+
+import gzip
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
+from tests.command import calipers_command, refused
+
+RECORDS: list[dict[str, Any]] = [
+    {"query": f"q{i}", "retrieved": ["a", "b"], "ground_truth": {"a": 1}} for i in range(5)
+]
+QRELS = "q0 0 a 1\nq0 0 b 0\n"
+RUN = "q0 Q0 a 1 0.9 t\nq0 Q0 b 2 0.5 t\n"
+
+
+def changed(at: int, **fields: Any) -> list[dict[str, Any]]:
+    records = json.loads(json.dumps(RECORDS))
+    records[at].update(fields)
+    return list(records)
+
+
+def as_lines(records: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+TRUNCATED = json.dumps(RECORDS, indent=1)[:-40]
+# The content of one file, and words of the sentence; {} stands for its path.
+ONE_FILE: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
+    "empty": ("", ("The file {} is empty",)),
+    "only white space": (" \n\t\n", ("The file {} is empty",)),
+    "binary": (b"\x7fELF\x02\x01\x00\x00\x00", ("The file {} is binary", "it reads JSON")),
+    "damaged gzip": (gzip.compress(b"[" * 5000)[:40], ("compressed file {} is damaged",)),
+    "not gzip after all": (b"\x1f\x8bnonsense", ("compressed file {} is damaged",)),
+    "unknown form": ("Dear reader\n", ("The form of {} is not known", "'Dear reader'")),
+    "truncated": (
+        TRUNCATED,
+        (f"{{}}:{TRUNCATED.count(chr(10)) + 1}:", "ends in the middle of a value"),
+    ),
+    "truncated line": (as_lines(RECORDS)[:-20], ("{}:5:", "ends in the middle of a value")),
+    "not JSON": ('[{"query": "q", "retrieved": nope}]', ("{}:1:", "is not valid JSON")),
+    "a comma too many": ('[{"query": "q"},]', ("{}:1:", "is not valid JSON")),
+    "JSON after the end": (json.dumps(RECORDS) + " {}", ("goes on after the end of its value",)),
+    "NaN in JSON": ('[{"query": "q", "retrieved": {"a": NaN}, "ground_truth": ["a"]}]',
+                    ("{}:1:", "is not valid JSON")),
+    "an infinite score in JSON": (
+        '[{"query": "q", "retrieved": {"a": 1e999}, "ground_truth": ["a"]}]', ("{}",)),
+    "an empty list": ("[]", ("{} holds no queries",)),
+    "a list of numbers": ("[1, 2]", ("{} $[0]",)),
+    "wrong type": (json.dumps(changed(3, retrieved=[None])), ("{} $[3].retrieved[0]", "null")),
+    "wrong type deep inside": (
+        json.dumps(changed(3, retrieved=["a", {"id": "b", "score": "high"}])),
+        ("{} $[3].retrieved[1].score", "str"),
+    ),
+    "wrong type on a line": (
+        as_lines(changed(3, retrieved=["a", {"id": "b", "score": "high"}])),
+        ("{}:4 $.retrieved[1].score", "str"),
+    ),
+    "wrong grade": (json.dumps(changed(2, ground_truth={"a": "high"})),
+                    ("{} $[2].ground_truth", "str")),
+    "wrong target": (json.dumps(changed(2, ground_truth=["a", ["b"]])),
+                     ("{} $[2].ground_truth[1]", "array")),
+    "no query": ('[{"retrieved": ["a"], "ground_truth": ["a"]}]',
+                 ("{} $[0]", "no 'query'")),
+    "no ground truth": (
+        json.dumps([{"query": "q", "retrieved": ["a"]}]),
+        ("{} has no ground truth, only results", "--ground-truth"),
+    ),
+    "no results": (
+        json.dumps([{"query": "q", "ground_truth": ["a"]}]),
+        ("{} has no results, only a ground truth", "--run"),
+    ),
+    "ground truth here and there": (
+        json.dumps([*RECORDS, {"query": "q9", "retrieved": ["a"]}]),
+        ("5 of 6 records have 'ground_truth'", "in every record"),
+    ),
+    "the same query twice": (
+        json.dumps(changed(4, query="q1")),
+        ("the same query 'q1'", "{} $[1] and {} $[4]"),
+    ),
+    "a result without anything": (
+        json.dumps(changed(1, retrieved=[{"score": 1}])),
+        ("{} $[1].retrieved[0]", "neither an id"),
+    ),
+    "a contradiction": (
+        json.dumps(changed(1, ground_truth=[{"id": "a", "grade": 1}, {"id": "a", "grade": 2}])),
+        ("two different grades", "target 'a'", "{} $[1].ground_truth"),
+    ),
+    "invalid UTF-8": (
+        b'[{"query": "q",\n "retrieved": ["caf\xe9"], "ground_truth": ["a"]}]',
+        ("{}:2:20 is not valid UTF-8 (byte 0xe9)",),
+    ),
+    "invalid UTF-8 on a line": (
+        b'{"query": "p", "retrieved": ["a"], "ground_truth": ["a"]}\n'
+        b'{"query": "q", "retrieved": ["caf\xe9"], "ground_truth": ["a"]}\n',
+        ("{}:2:34 is not valid UTF-8 (byte 0xe9)",),
+    ),
+    "half a character": ('[{"query": "\\ud800", "retrieved": ["a"], "ground_truth": ["a"]}]',
+                         ("{}",)),
+    "a mapping alone": ('{"q": {"a": 1}}', ("can be a ground truth or a run", "--ground-truth")),
+    "a run alone": (RUN, ("{} has no ground truth",)),
+    "judgements alone": (QRELS, ("{} has no results",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", ONE_FILE)
+def test_one_bad_file(fault: str, tmp_path: Path) -> None:
+    content, words = ONE_FILE[fault]
+    path = tmp_path / "evals"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InvalidInput) as caught:
+        calipers.evaluate(path)
+    sentence = refused("eval", path)
+    for word in words:
+        word = word.replace("{}", str(path))
+        assert word in str(caught.value)
+        assert word in sentence
+
+
+TWO_FILES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "swapped": (RUN, QRELS, ("The two files are swapped", "exchange them")),
+    "both runs": (RUN, RUN, ("The ground truth is missing", "is a TREC run")),
+    "both judgements": (QRELS, QRELS, ("The results are missing", "is TREC judgements")),
+    "contradiction": (
+        QRELS + "q0 0 a 2\n", RUN,
+        ("two different grades", "query 'q0', target 'a'", "truth:1 and 2 at", "truth:3"),
+    ),
+    "NaN score": (QRELS, RUN + "q0 Q0 c 3 nan t\n", ("run:3 has the score 'nan'",)),
+    "infinite score": (QRELS, RUN + "q0 Q0 c 3 inf t\n", ("run:3 has the score 'inf'",)),
+    "worded score": (QRELS, RUN + "q0 Q0 c 3 good t\n", ("run:3 has the score 'good'",)),
+    "NaN grade": (QRELS + "q0 0 c nan\n", RUN, ("truth:3 has the grade 'nan'",)),
+    "worded grade": (QRELS + "q0 0 c good\n", RUN, ("truth:3 has the grade 'good'",)),
+    "too few columns": (QRELS, RUN + "q0 Q0 c\n", ("run:3 has 3 columns", "has 6")),
+    "too few columns in judgements": (QRELS + "q0 0\n", RUN, ("truth:3 has 2 columns", "has 4")),
+    "no common ids": (
+        "q0 0 DOC-1 1\n", "q0 Q0 doc-1 1 1.0 t\n",
+        ("no item id in common", "'doc-1'", "'DOC-1'", "upper and lower case"),
+    ),
+    "no common queries": (
+        "q0 0 a 1\n", "0 Q0 a 1 1.0 t\n", ("no query id in common", "'0'", "'q0'"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", TWO_FILES)
+def test_two_files_that_do_not_fit(fault: str, tmp_path: Path) -> None:
+    truth, run, words = TWO_FILES[fault]
+    (tmp_path / "truth").write_text(truth)
+    (tmp_path / "run").write_text(run)
+    with pytest.raises(InvalidInput) as caught:
+        calipers.evaluate(ground_truth=tmp_path / "truth", run=tmp_path / "run")
+    sentence = refused("eval", "-g", tmp_path / "truth", "-r", tmp_path / "run")
+    assert sentence == f"Error: {caught.value}"
+    for word in words:
+        assert word in sentence
+
+
+@pytest.fixture
+def evals(tmp_path: Path) -> Path:
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(RECORDS))
+    return path
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere.json"
+    with pytest.raises(UnreadableFile, match=r"There is no file .*nowhere.json; check the path"):
+        calipers.evaluate(nowhere)
+    assert f"There is no file {nowhere}" in refused("eval", nowhere)
+    assert "no file" in refused("eval", "-g", nowhere, "-r", nowhere)
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    assert f"The folder {tmp_path} is in no known form" in refused("eval", tmp_path)
+
+
+def test_nothing_or_half_is_given(evals: Path) -> None:
+    assert "Nothing is given to evaluate" in refused("eval")
+    assert "A run is given without a ground truth" in refused("eval", "-r", evals)
+    assert "A ground truth is given without a run" in refused("eval", "-g", evals)
+    assert "Three inputs are given" in refused("eval", evals, "-g", evals, "-r", evals)
+
+
+@pytest.mark.parametrize("value", [5, None, object(), {1, 2}, b"bytes"])
+def test_objects_of_no_known_kind(value: Any) -> None:
+    with pytest.raises(InvalidInput):
+        calipers.evaluate(ground_truth={"q": ["a"]}, run=value)
+
+
+OPTIONS: dict[str, tuple[list[str], str]] = {
+    "unknown metric": (["-m", "recal@5"], "no metric called 'recal'. Did you mean recall?"),
+    "k of 0": (["-k", "0"], "cut-off k is '0'; k must be a whole number from 1"),
+    "k of -1": (["-k", "-1"], "cut-off k is '-1'"),
+    "k of 2.5": (["-k", "2.5"], "cut-off k is '2.5'"),
+    "k of ten": (["-k", "ten"], "cut-off k is 'ten'"),
+    "k of nothing": (["-k", ""], "cut-off k is 'empty'"),
+    "k in a metric": (["-m", "recall@0"], "cut-off k is '0'"),
+    "no cut-off": (["-m", "recall"], "recall needs a cut-off and has none"),
+    "no metric": (["-m", ""], "No metric is named"),
+    "rel of 0": (["--rel", "0"], "(rel) is 0.0; it must be a number above 0"),
+    "rel of a word": (["--rel", "high"], "'high' is not a valid float"),
+    "level of 2": (["--level", "2"], "level of the intervals is 2.0"),
+    "no resamples": (["--resamples", "0"], "number of resamples is 0"),
+    "corpus of 0": (["--corpus-size", "0"], "size of the corpus is 0"),
+    "weight of 0": (["--score", "mrr=0"], "weight 'mrr=0' in --score cannot be read"),
+    "weight of a word": (["--score", "mrr=much"], "cannot be read; write metric=weight"),
+    "no weight": (["--score", "mrr"], "cannot be read; write metric=weight"),
+    "two weights": (["--score", "mrr=1,RR=2"], "mrr is given two weights"),
+    "the same weight twice": (["--score", "mrr=1,mrr=2"], "mrr is given two weights"),
+    "weight of several": (["--score", "recall@1,5=1"], "stands for 2 metrics"),
+    "weight of no metric": (["--score", "recal@5=1"], "Did you mean recall?"),
+    "weight of what is better when lower": (
+        ["--score", "first_rank=1"],
+        "first_rank cannot be part of a combined score",
+    ),
+    "unknown option": (["--metric", "mrr"], "No such option"),
+    "a second file": (["other.json"], "unexpected extra argument"),
+}
+
+
+@pytest.mark.parametrize("fault", OPTIONS)
+def test_bad_options(fault: str, evals: Path) -> None:
+    arguments, words = OPTIONS[fault]
+    assert words in refused("eval", evals, *arguments)
+
+
+ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
+    "k": ({"k": 2.5}, "cut-off k is '2.5'"),
+    "no k": ({"k": []}, "No cut-off is given"),
+    "metrics": ({"metrics": []}, "No metric is named"),
+    "a number as metric": ({"metrics": [5]}, "A metric is given as 5"),
+    "negative weight": ({"weights": {"mrr": -1}}, "weight of mrr is -1"),
+    "weight of NaN": ({"weights": {"mrr": float("nan")}}, "weight of mrr is nan"),
+    "worded weight": ({"weights": {"mrr": "much"}}, "weight of mrr is 'much'"),
+    "level": ({"level": 95}, "level of the intervals is 95"),
+    "resamples": ({"resamples": 2.5}, "number of resamples is 2.5"),
+    "rel": ({"rel": "2"}, "(rel) is '2'"),
+    "unknown argument": ({"metric": "mrr"}, "metric"),
+}
+
+
+@pytest.mark.parametrize("fault", ARGUMENTS)
+def test_bad_arguments(fault: str) -> None:
+    arguments, words = ARGUMENTS[fault]
+    with pytest.raises(CalipersError) as caught:
+        calipers.evaluate(RECORDS, **arguments)
+    assert words in str(caught.value)
+
+
+def test_a_score_that_was_not_asked_for() -> None:
+    scores = calipers.evaluate(RECORDS, metrics="recall@5,mrr")
+    with pytest.raises(InvalidInput, match=r"have no 'recal@5'; they have recall@5, mrr. Did you"):
+        scores["recal@5"]
+    with pytest.raises(InvalidInput, match="have no 'score'"):
+        scores.of("score")
+
+
+def test_a_query_of_ten_thousand_characters(tmp_path: Path) -> None:
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(changed(0, query="long " * 2000)))
+    printed = calipers_command("eval", path)
+    assert printed.code == 0
+    assert all(len(line) <= 80 for line in printed.out.splitlines())
+    assert calipers_command("eval", path, "--json").code == 0
+
+
+def test_a_long_id_in_an_error_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(changed(0, query="q" * 10_000, ground_truth={"a": 1})))
+    two = json.loads(path.read_text())
+    path.write_text(json.dumps([two[0], two[0]]))
+    assert len(refused("eval", path)) < 1000
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_byte_order_marks_and_line_ends_simply_work(
+    mark: bytes, end: bytes, tmp_path: Path
+) -> None:
+    contents: dict[str, str] = {
+        "evals.json": json.dumps(RECORDS, indent=1),
+        "evals.jsonl": as_lines(RECORDS),
+    }
+    for name, text in contents.items():
+        (tmp_path / name).write_bytes(mark + text.encode().replace(b"\n", end))
+        assert calipers.evaluate(tmp_path / name, metrics="mrr")["mrr"].mean == 1.0
+    (tmp_path / "truth").write_bytes(mark + QRELS.encode().replace(b"\n", end))
+    (tmp_path / "run").write_bytes(mark + RUN.encode().replace(b"\n", end))
+    scores = calipers.evaluate(
+        ground_truth=tmp_path / "truth", run=tmp_path / "run", metrics="judged@2"
+    )
+    assert scores["judged@2"].mean == 1.0
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+UNWRITABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "no folder": (lambda folder: folder / "none" / "x.csv", "there is no folder"),
+    "a folder": (lambda folder: folder, "is a folder; name a file in it"),
+    "below a file": (lambda folder: folder / "evals.json" / "x.csv", "there is no folder"),
+    "no ending": (lambda folder: folder / "scores", "has the ending 'nothing'"),
+    "unknown ending": (lambda folder: folder / "scores.xlsx", ".parquet, .csv, .tsv, .json"),
+}
+
+
+@pytest.mark.parametrize("fault", UNWRITABLE)
+def test_an_output_that_cannot_be_written(fault: str, evals: Path) -> None:
+    place, words = UNWRITABLE[fault]
+    before = names_in(evals.parent)
+    assert words in refused("eval", evals, "--per-query", place(evals.parent))
+    assert names_in(evals.parent) == before
+
+
+def test_nothing_half_written_is_left(evals: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from calipers.io import write
+
+    target = evals.parent / "scores.csv"
+    target.write_text("what stood here before")
+
+    def disk_full(frame, file) -> None:
+        file.write(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(write.WRITERS, ".csv", disk_full)
+    sentence = refused("eval", evals, "--per-query", target)
+    assert f"The output {target} cannot be written: No space left on device" in sentence
+    assert "nothing was changed there" in sentence
+    assert target.read_text() == "what stood here before"
+    assert names_in(evals.parent) == ["evals.json", "scores.csv"]
+
+
+def test_any_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
+    from calipers.io.write import whole_file
+
+    def interrupted() -> None:
+        with whole_file(tmp_path / "x.txt") as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert names_in(tmp_path) == []
+    with pytest.raises(WriteFailed), whole_file(tmp_path / "none" / "x.txt"):
+        pass
+
+
+def test_a_written_file_is_like_any_other(tmp_path: Path) -> None:
+    from calipers.io.write import whole_file
+
+    long_name = tmp_path / ("𝄞" * 62)
+    with whole_file(long_name) as file:
+        file.write(b"all")
+    (tmp_path / "other").write_bytes(b"all")
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert len(modes) == 1
+    assert long_name.read_bytes() == b"all"
+
+
+def test_an_unknown_command_gets_a_suggestion() -> None:
+    sentence = refused("evaluate")
+    assert "There is no command 'evaluate'" in sentence
+    assert "Did you mean eval?" in sentence
