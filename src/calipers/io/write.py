@@ -17,7 +17,9 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write to that takes its name only when everything is written."""
     target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".calipers-", suffix=".part", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(
+            prefix=f".{_short(target.name)}.", suffix=".part", dir=target.parent
+        )
     except OSError as error:
         raise WriteFailed(_sentence(target, error)) from error
     try:
@@ -85,6 +87,11 @@ WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
     ".jsonl": lambda frame, file: frame.write_ndjson(file),
     ".arrow": lambda frame, file: frame.write_ipc(file),
 }
+
+
+def _short(name: str) -> str:
+    """The beginning of a name; file systems count bytes, and a suffix is still to come."""
+    return name[:100] if len(os.fsencode(name[:100])) <= 200 else name[:40]
 
 
 def _umask() -> int:
