@@ -82,7 +82,9 @@ def latent_vectors(texts: Sequence[str]) -> Callable[[Sequence[str]], np.ndarray
     """TF-IDF projected on the main directions of the corpus: latent semantic analysis."""
     counts = [Counter(words(text)) for text in texts]
     documents = Counter(word for one in counts for word in one)
-    vocabulary = {word: i for i, word in enumerate(sorted(documents))}
+    # A word that stands in one chunk only relates that chunk to no other.
+    shared = sorted(word for word, count in documents.items() if count > 1)
+    vocabulary = {word: i for i, word in enumerate(shared)}
     rarity = np.array([math.log((1 + len(texts)) / (1 + documents[w])) + 1 for w in vocabulary])
 
     def weigh(bags: Sequence[Counter[str]]) -> np.ndarray:
@@ -93,13 +95,23 @@ def latent_vectors(texts: Sequence[str]) -> Callable[[Sequence[str]], np.ndarray
                     matrix[row, vocabulary[word]] = 1 + math.log(count)
         return unit(matrix * rarity.astype(np.float32))
 
-    _, _, directions = np.linalg.svd(weigh(counts), full_matrices=False)
-    projection = directions[:DIMENSIONS].T
+    projection = main_directions(weigh(counts), DIMENSIONS)
 
     def embed(given: Sequence[str]) -> np.ndarray:
         return unit(weigh([Counter(words(text)) for text in given]) @ projection)
 
     return embed
+
+
+def main_directions(matrix: np.ndarray, count: int) -> np.ndarray:
+    """The leading right singular vectors, by subspace iteration from a seeded start."""
+    count = min(count, *matrix.shape)
+    start = np.random.default_rng(0).standard_normal((matrix.shape[1], count))
+    basis = start.astype(np.float32)
+    for _ in range(2):
+        basis, _ = np.linalg.qr(matrix.T @ (matrix @ basis))
+    _, _, turned = np.linalg.svd(matrix @ basis, full_matrices=False)
+    return basis @ turned.T
 
 
 def sentence_vectors(model: str) -> Callable[[Sequence[str]], np.ndarray]:
