@@ -11,10 +11,13 @@ from calipers.text import normalise
 KEPT = 3
 """How many of the chunks that hold a target are remembered by name and text."""
 
+UNNAMED = ""
+"""The document of chunks that name none."""
+
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """One batch of a corpus: id, document, text, start, end; and the texts as they are compared."""
+    """One batch of a corpus: with its columns, and the texts as they are compared."""
 
     frame: pl.DataFrame
 
@@ -27,6 +30,12 @@ class Chunks:
     def documents(self) -> Sequence[str]:
         """The document of each chunk; its own id where none is given."""
         return self.frame["document"].to_list()
+
+    @cached_property
+    def together(self) -> Sequence[str]:
+        """What each chunk belongs to: its document; the whole corpus where none is named."""
+        named = self.frame.select(pl.when("named").then("document").otherwise(pl.lit(UNNAMED)))
+        return named.to_series().to_list()
 
     @cached_property
     def texts(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The targets of a ground truth against a corpus, in one pass over it."""
+"""The targets of a ground truth against a corpus that streams by."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -56,7 +56,7 @@ class Evidence:
         )
 
     def look_through(self, corpus: Corpus) -> None:
-        """Look at every chunk of the corpus once."""
+        """Look at every chunk of the corpus, and again for quotes that were found in part."""
         for batch in corpus.batches():
             chunks = Chunks(batch)
             self.chunks += batch.height
@@ -69,6 +69,11 @@ class Evidence:
                 holding |= self.spans.add(chunks)
             for number in holding:
                 self.texts.setdefault(chunks.ids[number], chunks.texts[number])
+        unclear = self.quotes.unclear()
+        if unclear:
+            for batch in corpus.batches():
+                some = batch.filter(pl.col("document").is_in(list(unclear)))
+                self.quotes.complete(Chunks(some), unclear)
 
     def way(self, row: Row) -> Way:
         """How a target was looked for."""

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from calipers.audit.chunks import KEPT, Chunks, Interval, covered
+from calipers.audit.chunks import KEPT, UNNAMED, Chunks, Interval, covered
 from calipers.match.locate import SEED, QuoteFinder, SeedFinder, positions
 
 ENOUGH = 0.8
 """The share of a quote that chunks must hold together for it to count as split, not as absent:
-a piece of fewer characters than a seed is not recognised."""
+the edges of chunks lose spaces, and where no documents are named, pieces shorter than a seed."""
 MOST_PLACES = 100
 """Places of one quote that are told apart; beyond that it is ambiguous anyway."""
 
@@ -85,10 +85,10 @@ class QuoteEvidence:
                 if found == len(self.quotes[quote]):
                     held.add((number, quote))
                 elif found:
-                    self.seen[quote].pieces[chunks.documents[number]].add((0, found))
+                    self.seen[quote].pieces[chunks.together[number]].add((0, found))
             for quote in self._by_end.get(seed, ()):
                 for piece in self._from_end(texts[number], quote, seed):
-                    self.seen[quote].pieces[chunks.documents[number]].add(piece)
+                    self.seen[quote].pieces[chunks.together[number]].add(piece)
         self._add_inside(chunks)
         return {number for number, quote in sorted(held) if self._hold(chunks, number, quote)}
 
@@ -128,5 +128,37 @@ class QuoteEvidence:
         for quote, which, at in finder.find(self.quotes):
             number, text = small[which]
             if len(text) < len(self.quotes[quote]):
-                pieces = self.seen[quote].pieces[chunks.documents[number]]
+                pieces = self.seen[quote].pieces[chunks.together[number]]
                 pieces.add((at, at + len(text)))
+
+    def unclear(self) -> dict[str, list[int]]:
+        """By document, the quotes of which only a part was seen there so far."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, seen in self.seen.items():
+            if not seen.chunks and seen.share(len(self.quotes[number])) < ENOUGH:
+                for document in seen.pieces.keys() - {UNNAMED}:
+                    found[document].append(number)
+        return dict(found)
+
+    def complete(self, chunks: Chunks, unclear: dict[str, list[int]]) -> None:
+        """Look in the documents of unclear quotes for pieces of any length."""
+        for document, text in zip(chunks.together, chunks.normalised, strict=True):
+            for number in unclear.get(document, ()):
+                self.seen[number].pieces[document].update(edges(self.quotes[number], text))
+
+
+def edges(quote: str, text: str) -> Iterator[Interval]:
+    """The beginning of the quote with which the text ends, its end with which the text begins.
+
+    >>> list(edges("a lock for all", "for all threads a"))
+    [(0, 1), (7, 14)]
+    """
+    most = min(len(quote), len(text))
+    end = next((size for size in range(most, 0, -1) if text.endswith(quote[:size])), 0)
+    if end:
+        yield 0, end
+    start = next((size for size in range(most, 0, -1) if text.startswith(quote[-size:])), 0)
+    if start:
+        yield len(quote) - start, len(quote)
+    if text:
+        yield from ((at, at + len(text)) for at in positions(quote, text))

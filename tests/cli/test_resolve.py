@@ -1,0 +1,60 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from calipers.cli.resolve import command
+
+
+@pytest.fixture
+def evals(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    targets = [{"quote": "only one thread"}, {"quote": "twice"}, {"quote": "not\u001b there"}]
+    path.write_text(json.dumps({"query": "b", "ground_truth": targets}) + "\n")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("twice: only one\nthread, twice.")
+    return path
+
+
+def run(evals, *arguments):
+    corpus = ["-c", str(evals.parent / "docs")]
+    return CliRunner().invoke(command, [str(evals), *corpus, *map(str, arguments)])
+
+
+def test_it_reports_once_several_and_not_at_all(evals):
+    out = evals.parent / "spans.jsonl"
+    result = run(evals, "-o", out)
+    assert result.exit_code == 0
+    for words in (
+        "1 of 3 quotes found once", "1 of 3 quotes found in several places: left as they are",
+        "1 of 3 quotes not found", "2 places, a.md 0–5",
+    ):  # fmt: skip
+        assert words in result.output
+    assert "\u001b" not in result.output
+    targets = json.loads(out.read_text())["ground_truth"]
+    assert ["start" in target for target in targets] == [True, False, False]
+
+
+def test_the_first_place_only_when_asked_for(evals):
+    out = evals.parent / "spans.jsonl"
+    result = run(evals, "-o", out, "--first")
+    assert "the first place was taken" in result.output
+    assert json.loads(out.read_text())["ground_truth"][1]["start"] == 0
+
+
+def test_nothing_is_written_without_an_output(evals):
+    result = run(evals)
+    assert "Nothing was written" in result.output
+    assert sorted(path.name for path in evals.parent.iterdir()) == ["docs", "evals.jsonl"]
+
+
+def test_strict_fails_while_a_quote_has_no_span(evals):
+    assert run(evals, "--strict").exit_code == 1
+    evals.write_text(json.dumps({"query": "b", "ground_truth": [{"quote": "only one thread"}]}))
+    assert run(evals, "--strict").exit_code == 0
+
+
+def test_json(evals):
+    found = json.loads(run(evals, "--json").output)
+    assert found["counts"] == {"once": 1, "several": 1, "none": 1}
+    assert [one["count"] for one in found["unclear"]] == [2, 0]
