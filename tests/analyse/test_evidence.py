@@ -1,0 +1,143 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.analyse.context import Context
+from calipers.analyse.evidence import Evidence
+from calipers.api.evaluate import score
+from calipers.api.prepare import prepare
+from calipers.metrics import compute, parse
+
+ITEMS = "abcdefgh"
+METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
+
+
+def evidence_of(made, k=10, price=None, **preparing):
+    prepared = prepare(made, **preparing)
+    context = Context.of(
+        prepared.run, prepared.matches, ties=prepared.policy.ties, rel=prepared.rel
+    )
+    scores = score(prepared, parse(METRICS, [k]), resamples=50)
+    return Evidence(
+        k, scores, prepared.ground_truth, prepared.matches, context, prepared.rel,
+        context.tokens(), price,
+    )  # fmt: skip
+
+
+rankings = st.lists(st.sampled_from(ITEMS), max_size=8)
+truths = st.dictionaries(st.sampled_from(ITEMS), st.integers(0, 3), min_size=1, max_size=5)
+
+
+@st.composite
+def query_records(draw):
+    pairs = draw(st.lists(st.tuples(rankings, truths), min_size=1, max_size=5))
+    made = [
+        {"query": f"q{i}", "retrieved": ranking, "ground_truth": truth}
+        for i, (ranking, truth) in enumerate(pairs)
+    ]
+    return [*made, {"query": "sure", "retrieved": ["a"], "ground_truth": ["a"]}]
+
+
+def dcg(grades, k):
+    return sum(grade / math.log2(place + 2) for place, grade in enumerate(grades[:k]))
+
+
+@given(query_records(), st.integers(1, 8))
+@settings(max_examples=60)
+def test_facts_equal_what_a_reader_counts(made, k):
+    seen = evidence_of(made, k)
+    for i, record in enumerate(made):
+        truth = record["ground_truth"]
+        graded = dict.fromkeys(truth, 1) if isinstance(truth, list) else truth
+        relevant = {item: grade for item, grade in graded.items() if grade > 0}
+        shown = record["retrieved"][:k]
+        new = [item for place, item in enumerate(shown) if item not in shown[:place]]
+        assert seen.wanted[i] == len(relevant)
+        assert seen.shown[i] == len(shown)
+        if shown:
+            assert seen.repeated_share[i] == pytest.approx(1 - len(new) / len(shown))
+        if not relevant:
+            assert math.isnan(seen.useful_share[i])
+            continue
+        found = [relevant[item] for item in new if item in relevant]
+        if shown:
+            assert seen.useful_share[i] == pytest.approx(len(found) / len(shown))
+        else:
+            assert math.isnan(seen.useful_share[i])
+        ideal = dcg(sorted(relevant.values(), reverse=True), k)
+        best = dcg(sorted(found, reverse=True), k) / ideal
+        assert seen.best_order_ndcg[i] == pytest.approx(best)
+
+
+@given(query_records(), st.integers(1, 9))
+@settings(max_examples=40)
+def test_recall_at_another_k_is_the_metric(made, k):
+    seen = evidence_of(made, 3)
+    expected = compute(seen.matches, parse(["recall"], [k]), prepare(made).policy)[:, 0]
+    assert np.array_equal(seen.recall_at(k), expected, equal_nan=True)
+
+
+def test_hits_in_the_middle_are_held_against_chance():
+    top = [f"x{n}" for n in range(9)]
+    made = [
+        {"query": "middle", "retrieved": [*top[:4], "t", *top[4:8]], "ground_truth": ["t"]},
+        {"query": "first", "retrieved": ["t", *top[:8]], "ground_truth": ["t"]},
+        {"query": "short", "retrieved": ["x", "t", "y"], "ground_truth": ["t"]},
+        {"query": "missed", "retrieved": top, "ground_truth": ["t"]},
+    ]
+    excess = evidence_of(made, 9).middle_excess
+    assert excess[:2].tolist() == pytest.approx([1 - 3 / 9, -3 / 9])
+    assert np.isnan(excess[2:]).all()
+
+
+def test_another_chunk_of_the_document_is_noticed():
+    made = [
+        {"query": "near", "retrieved": [{"id": "d1#1", "document": "d1"}],
+         "ground_truth": [{"id": "d1#2", "document": "d1"}, {"id": "d2#1", "document": "d2"}]},
+        {"query": "named by the run", "retrieved": [{"id": "d2#1", "document": "d2"}],
+         "ground_truth": [{"id": "d1#1"}]},
+        {"query": "found", "retrieved": [{"id": "d1#1", "document": "d1"}],
+         "ground_truth": ["d1#1"]},
+    ]  # fmt: skip
+    share = evidence_of(made).wrong_chunk_share
+    assert share[:2].tolist() == [0.5, 0.0]
+    assert math.isnan(share[2])
+
+
+def test_without_documents_nothing_is_guessed():
+    made = [{"query": "q", "retrieved": ["d#1"], "ground_truth": ["d#1", "d#2"]}]
+    assert evidence_of(made).wrong_chunk_share is None
+
+
+def test_wasted_tokens_are_those_of_results_without_a_target():
+    made = [
+        {"query": "q", "ground_truth": ["t"], "retrieved": [
+            {"id": "x", "tokens": 30}, {"id": "t", "tokens": 50}, {"id": "t", "tokens": 50},
+            {"id": "deep", "tokens": 1000}]},
+    ]  # fmt: skip
+    assert evidence_of(made, 3).wasted_tokens().tolist() == [80.0]
+
+
+def test_alternatives_are_one_target():
+    made = [
+        {"query": "q", "retrieved": ["b", "x", "c"],
+         "ground_truth": [{"id": "a", "group": "g"}, {"id": "b", "group": "g"}, {"id": "c"}]},
+    ]  # fmt: skip
+    seen = evidence_of(made)
+    assert seen.wanted.tolist() == [2]
+    assert seen.best_order_ndcg[0] == pytest.approx(1.0)
+    assert seen.recall_at(1).tolist() == [0.5]
+
+
+def test_queries_the_retriever_failed_on_show_nothing():
+    made = [
+        {"query": "q", "retrieved": ["t"], "ground_truth": ["t"]},
+        {"query": "failed", "retrieved": ["t"], "ground_truth": ["t"], "error": "timeout"},
+    ]
+    seen = evidence_of(made)
+    assert seen.shown.tolist() == [1.0, 0.0]
+    assert seen.context.frame.height == 1
+    assert seen.recall_at(5).tolist() == [1.0, 0.0]

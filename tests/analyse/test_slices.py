@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+
+from calipers import evaluate, slices
+from calipers.analyse.cuts import MOST_SLICES, cut
+from calipers.analyse.holm import holm
+from calipers.analyse.independent import permutation_test
+from calipers.analyse.intervals import mean_interval
+from calipers.errors import InvalidInput
+from tests.systems import records, tagged
+
+GROUPS = {"fact": [1] * 14 + [2], "multi-hop": [None] * 9 + [3], "other": [1, 2, None, 1, 3, 2]}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return evaluate(tagged(GROUPS), metrics="recall@5,mrr")
+
+
+def test_each_slice_has_its_numbers_and_the_rest_has_the_others(scores):
+    found = slices(scores, "type")
+    row = next(row for row in found.rows if (row.value, row.metric) == ("multi-hop", "mrr"))
+    column = scores.of("mrr")
+    inside = np.array([query.startswith("multi-hop") for query in scores.queries["query"]])
+    assert (row.n, row.queries, row.rest_n) == (10, 10, 21)
+    assert row.mean == pytest.approx(column[inside].mean())
+    assert row.rest == pytest.approx(column[~inside].mean())
+    assert row.difference == pytest.approx(row.mean - row.rest)
+    assert row.interval == mean_interval(column[inside], bounds=(0, 1))
+    assert row.p_value == permutation_test(column, inside)
+    assert row.standing == "below"
+    assert row.is_worse
+
+
+def test_p_values_are_corrected_over_all_slices_and_metrics(scores):
+    found = slices(scores, "type")
+    assert found.tests == 6
+    assert [row.p_adjusted for row in found.rows] == holm([row.p_value for row in found.rows])
+    both = slices(scores, ["type", "targets", "length"])
+    assert both.by == ("type", "targets", "length")
+    assert both.tests == 6  # every query has two words and one target: nothing to test
+
+
+def test_two_slices_are_one_test():
+    scores = evaluate(tagged({"a": [1] * 8, "b": [2] * 8}), metrics="mrr")
+    found = slices(scores, "type")
+    assert found.tests == 1
+    assert {row.p_adjusted for row in found.rows} == {found.rows[0].p_value}
+    assert [row.standing for row in found.rows] == ["above", "below"]
+
+
+def test_a_lower_first_rank_is_above_the_rest():
+    scores = evaluate(tagged({"a": [1] * 8, "b": [4] * 8}), metrics="first_rank")
+    low, high = slices(scores, "type").rows
+    assert (low.standing, high.standing) == ("below", "above")
+    assert (low.is_worse, high.is_worse) == (False, True)
+
+
+def test_one_query_is_no_slice():
+    scores = evaluate(tagged({"a": [1] * 9, "b": [None]}), metrics="mrr")
+    alone = slices(scores, "type").rows[1]
+    assert (alone.n, alone.mean, alone.interval, alone.standing) == (1, 0.0, None, "not tested")
+
+
+def test_undefined_values_are_left_out_of_their_slice():
+    unanswerable = {"id": "u", "query": "u", "retrieved": ["x"], "ground_truth": {},
+                    "tags": {"type": "a"}}  # fmt: skip
+    scores = evaluate([*tagged({"a": [1] * 4, "b": [2] * 4}), unanswerable], metrics="mrr")
+    row = slices(scores, "type").rows[0]
+    assert (row.queries, row.n, row.mean) == (5, 4, 1.0)
+
+
+def test_few_metrics_are_sliced_unless_named():
+    scores = evaluate(tagged(GROUPS))
+    assert slices(scores, "type").metrics == ("recall@10", "precision@10", "ndcg@10", "mrr")
+    assert slices(scores, "type", metrics="f1@3").metrics == ("f1@3",)
+    with pytest.raises(InvalidInput, match="no 'f1@4'"):
+        slices(scores, "type", metrics="f1@4")
+
+
+def test_a_combined_score_can_be_sliced():
+    scores = evaluate(tagged(GROUPS), metrics="mrr", weights={"mrr": 1.0})
+    found = slices(scores, "type", metrics="score")
+    expected = slices(scores, "type", metrics="mrr")
+    assert [row.mean for row in found.rows] == [row.mean for row in expected.rows]
+
+
+def test_queries_are_cut_by_length_and_by_targets():
+    made = [
+        {"query": " ".join(["word"] * n), "retrieved": ["a"],
+         "ground_truth": [f"t{i}" for i in range(n % 7)]}
+        for n in (1, 4, 5, 9, 10, 19, 20, 40)
+    ]  # fmt: skip
+    scores = evaluate([*made, {"query": "hit", "retrieved": ["a"], "ground_truth": ["a"]}])
+    lengths = {name: int(mask.sum()) for name, mask in cut(scores, "length")}
+    assert lengths == {
+        "1 to 4 words": 3, "5 to 9 words": 2, "10 to 19 words": 2, "over 19 words": 2
+    }  # fmt: skip
+    targets = {name: int(mask.sum()) for name, mask in cut(scores, "targets")}
+    assert targets == {
+        "1 target": 2, "2 targets": 1, "3 to 5 targets": 5, "over 5 targets": 1
+    }  # fmt: skip
+
+
+def test_a_tag_goes_before_what_is_computed_and_gaps_have_a_name():
+    made = records([1, 2, 3])
+    made[0]["tags"] = {"length": "long"}
+    scores = evaluate(made, metrics="mrr")
+    assert [name for name, _ in cut(scores, "length")] == ["long", "(none)"]
+
+
+def test_what_cannot_be_cut_is_said(scores):
+    with pytest.raises(InvalidInput, match=r"no tag 'tpye'; they can be cut by type.* mean type\?"):
+        slices(scores, "tpye")
+    with pytest.raises(InvalidInput, match="No cut is named"):
+        slices(scores, [])
+    bare = evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]}, metrics="mrr")
+    with pytest.raises(InvalidInput, match="their ids and not their texts"):
+        slices(bare, "length")
+    many = [
+        {**record, "tags": {"id": f"{i}"}}
+        for i, record in enumerate(records([1] * (MOST_SLICES + 1)))
+    ]
+    with pytest.raises(InvalidInput, match="has 101 different values over 101 queries"):
+        slices(evaluate(many, metrics="mrr"), "id")
+
+
+def test_equal_slices_raise_few_false_alarms():
+    random = np.random.Generator(np.random.PCG64(8))
+    alarms = 0
+    for seed in range(60):
+        hits = [int(rank) for rank in random.integers(1, 9, 60)]
+        groups = {name: hits[i * 15 : (i + 1) * 15] for i, name in enumerate("abcd")}
+        scores = evaluate(tagged(groups), metrics="mrr", seed=seed)
+        found = slices(scores, "type", resamples=300)
+        alarms += any(row.standing in ("above", "below") for row in found.rows)
+    # At most 5 in 100 expected; 9 of 60 would be a chance of 1 in 500.
+    assert alarms < 9

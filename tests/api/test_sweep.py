@@ -1,0 +1,110 @@
+import pytest
+
+from calipers import evaluate, sweep
+from calipers.errors import InvalidInput
+from tests.systems import records
+
+HITS = [1, 2, 2, 3, 3, 4, None, 1, 2, 6]
+
+
+def with_texts(**fields):
+    made = records(HITS)
+    for record in made:
+        record["retrieved"] = [
+            {"id": item, "text": "word " * 20, **fields} for item in record["retrieved"]
+        ]
+    return made
+
+
+def test_every_k_equals_an_evaluation_at_that_k():
+    found = sweep(records(HITS))
+    assert [point.k for point in found.points] == list(range(1, 11))
+    for k in (1, 4, 10):
+        scores = evaluate(records(HITS), metrics="precision,recall,f1,hit_rate,ndcg,mrr", k=k)
+        for name, value in found.at(k).values.items():
+            summary = scores[f"{name}@{k}"]
+            assert (value.mean, value.interval) == (summary.mean, summary.interval)
+
+
+def test_the_curve_has_precision_and_recall_at_every_k():
+    result = sweep(records(HITS)).to_dict()
+    assert [point["k"] for point in result["curve"]] == list(range(1, 11))
+    assert result["curve"][1] == {"k": 2, "recall": 0.5, "precision": 0.25}
+
+
+def test_the_best_f1_is_the_smallest_of_the_highest():
+    found = sweep(records([2] * 8))
+    assert found.f1.k == 2
+    assert found.f1.f1 == pytest.approx(2 / 3)
+
+
+def test_k_may_be_named_and_needed_metrics_come_too():
+    found = sweep(records(HITS), metrics="ndcg", k=[5, 1, 5])
+    assert [point.k for point in found.points] == [1, 5]
+    assert set(found.metrics) == {"ndcg", "precision", "recall", "f1"}
+    assert found.recall.largest_k == 5
+
+
+def test_ceilings_say_what_a_perfect_ranking_would_have():
+    point = sweep(records(HITS)).at(5)
+    assert (point.recall_ceiling, point.precision_ceiling) == (1.0, 0.2)
+
+
+def test_a_budget_of_tokens_is_met_by_the_largest_k_that_fits():
+    found = sweep(with_texts(), tokens=80, price=2.0)
+    assert found.token_source == "estimate"
+    assert found.at(3).tokens.mean == 75.0
+    assert found.at(3).tokens.cost_per_1000 == pytest.approx(75 * 1000 / 1e6 * 2.0)
+    assert (found.tokens.k, found.tokens.share_over, found.tokens.all_fit) == (3, 0.0, False)
+    assert found.tokens.recall == found.at(3).values["recall"].mean
+
+
+def test_a_budget_may_fit_all_or_nothing():
+    assert sweep(with_texts(), tokens=10_000).tokens.all_fit
+    nothing = sweep(with_texts(), tokens=5).tokens
+    assert (nothing.k, nothing.use) == (None, None)
+
+
+def test_tokens_of_the_data_and_of_a_tokenizer():
+    assert sweep(with_texts(tokens=7)).at(2).tokens.mean == 14.0
+    found = sweep(with_texts(tokens=7), tokenizer=str.split)
+    assert (found.token_source, found.at(2).tokens.mean) == ("tokenizer", 40.0)
+    assert sweep(with_texts(), tokenizer="builtins:len").at(1).tokens.mean == 100.0
+
+
+def test_queries_that_got_less_cost_less():
+    made = with_texts(tokens=10)
+    made[0]["retrieved"] = made[0]["retrieved"][:1]
+    made[1]["retrieved"] = []
+    found = sweep(made, k=[1, 3])
+    assert found.at(3).tokens.mean == pytest.approx((8 * 30 + 10 + 0) / 10)
+
+
+def test_other_policies_and_grades_reach_the_numbers():
+    graded = [{**record, "ground_truth": {"target": 1, "x9": 3}} for record in records(HITS)]
+    assert sweep(graded, k=10, rel=2).at(10).values["recall"].mean == 1.0
+    assert sweep(graded, k=9, rel=2).at(9).values["recall"].mean == 0.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"tokens": 100}, "tokens of the results are not known"),
+        ({"price": 1.0}, "tokens of the results are not known"),
+        ({"tokenizer": len}, "tokens of the results are not known"),
+        ({"tokens": 0}, "budget is 0 tokens"),
+        ({"price": -1.0}, "price of a million tokens is -1.0"),
+        ({"metrics": "recall@5"}, "has a cut-off of its own or none at all"),
+        ({"metrics": "r_precision"}, "has a cut-off of its own or none at all"),
+        ({"k": 0}, "k must be a whole number"),
+    ],
+)
+def test_what_cannot_be_swept_is_said(settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        sweep(records(HITS), **settings)
+
+
+def test_nothing_retrieved_is_said():
+    empty = [{**record, "retrieved": []} for record in records(HITS)]
+    with pytest.raises(InvalidInput, match="nothing to sweep over"):
+        sweep(empty)
