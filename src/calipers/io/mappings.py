@@ -36,8 +36,9 @@ def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
 
 
 def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
-    frame, lengths = _flatten(value, name, "grade", default=1.0)
-    del lengths
+    if not value:
+        raise InvalidInput(f"{name} holds no queries: found an empty mapping.")
+    frame, _ = _flatten(value, name, "grade", default=1.0)
     queries = pl.DataFrame({"query": _ids(value, name)})
     where = _where(frame, name)
     return Dataset(
@@ -46,7 +47,7 @@ def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
 
 
 def _run(value: Mapping[Any, Any], name: str) -> Dataset:
-    scored = [isinstance(items, Mapping) for items in value.values()]
+    scored = [isinstance(items, Mapping) for items in value.values() if items]
     if any(scored) and not all(scored):
         raise InvalidInput(
             f"{name} gives scores for some queries and bare lists for others; give one form for "
@@ -59,6 +60,12 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
         )
     frame, _ = _flatten(value, name, "score" if all(scored) else None)
     queries = pl.DataFrame({"query": _ids(value, name)})
+    if queries["query"].n_unique() < len(value):
+        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
+        raise InvalidInput(
+            f"{name} has two queries with the same id {twice!r}, once as a text and once as a "
+            "number; give each its own."
+        )
     run = Run.from_frame(frame, queries=queries)
     return Dataset(run=run, kind=name)
 
@@ -88,9 +95,16 @@ def _flatten(
 def _ids(values: Iterable[Any], name: str) -> pl.Series:
     listed = list(values)
     try:
-        return pl.Series("query", listed, dtype=pl.String, strict=True)
+        ids = pl.Series("query", listed, dtype=pl.String, strict=True)
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{name} has the id {_short(error.object)}, which holds half a character; texts must "
+            "be valid Unicode."
+        ) from None
     except (TypeError, pl.exceptions.PolarsError):
-        pass
+        ids = None
+    if ids is not None and not ids.null_count():
+        return ids
     for one in listed:
         if isinstance(one, bool) or not isinstance(one, str | int | np.integer):
             raise InvalidInput(
@@ -104,7 +118,7 @@ def _numbers(
 ) -> pl.Series:
     try:
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
         series = pl.Series(number, [_number(one) for one in values], dtype=pl.Float64)
     bad = series.is_null() | ~series.is_finite()
     if bad.any():
@@ -121,7 +135,7 @@ def _number(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

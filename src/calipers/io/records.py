@@ -6,7 +6,7 @@ file is never held as Python objects.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import polars as pl
@@ -79,7 +79,13 @@ class _Columns:
             values.append(row.get(name))
 
     def frame(self, schema: dict[str, pl.DataType]) -> pl.DataFrame:
-        return pl.DataFrame(self.values, schema={name: schema[name] for name in self.names})
+        try:
+            return pl.DataFrame(self.values, schema={name: schema[name] for name in self.names})
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"A text holds half a character: found {error.object[:60]!r}; texts must be valid "
+                "Unicode."
+            ) from None
 
 
 _RESULTS = tuple(name for name in RUN_SCHEMA if name != "rank")
@@ -108,6 +114,9 @@ class RecordBuilder:
     _seen: dict[str, int] = field(default_factory=dict)
     _with_results: int = 0
     _with_targets: int = 0
+    _with_scores: int = 0
+    """Records whose results are a mapping of item to score: the scores make the order."""
+    _with_lists: int = 0
     _stages: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
 
@@ -144,7 +153,7 @@ class RecordBuilder:
             )
         if self._with_results:
             run = Run.from_frame(
-                _filled_columns(self._results), order="listed",
+                _filled_columns(self._results), order=self._order(),
                 queries=queries, name=self.name,
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
@@ -153,6 +162,14 @@ class RecordBuilder:
     def _target_place(self, row: int) -> str:
         part = self.fields.get("ground_truth", "ground_truth")
         return f"{self.place(self._target_record[row])}.{part}"
+
+    def _order(self) -> Literal["score", "listed"]:
+        if self._with_scores and self._with_lists:
+            raise InvalidInput(
+                f"{self.kind} gives scores for some queries and bare lists for others; give one "
+                "form for all."
+            )
+        return "score" if self._with_scores else "listed"
 
     def _stage(self, name: str) -> Run:
         asked = pl.DataFrame({"query": self._stage_queries[name]}, schema={"query": pl.String()})
@@ -179,6 +196,8 @@ class RecordBuilder:
             )  # fmt: skip
             if record.retrieved is not None or record.error is not None:
                 self._with_results += 1
+                self._with_scores += isinstance(record.retrieved, dict) and bool(record.retrieved)
+                self._with_lists += isinstance(record.retrieved, list) and bool(record.retrieved)
                 _add_results(
                     results, query, record.retrieved or [], self.place, number, "retrieved"
                 )
@@ -232,6 +251,13 @@ def _add_results(
     columns: _Columns, query: str, retrieved: Any, place: Place, number: int, part: str
 ) -> None:
     if isinstance(retrieved, dict):
+        for item, score in retrieved.items():
+            if not abs(score) < float("inf"):
+                raise InvalidInput(
+                    f"A score is {score} at {place(number)}.{part}[{item!r}]; "
+                    "a score is a finite number."
+                )
+        # In order already, for those who do not ask for a rule for equal scores.
         ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
         retrieved = [Result(id=item, score=score) for item, score in ordered]
     for i, one in enumerate(retrieved):

@@ -72,6 +72,8 @@ class GroundTruth:
         kept = _once_each(targets, where)
         if queries is None:
             queries = kept.select("query").unique(maintain_order=True)
+        else:
+            _check_queries(kept, queries)
         if "text" not in queries.columns:
             queries = queries.with_columns(text=pl.lit(None, dtype=pl.String))
         return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
@@ -108,6 +110,23 @@ class GroundTruth:
             kind
             for kind, column in columns.items()
             if self.targets[column].null_count() < self.targets.height
+        )
+
+
+def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
+    names = queries["query"]
+    if names.null_count() or targets["query"].null_count():
+        raise InvalidInput("A query of the ground truth has no id; give every query one.")
+    if names.n_unique() < len(names):
+        name = names.filter(names.is_duplicated())[0]
+        raise InvalidInput(
+            f"Two queries of the ground truth have the same id {name!r}; give each its own."
+        )
+    strangers = targets["query"].filter(~targets["query"].is_in(names.implode()))
+    if len(strangers):
+        raise InvalidInput(
+            f"A target belongs to the query {strangers[0]!r}, which is not among the queries of "
+            "the ground truth; add the query, or remove the target."
         )
 
 
