@@ -54,7 +54,7 @@ def test_every_miss_has_the_reason_that_the_rules_give(
         {"query": "q", "retrieved": returned, "ground_truth": sorted(truth), "stages": stages},
         {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]},
     ]
-    chunks = None if corpus is None else {item: "text" for item in [*corpus, "s"]}
+    chunks = None if corpus is None else dict.fromkeys([*corpus, "s"], "text")
     found = misses(records, k=k, corpus=chunks)
     expected = {
         item: naive_reason(item, returned, k, candidates, exact, corpus)

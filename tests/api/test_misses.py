@@ -182,7 +182,7 @@ def test_candidates_of_another_corpus_are_refused():
 
 def test_a_stage_that_nobody_knows_is_named():
     record = {"query": "q", "retrieved": ["s"], "ground_truth": ["s"], "stages": {"candidate": []}}
-    with pytest.raises(InvalidInput, match="candidate.*Did you mean candidates"):
+    with pytest.raises(InvalidInput, match=r"candidate.*Did you mean candidates"):
         misses([record])
 
 

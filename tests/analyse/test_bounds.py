@@ -1,0 +1,100 @@
+"""Bounds against all ways of judging, tried one by one."""
+
+from itertools import product
+from math import log2
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.api.bounds import bounds
+from calipers.api.evaluate import evaluate
+from calipers.errors import InvalidInput
+
+METRICS = (
+    "hit_rate@3,precision@3,recall@3,f1@3,full_recall@2,capped_recall@2,tp@2,fp@3,fn@3,"
+    "mrr,mrr@2,map,map@3,map@3(denominator=min),r_precision,ndcg,ndcg@3,ndcg@3(gain=exp),"
+    "dcg@2,err@3,rbp,bpref"
+).split(",")
+ITEMS = [f"i{n}" for n in range(6)]
+
+
+def by_trying(truth, returned, metric, k):
+    """The lowest and highest value over all ways to judge what is in the first k."""
+    grade = max(truth.values())
+    scope = returned if k is None else returned[:k]
+    open_ones = [item for item in dict.fromkeys(scope) if item not in truth]
+    seen = []
+    for way in product((0, grade), repeat=len(open_ones)):
+        judged = {"q": {**truth, **dict(zip(open_ones, way, strict=True))}}
+        value = evaluate(ground_truth=judged, run={"q": returned}, metrics=[metric])[metric].mean
+        seen.append(value)
+    return min(seen), max(seen)
+
+
+@given(
+    truth=st.dictionaries(st.sampled_from(ITEMS[:4]), st.integers(0, 2), min_size=1),
+    returned=st.lists(st.sampled_from(ITEMS), min_size=1, max_size=5),
+    metric=st.sampled_from(METRICS),
+)
+@settings(max_examples=60)
+def test_no_way_of_judging_leaves_the_bounds_and_some_way_reaches_them(truth, returned, metric):
+    truth = {**truth, "i0": 2}
+    returned = [*returned, "i0"]
+    found = bounds(ground_truth={"q": truth}, run={"q": returned}, metrics=[metric])[metric]
+    k = int(metric.split("@")[1][0]) if "@" in metric else None
+    low, high = by_trying(truth, returned, metric, k)
+    assert found.lowest == pytest.approx(low, abs=1e-12)
+    assert found.highest == pytest.approx(high, abs=1e-12)
+
+
+def test_the_mean_of_bounds_is_over_queries_that_are_defined():
+    truth = {"q": {"a": 1}, "r": {"b": 1}, "none": {}}
+    run = {"q": ["x", "a"], "r": ["b"], "none": ["y"]}
+    found = bounds(ground_truth=truth, run=run, metrics="mrr")["mrr"]
+    assert (found.n, found.value, found.lowest, found.highest) == (2, 0.75, 0.75, 1.0)
+
+
+def test_more_to_find_can_make_all_relevant_lower_than_as_it_is():
+    run = {"q": ["a", "b", "x"]}
+    found = bounds(ground_truth={"q": {"a": 1, "b": 0}}, run=run, metrics="ndcg@3")["ndcg@3"]
+    assert found.value == found.highest == 1.0
+    both = (1 + 1 / log2(4)) / (1 + 1 / log2(3))
+    assert found.all_relevant == found.lowest == pytest.approx(both)
+
+
+def test_a_repeated_result_is_not_judged_a_second_time():
+    found = bounds(ground_truth={"q": ["a"]}, run={"q": ["x", "x", "a"]}, metrics="precision@3")
+    assert (found.unjudged, found.shown) == (1, 2)
+    assert found["precision@3"].highest == pytest.approx(2 / 3)
+
+
+def test_everything_judged_leaves_no_room():
+    found = bounds(ground_truth={"q": {"a": 1, "b": 0}}, run={"q": ["b", "a"]}, metrics="mrr,map")
+    for one in found.bounds:
+        assert one.lowest == one.value == one.highest == one.all_relevant == one.all_irrelevant
+
+
+def test_metrics_about_judging_have_no_bounds():
+    found = bounds(ground_truth={"q": ["a"]}, run={"q": ["a"]}, metrics="mrr,judged@3")
+    assert found.skipped == ("judged@3",)
+    with pytest.raises(InvalidInput, match="None of the metrics has bounds"):
+        bounds(ground_truth={"q": ["a"]}, run={"q": ["a"]}, metrics="judged@3")
+
+
+def test_depth_limits_metrics_without_a_cut_off():
+    run = {"q": ["x", "y", "a"]}
+    shallow = bounds(ground_truth={"q": ["a"]}, run=run, metrics="precision@3,rbp", depth=1)
+    deep = bounds(ground_truth={"q": ["a"]}, run=run, metrics="precision@3,rbp")
+    assert shallow["rbp"].highest < deep["rbp"].highest
+    assert shallow["precision@3"].highest == deep["precision@3"].highest == 1.0
+
+
+def test_quotes_have_bounds_too():
+    record = {
+        "query": "q",
+        "retrieved": [{"text": "nothing of note"}, {"text": "here is the answer indeed"}],
+        "ground_truth": [{"quote": "the answer"}],
+    }
+    found = bounds([record], metrics="mrr")["mrr"]
+    assert (found.value, found.highest) == (0.5, 1.0)

@@ -1,0 +1,93 @@
+"""Conditions: what can be written, and where the rest stops making sense."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.analyse.conditions import OPERATORS, Condition, parse_condition
+from calipers.errors import CalipersError, InvalidInput, UnknownMetric
+from calipers.metrics import parse_one
+
+TAGS = st.text(
+    st.characters(blacklist_categories=("Cc", "Cs", "Zs", "Zl", "Zp"), blacklist_characters="\"'"),
+    min_size=1,
+)
+
+
+@given(
+    name=st.sampled_from(["recall@10", "mrr", "ndcg@5(gain=exp)", "map(rel=2)", "f@3(beta=0.5)"]),
+    op=st.sampled_from(list(OPERATORS)),
+    value=st.floats(-100, 100).map(lambda number: float(f"{number:.15g}")),
+    tag=st.none() | st.tuples(TAGS, TAGS),
+)
+def test_a_condition_prints_as_it_is_read(name, op, value, tag):
+    condition = Condition(parse_one(name), op, value, *(tag or (None, None)))
+    assert parse_condition(str(condition)) == condition
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("recall@10>=0.85", "recall@10 >= 0.85"),
+        ("  P@5   >  .5 ", "precision@5 > 0.5"),
+        ("recall@10 ≥ 85%", "recall@10 >= 0.85"),
+        ("mrr => 1", "mrr >= 1"),
+        ("fp@10 <= 3", "fp@10 <= 3"),
+        ("mrr>1e-3", "mrr > 0.001"),
+        ("score >= 0.5", "score >= 0.5"),
+        ("ndcg@10 >= 0.6 for type=multi-hop", "ndcg@10 >= 0.6 for type=multi-hop"),
+        ("ndcg@10 >= 0.6 FOR type = multi hop ", "ndcg@10 >= 0.6 for type=multi hop"),
+        ("mrr >= 0.6 for 'a=b'=\"c=d\"", 'mrr >= 0.6 for "a=b"="c=d"'),
+        ("ndcg(gain=exp)@10 > 0.1", "ndcg@10(gain=exp) > 0.1"),
+    ],
+)
+def test_spellings(text, printed):
+    assert str(parse_condition(text)) == printed
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", "at its end: the name of a metric"),
+        (">= 0.5", "from character 1 on, at '>= 0.5': the name of a metric"),
+        ("recall@10", "at its end: an operator"),
+        ("recall@10 == 0.85", "from character 11 on, at '== 0.85': an operator"),
+        ("recall@10 is 0.85", "from character 11 on, at 'is 0.85': an operator"),
+        ("recall@10 >=", "at its end: a number"),
+        ("recall@10 >= high", "from character 14 on, at 'high': a number"),
+        ("recall@10 >= 0,85", "from character 14 on, at '0,85': a number"),
+        ("recall@10 >= nan", "from character 14 on, at 'nan': a number"),
+        ("recall@10 >= 0.8 wenn x=y", "from character 18 on, at 'wenn x=y': the condition should"),
+        ("recall@10 >= 0.8 for type", "from character 22 on, at 'type': a tag is expected"),
+        ("recall@10 >= 0.8 for type=", "at its end: the value of the tag"),
+    ],
+)
+def test_what_cannot_be_read_is_shown_where(text, place):
+    with pytest.raises(InvalidInput) as caught:
+        parse_condition(text)
+    assert place in str(caught.value)
+    assert "metric op value" in str(caught.value)
+
+
+def test_an_unknown_metric_has_a_neighbour():
+    with pytest.raises(UnknownMetric, match="Did you mean recall"):
+        parse_condition("recal@10 >= 0.5")
+
+
+def test_several_cut_offs_are_several_conditions():
+    with pytest.raises(InvalidInput, match="names 2 metrics"):
+        parse_condition("recall@5,10 >= 0.5")
+
+
+@given(st.text())
+def test_any_text_is_a_condition_or_a_sentence(text):
+    try:
+        assert parse_condition(text).op in OPERATORS
+    except CalipersError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize("value", [None, 3, ["mrr >= 1"]])
+def test_only_a_text_is_a_condition(value):
+    with pytest.raises(InvalidInput, match="write a text"):
+        parse_condition(value)
