@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 K_NAMES = ("k", "top_k", "topk", "n_results", "limit", "size", "n", "top", "num_results")
 """What a parameter for the number of results is usually called."""
 
+GOODBYE_SECONDS = 2.0
+"""How long calls that were cancelled may take to end."""
+
 Call = Callable[[Any, int], Any]
 
 
@@ -114,6 +117,7 @@ class _Loop:
     """The one event loop in which all calls of an async function run."""
 
     _loop: "asyncio.AbstractEventLoop | None" = None
+    _thread: threading.Thread | None = None
     _starting: threading.Lock = field(default_factory=threading.Lock)
 
     def wait_for(self, found: Awaitable[Any], timeout: float | None) -> Any:
@@ -122,9 +126,10 @@ class _Loop:
         with self._starting:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(
+                self._thread = threading.Thread(
                     target=_run, args=(self._loop,), name="calipers-async", daemon=True
-                ).start()
+                )
+                self._thread.start()
         future = asyncio.run_coroutine_threadsafe(_coroutine(found), self._loop)
         try:
             return future.result(timeout)
@@ -137,18 +142,19 @@ class _Loop:
     def close(self) -> None:
         with self._starting:
             loop, self._loop = self._loop, None
-        if loop is not None:
+        if loop is not None and self._thread is not None:
             loop.call_soon_threadsafe(loop.stop)
+            self._thread.join(GOODBYE_SECONDS)
 
 
 def _run(loop: "asyncio.AbstractEventLoop") -> None:
     import asyncio
 
     loop.run_forever()
-    left = asyncio.all_tasks(loop)
-    for task in left:
+    for task in asyncio.all_tasks(loop):
         task.cancel()
-    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    # Once more around, so that what was cancelled can end.
+    loop.run_until_complete(asyncio.sleep(0))
     loop.close()
 
 

@@ -84,6 +84,7 @@ class Driver:
         self._failed = 0
         self._held: list[tuple[Question, Entry, bytes, AskFailed]] = []
         self._verdict: str | None = None
+        self._gave_up = False
         self._crash: BaseException | None = None
 
     def run(self, progress: Progress | None = None) -> None:
@@ -279,8 +280,8 @@ class Driver:
         kinds = {failed.kind for _, _, _, failed in self._held}
         last = self._held[-1]
         if last[3].hopeless or (len(self._held) >= SAME_FAILURES and len(kinds) == 1):
-            self._held, first = [], last[1].error
-            self._verdict = f"{self.retriever.name} cannot be asked. {first}"
+            self._gave_up = True
+            self._verdict = f"{self.retriever.name} cannot be asked. {last[1].error}"
             self._stop.set()
 
     def _release(self) -> None:
@@ -319,7 +320,7 @@ class Driver:
             n = len(self._held)
             what = f"all {n} questions" if n > 1 else "the only question"
             self._verdict = f"{self.retriever.name} failed on {what}. {self._held[0][1].error}"
-        elif self._held and not nothing:
+        elif self._held and not nothing and not self._gave_up:
             self._release()
         if self._verdict is not None:
             raise RetrieverFailed(self._verdict)

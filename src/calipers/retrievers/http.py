@@ -226,6 +226,8 @@ class _Session:
                 )
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)
+        # All is read: now the connection is free for the next question.
+        response.close()
         return b"".join(pieces)
 
     def _set_time(self, deadline: float | None) -> None:

@@ -1,0 +1,20 @@
+"""What the tests of live retrievers share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from calipers.retrievers import pace
+from tests.retrievers.server import Server, running
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with running() as one:
+        yield one
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses before another attempt that are too short to wait for."""
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)

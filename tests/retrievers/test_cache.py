@@ -1,0 +1,61 @@
+from pathlib import Path
+
+import pytest
+
+from calipers.api.retrieve import retrieve
+from calipers.errors import CalipersError
+
+QUESTIONS = {"q1": "one", "q2": "two"}
+
+
+class Counting:
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, query: str, k: int) -> list[tuple[str, float]]:
+        self.asked.append(query)
+        if query == "bad":
+            raise KeyError(query)
+        return [(f"{query}{i}", 1.0 - i) for i in range(k)]
+
+
+def test_an_answer_is_asked_for_once(tmp_path: Path) -> None:
+    search, cache = Counting(), tmp_path / "cache.db"
+    first = retrieve(search, QUESTIONS, k=2, cache=cache)
+    second = retrieve(search, {"other id": "one", "q3": "three"}, k=2, cache=cache)
+    assert sorted(search.asked) == ["one", "three", "two"]
+    assert (first.report.cached, second.report.cached, second.report.asked) == (0, 1, 1)
+    assert second.frame.filter(query="other id")["item"].to_list() == ["one0", "one1"]
+    assert second.queries is not None
+    cached = second.queries.filter(query="other id")
+    assert cached["latency_ms"].to_list() == [None]
+
+
+@pytest.mark.parametrize("changed", [{"k": 3}, {"label": "v2"}, {"params": {"x": 1}}])
+def test_other_settings_are_other_answers(tmp_path: Path, changed: dict[str, object]) -> None:
+    asked = []
+
+    def search(query: str, k: int, x: int = 0) -> list[str]:
+        asked.append(query)
+        return ["a"]
+
+    retrieve(search, QUESTIONS, **{"k": 2, "cache": tmp_path / "c.db"})
+    retrieve(search, QUESTIONS, **{"k": 2, "cache": tmp_path / "c.db", **changed})
+    assert len(asked) == 4
+
+
+def test_errors_are_not_kept(tmp_path: Path) -> None:
+    search = Counting()
+    for _ in range(2):
+        retrieve(search, ["one", "bad"], k=1, cache=tmp_path / "c.db")
+    assert sorted(search.asked) == ["bad", "bad", "one"]
+
+
+def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("precious")
+    with pytest.raises(CalipersError, match="is not a cache of Calipers"):
+        retrieve(Counting(), QUESTIONS, cache=path)
+    assert path.read_text() == "precious"
+    with pytest.raises(CalipersError, match="cannot be written"):
+        retrieve(Counting(), QUESTIONS, cache=tmp_path / "no" / "c.db")

@@ -1,0 +1,175 @@
+import asyncio
+import functools
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from calipers.api.retrieve import retrieve
+from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.retrievers.callable import from_callable
+
+QUESTIONS = ["one", "two", "three"]
+
+
+class Searcher:
+    def __call__(self, query: str, k: int) -> list[str]:
+        return found(query, k)
+
+    def method(self, query: str, *, top_k: int = 5) -> list[str]:
+        return found(query, top_k)
+
+
+def found(query: str, k: int) -> list[str]:
+    return [f"{query}-{i}" for i in range(k)]
+
+
+async def in_time(query: str, k: int) -> list[str]:
+    await asyncio.sleep(0.001)
+    return found(query, k)
+
+
+def generated(query: str, k: int) -> Any:
+    yield from found(query, k)
+
+
+def unlimited(query: str) -> list[str]:
+    return found(query, 50)
+
+
+def anything(*args: Any) -> list[str]:
+    return found(*args)
+
+
+def named(query: str, limit: int = 3, fuzzy: bool = False) -> list[str]:
+    return found(query, limit)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        found, in_time, generated, unlimited, anything, named, Searcher(), Searcher().method,
+        lambda query, k: found(query, k), functools.partial(named, fuzzy=True),
+        lambda query, k: in_time(query, k),
+    ],
+)  # fmt: skip
+def test_every_way_to_write_a_function(search: Callable[..., Any]) -> None:
+    run = retrieve(search, QUESTIONS, k=4, workers=2)
+    assert run.report.answered == 3
+    assert run.frame.group_by("query", maintain_order=True).agg("item").rows() == [
+        (query, found(query, 4)) for query in QUESTIONS
+    ]
+
+
+def test_a_batch_is_asked_at_once() -> None:
+    sizes = []
+
+    def search(queries: list[str], k: int) -> list[list[str]]:
+        sizes.append(len(queries))
+        return [found(query, k) for query in queries]
+
+    run = retrieve(search, [f"q{i}" for i in range(7)], k=2, batch=3, workers=1)
+    assert sizes == [3, 3, 1]
+    assert run.report.answered == 7
+
+
+def test_one_bad_question_does_not_take_its_batch_along() -> None:
+    def search(queries: list[str], k: int) -> list[list[str]]:
+        if "q4" in queries:
+            raise KeyError("q4")
+        return [found(query, k) for query in queries]
+
+    run = retrieve(search, [f"q{i}" for i in range(9)], k=2, batch=3, workers=2)
+    assert dict(run.report.errors) == {"KeyError": 1}
+    assert run.report.answered == 8
+
+
+@pytest.mark.parametrize("answer", [[["a"], ["b"], ["c"]], {"a": 1}, None, "ab"])
+def test_a_batch_answered_in_the_wrong_shape(answer: Any) -> None:
+    with pytest.raises(RetrieverFailed, match="bad answer"):
+        retrieve(lambda queries, k: answer, ["q1", "q2"], k=2, batch=2, workers=1)
+
+
+def test_async_calls_share_one_loop_and_run_together() -> None:
+    loops = set()
+    together = 0
+    most = 0
+
+    async def search(query: str, k: int) -> list[str]:
+        nonlocal together, most
+        loops.add(id(asyncio.get_running_loop()))
+        together += 1
+        most = max(most, together)
+        await asyncio.sleep(0.02)
+        together -= 1
+        return found(query, k)
+
+    retrieve(search, [f"q{i}" for i in range(12)], k=1, workers=4)
+    assert len(loops) == 1
+    assert most == 4
+
+
+def test_an_async_call_that_hangs_is_cancelled() -> None:
+    cancelled = threading.Event()
+
+    async def search(query: str, k: int) -> list[str]:
+        if query == "two":
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+        return found(query, k)
+
+    run = retrieve(search, QUESTIONS, k=1, timeout=0.1, retries=0)
+    assert dict(run.report.errors) == {"timeout": 1}
+    assert cancelled.wait(2)
+
+
+def test_params_are_passed_and_recorded_without_secrets() -> None:
+    seen = []
+
+    def search(query: str, k: int, index: str, api_key: str) -> list[str]:
+        seen.append((index, api_key))
+        return found(query, k)
+
+    given = {"index": "small", "api_key": "abc"}
+    retrieve(search, ["one"], params=given)
+    assert seen == [("small", "abc")]
+    settings = from_callable(search, params=given).settings
+    assert settings["params"] == {"index": "small", "api_key": "***"}
+
+
+def three(query: str, k: int, index: str) -> list[str]:
+    return []
+
+
+def nothing() -> list[str]:
+    return []
+
+
+async def stream(query: str, k: int) -> AsyncIterator[str]:
+    yield "a"
+
+
+@pytest.mark.parametrize("search", [three, nothing])
+def test_wrong_arguments_are_told_before_the_first_question(search: Callable[..., Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"must take \(query, k\) or \(query\)"):
+        retrieve(search, QUESTIONS)
+
+
+def test_a_parameter_that_is_not_there() -> None:
+    with pytest.raises(InvalidInput, match="takes no parameter 'indx'"):
+        retrieve(found, QUESTIONS, params={"indx": 1})
+
+
+def test_an_async_generator_is_no_answer() -> None:
+    with pytest.raises(RetrieverFailed, match="returned a async_generator"):
+        retrieve(stream, QUESTIONS)
+
+
+@pytest.mark.parametrize("batch", [0, -1, 1.5, True])
+def test_a_batch_size_is_a_whole_number(batch: Any) -> None:
+    with pytest.raises(InvalidInput, match="batch size"):
+        retrieve(found, QUESTIONS, batch=batch)

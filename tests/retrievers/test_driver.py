@@ -1,0 +1,323 @@
+"""The driver against everything that may go wrong."""
+
+import json
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.api.retrieve import retrieve, retrieve_to_report
+from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
+from calipers.retrievers import driver as driver_module
+from calipers.retrievers.journal import Journal
+from tests.retrievers.server import SLOW_SECONDS, Server, answer_to
+
+TROUBLES = {
+    "fine": None, "slow": None, "few": None, "twice": None, "many": None, "unsorted": None,
+    "none": None, "once": None, "busy": None, "resetonce": None,
+    "fail": "http 500", "hang": "timeout", "drip": "timeout", "broken": "bad answer",
+    "types": "bad answer", "keys": "bad answer", "missing": "http 404", "reset": "reset",
+}  # fmt: skip
+"""What the server does for a word in the question, and as what it is counted."""
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.usefixtures("quick")
+def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
+    questions = [f"{word} {i}" for i in range(6) for word in TROUBLES]
+    output = tmp_path / "run.jsonl"
+    report = retrieve_to_report(
+        server.search, questions, k=5, output=output, results="$.hits[*]", workers=8,
+        timeout=0.5, retries=1,
+    )  # fmt: skip
+    expected = Counter(kind for kind in TROUBLES.values() for _ in range(6) if kind)
+    assert dict(report.errors) == dict(expected)
+    assert report.answered == len(questions) - expected.total()
+    written = records(output)
+    assert [one["query"] for one in written] == questions
+    for one in written:
+        word = one["query"].split()[0]
+        assert (one.get("error") or ": ").split(":")[0] == (TROUBLES[word] or "")
+        if word in ("fine", "slow", "once", "busy", "resetonce"):
+            assert one["retrieved"] == answer_to(one["query"], 5)
+    assert (
+        max(server.answered[q] for q in questions if q.split()[0] not in ("broken", "types")) == 1
+    )
+    for word, times in {
+        "fine": 1,
+        "once": 2,
+        "busy": 2,
+        "fail": 2,
+        "hang": 2,
+        "missing": 1,
+    }.items():
+        assert {server.asked[f"{word} {i}"] for i in range(6)} == {times}, word
+    counts = {"cut": 6, "short": 6, "empty": 6, "unsorted": 6}
+    assert {name: getattr(report, name) for name in counts} == counts
+    assert report.latency_ms["count"] == report.answered - report.latency_ms["warm_up_count"]
+
+
+def test_five_percent_fail_and_nothing_else(server: Server) -> None:
+    questions = [f"{'fail' if i % 20 == 3 else 'fine'} {i}" for i in range(400)]
+    run = retrieve(server.search, questions, k=3, results="$.hits[*]", retries=0)
+    assert dict(run.report.errors) == {"http 500": 20}
+    assert server.asked == Counter(questions)
+    assert run.queries is not None
+    failed = run.queries.filter(run.queries["error"].is_not_null())["query"].to_list()
+    assert failed == [question for question in questions if question.startswith("fail")]
+
+
+def test_as_many_at_a_time_as_workers_and_no_more(server: Server) -> None:
+    questions = [f"slow {i}" for i in range(80)]
+    report = retrieve_to_report(server.search, questions, k=2, results="$.hits[*]", workers=8)
+    assert server.most_at_once == 8
+    assert server.connections == 8
+    ideal = 80 / 8 * SLOW_SECONDS
+    assert ideal <= report.seconds <= 2 * ideal + 1
+    assert report.latency_ms["p50"] >= SLOW_SECONDS * 1000
+
+
+def test_calls_that_hang_are_left_behind_and_the_others_go_on() -> None:
+    release = threading.Event()
+
+    def search(query: str, k: int) -> list[str]:
+        if "hang" in query:
+            release.wait(20)
+        return ["a"]
+
+    questions = [f"{'hang' if i % 4 == 1 else 'fine'} {i}" for i in range(40)]
+    begun = time.monotonic()
+    run = retrieve(search, questions, k=1, workers=2, timeout=0.05, retries=5)
+    assert time.monotonic() - begun < 10
+    release.set()
+    assert dict(run.report.errors) == {"timeout": 10}
+    assert run.report.answered == 30
+
+
+def test_a_late_answer_does_not_count() -> None:
+    release, late = threading.Event(), threading.Event()
+
+    def search(query: str, k: int) -> list[str]:
+        if query == "hang":
+            release.wait(20)
+            late.set()
+        elif query == "last":
+            release.set()
+            late.wait(20)
+        return ["a"]
+
+    run = retrieve(search, ["fine", "hang", "last"], k=1, workers=1, timeout=0.3)
+    assert dict(run.report.errors) == {"timeout": 1}
+    assert run.report.answered == 2
+
+
+def test_too_many_hanging_calls_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver_module, "MOST_STUCK", 5)
+    release = threading.Event()
+
+    def search(query: str, k: int) -> list[str]:
+        if query != "q0":
+            release.wait(20)
+        return ["a"]
+
+    with pytest.raises(RetrieverFailed, match="5 calls of .* hang and cannot be stopped"):
+        retrieve(search, [f"q{i}" for i in range(100)], workers=1, timeout=0.02)
+    release.set()
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), SystemExit(1), RecursionError(), KeyboardInterrupt()]
+)
+def test_whatever_a_function_raises_is_one_error(error: BaseException) -> None:
+    def search(query: str, k: int) -> list[str]:
+        if query == "bad":
+            raise error
+        return ["a"]
+
+    run = retrieve(search, ["fine", "bad", "good"], k=1)
+    assert dict(run.report.errors) == {type(error).__name__: 1}
+
+
+def test_objects_that_fight_back_are_one_error_each() -> None:
+    class Hostile:
+        @property
+        def id(self) -> str:
+            raise RuntimeError("no id for you")
+
+        def __repr__(self) -> str:
+            raise RuntimeError("no words either")
+
+    answers = {"object": [Hostile()], "surrogate": ["\ud800"], "fine": ["a"]}
+    run = retrieve(lambda query, k: answers[query], list(answers), k=1, workers=1)
+    assert run.report.answered == 1
+    assert dict(run.report.errors) == {"RuntimeError": 1, "bad answer": 1}
+
+
+def test_max_errors_stops_and_keeps_what_is_done(tmp_path: Path) -> None:
+    asked = []
+
+    def search(query: str, k: int) -> list[str]:
+        asked.append(query)
+        if int(query) % 5 == 4:
+            raise KeyError(query)
+        return ["a"]
+
+    output = tmp_path / "run.jsonl"
+    with pytest.raises(
+        RetrieverFailed, match=r"after 3 errors, as max_errors is 2; .*kept in .*run"
+    ):
+        retrieve(search, [f"{i}" for i in range(100)], k=1, output=output, max_errors=2, workers=1)
+    assert len(records(output)) == 15
+    assert len(asked) == 15
+
+
+def test_the_run_goes_on_where_it_stopped_and_errors_can_be_asked_again(tmp_path: Path) -> None:
+    asked: list[str] = []
+    healthy = False
+
+    def search(query: str, k: int) -> list[str]:
+        asked.append(query)
+        if query in ("3", "7") and not healthy:
+            raise KeyError(query)
+        return [query]
+
+    questions, output = [f"{i}" for i in range(10)], tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverFailed):
+        retrieve(search, questions, k=1, output=output, max_errors=0, workers=1)
+    again = retrieve(search, questions, k=1, output=output)
+    assert dict(again.report.errors) == {"KeyError": 2}
+    assert Counter(asked) == Counter(questions)
+    healthy = True
+    last = retrieve(search, questions, k=1, output=output, retry_errors=True)
+    assert (last.report.asked, last.report.failed, last.report.answered) == (2, 0, 10)
+    assert [one["query"] for one in records(output)] == questions
+    assert retrieve(search, questions, k=1, output=output).report.asked == 0
+
+
+def test_a_retriever_that_never_works_leaves_no_file(tmp_path: Path) -> None:
+    asked = []
+
+    def search(query: str, k: int) -> None:
+        asked.append(query)
+
+    output = tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverFailed, match=r"cannot be asked.*returned None.* No file"):
+        retrieve(search, [f"q{i}" for i in range(1000)], output=output, workers=2)
+    assert list(tmp_path.iterdir()) == []
+    assert len(asked) <= driver_module.SAME_FAILURES + 2
+
+
+def test_a_retriever_that_fails_only_at_first_is_not_given_up() -> None:
+    def search(query: str, k: int) -> list[str]:
+        if int(query) < 9:
+            raise KeyError(query)
+        return ["a"]
+
+    run = retrieve(search, [f"{i}" for i in range(20)], k=1, workers=1)
+    assert (run.report.failed, run.report.answered) == (9, 11)
+
+
+def test_a_dead_server_does_not_spoil_a_run_that_was_begun(server: Server, tmp_path: Path) -> None:
+    questions, output = [f"fine {i}" for i in range(20)], tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverFailed):
+        retrieve(
+            server.search, [*questions[:10], "fail now", *questions[11:]], k=2, output=output,
+            results="$.hits[*]", workers=1, retries=0, max_errors=0,
+        )  # fmt: skip
+    before = output.read_bytes()
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(RetrieverFailed, match=r"refused: .* 11 of 20 questions are finished"):
+        retrieve(
+            server.search, [*questions[:10], "fail now", *questions[11:]], k=2, output=output,
+            results="$.hits[*]", retries=0,
+        )  # fmt: skip
+    assert output.read_bytes() == before
+
+
+def test_the_rate_is_kept() -> None:
+    moments: list[float] = []
+
+    def search(query: str, k: int) -> list[str]:
+        moments.append(time.monotonic())
+        return ["a"]
+
+    retrieve(search, [f"q{i}" for i in range(21)], rate=100, workers=8)
+    assert max(moments) - min(moments) >= 0.19
+
+
+def test_a_disk_that_is_full_is_told_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "run.jsonl"
+    write = Journal.write
+
+    def failing(self: Journal, line: bytes) -> None:
+        if b'"q5"' in line:
+            raise WriteFailed("The disk is full.")
+        write(self, line)
+
+    questions = [f"q{i}" for i in range(10)]
+    monkeypatch.setattr(Journal, "write", failing)
+    with pytest.raises(WriteFailed, match="full"):
+        retrieve(lambda query, k: [query], questions, output=output, workers=1)
+    monkeypatch.setattr(Journal, "write", write)
+    run = retrieve(lambda query, k: [query], questions, output=output, workers=1)
+    assert run.report.asked == 5
+    assert [one["query"] for one in records(output)] == questions
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "3"])
+def test_k_is_a_whole_number(k: Any) -> None:
+    with pytest.raises(InvalidInput, match="k is"):
+        retrieve(lambda query, k: [query], ["a"], k=k)
+
+
+def test_progress_is_told() -> None:
+    seen: list[int] = []
+    totals: list[int] = []
+    retrieve(
+        lambda query, k: time.sleep(0.05) or ["a"], ["a", "b", "c", "d"], workers=1,
+        progress=lambda tally: seen.append(tally.done), total=totals.append,
+    )  # fmt: skip
+    assert totals == [4]
+    assert seen == sorted(seen)
+    assert seen[-1] == 4
+
+
+@given(
+    st.lists(st.sampled_from(["answer", "raise", "none", "empty"]), min_size=1, max_size=30),
+    st.integers(1, 5),
+    st.integers(1, 4),
+)
+def test_no_question_is_lost_whatever_happens(plan: list[str], workers: int, batch: int) -> None:
+    """Every question is counted once: answered or failed, as the plan says."""
+
+    def one(query: str) -> Any:
+        todo = plan[int(query)]
+        if todo == "raise":
+            raise KeyError(query)
+        return {"answer": [query], "none": None, "empty": []}[todo]
+
+    def search(query: Any, k: int) -> Any:
+        return one(query) if batch == 1 else [one(single) for single in query]
+
+    good = sum(todo in ("answer", "empty") for todo in plan)
+    questions = [str(i) for i in range(len(plan))]
+    try:
+        run = retrieve(search, questions, k=1, workers=workers, batch=batch, warm_up=0)
+    except CalipersError:
+        assert good == 0 or len(plan) - good >= driver_module.SAME_FAILURES
+        return
+    assert run.report.answered == good
+    assert run.report.failed == len(plan) - good
+    assert run.queries is not None
+    assert run.queries["query"].to_list() == questions

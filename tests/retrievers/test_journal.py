@@ -1,0 +1,164 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.api.evaluate import evaluate
+from calipers.api.retrieve import retrieve
+from calipers.errors import CalipersError
+from calipers.retrievers.journal import Journal, meta_path
+from calipers.retrievers.report import Tally
+
+QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
+
+
+def search(query: str, k: int) -> list[tuple[str, float]]:
+    return [(f"{query[-1]}-{i}", 1 / (i + 1)) for i in range(k)]
+
+
+def stopped_after(output: Path, size: int) -> None:
+    """A run file as a kill at that byte would leave it."""
+    retrieve(search, QUESTIONS, k=3, output=output, workers=1)
+    output.write_bytes(output.read_bytes()[:size])
+
+
+def without_times(path: Path) -> list[dict[str, Any]]:
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    return [{n: v for n, v in one.items() if n not in ("latency_ms", "warm_up")} for one in records]
+
+
+@settings(max_examples=40)
+@given(share=st.floats(0, 1))
+def test_a_file_cut_anywhere_is_completed(
+    share: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    whole, output = folder / "whole.jsonl", folder / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=whole, workers=1)
+    stopped_after(output, round(share * whole.stat().st_size))
+    kept = output.read_bytes()
+    asked = retrieve(search, QUESTIONS, k=3, output=output, workers=2).report.asked
+    assert without_times(output) == without_times(whole)
+    finished = sum(_is_json(line) for line in kept.split(b"\n"))
+    assert asked == len(QUESTIONS) - finished
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_file_is_a_run_as_it_is(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    run = retrieve(search, QUESTIONS, k=3, output=output)
+    truth = {f"q{i}": {f"{i}-1": 1} for i in range(6)}
+    from_file = evaluate(ground_truth=truth, run=output, metrics="mrr,recall@3")
+    from_memory = evaluate(ground_truth=truth, run=run, metrics="mrr,recall@3")
+    assert from_file["mrr"].mean == from_memory["mrr"].mean == 0.5
+    assert from_file.fingerprints == from_memory.fingerprints
+
+
+def test_stages_are_in_the_file(tmp_path: Path) -> None:
+    def staged(query: str, k: int) -> dict[str, Any]:
+        return {"retrieved": ["b"], "stages": {"candidates": ["a", "b"]}}
+
+    run = retrieve(staged, ["one"], k=1, output=tmp_path / "run.jsonl")
+    assert run.stages["candidates"].frame["item"].to_list() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"k": 4}, "k was 3 and is 4"),
+        ({"label": "v2"}, 'label was not set and is "v2"'),
+        ({"id": "$.x"}, r'id was not set and is "\$.x"'),
+    ],
+)
+def test_changed_settings_refuse_to_go_on(
+    tmp_path: Path, changed: dict[str, Any], words: str
+) -> None:
+    output = tmp_path / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output)
+    before = output.read_bytes()
+    with pytest.raises(CalipersError, match=words):
+        retrieve(search, QUESTIONS, **{"k": 3, "output": output, **changed})
+    assert output.read_bytes() == before
+
+
+def test_other_questions_are_another_run(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output)
+    with pytest.raises(CalipersError, match="belongs to another run: questions was"):
+        retrieve(search, {"q0": "question 0"}, k=3, output=output)
+    again = retrieve(search, {"q0": "question 0"}, k=3, output=output, restart=True)
+    assert again.report.asked == 1
+    assert len(output.read_text().splitlines()) == 1
+
+
+def test_a_file_of_something_else_is_never_touched(tmp_path: Path) -> None:
+    output = tmp_path / "questions.jsonl"
+    output.write_text('{"query": "precious"}\n')
+    for restart in (False, True):
+        with pytest.raises(CalipersError, match="was not written by `calipers retrieve`"):
+            retrieve(search, QUESTIONS, output=output, restart=restart)
+    meta_path(output).write_text("{}")
+    with pytest.raises(CalipersError, match="does not say to which run"):
+        retrieve(search, QUESTIONS, output=output)
+    assert output.read_text() == '{"query": "precious"}\n'
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output)
+    lines = output.read_text().splitlines()
+    output.write_text("\n".join([*lines[:2], "garbage", *lines[3:]]) + "\n")
+    with pytest.raises(CalipersError, match="damaged at line 3: b'garbage'"):
+        retrieve(search, QUESTIONS, k=3, output=output)
+    output.write_text("\n".join([*lines, lines[0]]) + "\n")
+    with pytest.raises(CalipersError, match="line 7: the question 'q0' stands there twice"):
+        retrieve(search, QUESTIONS, k=3, output=output)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no/run.jsonl", "no folder"),
+        ("run.csv", "ending"),
+        ("run", "ending 'nothing'"),
+        ("", "folder"),
+    ],
+)
+def test_places_that_cannot_be_written_are_told_first(
+    tmp_path: Path, name: str, words: str
+) -> None:
+    asked = []
+    with pytest.raises(CalipersError, match=words):
+        retrieve(lambda query, k: asked.append(query), QUESTIONS, output=tmp_path / name)
+    assert asked == []
+
+
+def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="locks are those of Unix")
+    decided = {"k": 1}
+    first = Journal.open(tmp_path / "run.jsonl", decided, Tally(1))
+    with pytest.raises(CalipersError, match="Another process is writing"):
+        Journal.open(tmp_path / "run.jsonl", decided, Tally(1))
+    first.close()
+    Journal.open(tmp_path / "run.jsonl", decided, Tally(1)).close()
+
+
+def test_what_stands_beside_the_run(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    run = retrieve(search, QUESTIONS, k=3, output=output, label="v1")
+    meta = json.loads(meta_path(output).read_text())
+    assert meta["complete"] is True
+    assert meta["settings"]["k"] == 3
+    assert meta["settings"]["label"] == "v1"
+    assert meta["report"] == run.report.to_dict()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["run.jsonl", "run.jsonl.meta.json"]

@@ -1,0 +1,97 @@
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from calipers.errors import InvalidInput
+from calipers.retrievers.base import AskFailed
+from calipers.retrievers.pace import LONGEST_PAUSE, Pace, Throttle, explain, pause_before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("workers", 0), ("workers", 1.5), ("workers", 5000), ("workers", True), ("timeout", 0),
+        ("timeout", float("nan")), ("timeout", "5"), ("retries", -1), ("rate", 0),
+        ("rate", float("inf")), ("max_errors", -1), ("warm_up", -1),
+    ],
+)  # fmt: skip
+def test_limits_that_make_no_sense_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"^{name} is "):
+        Pace(**{"workers": 1, name: value})
+
+
+def test_warm_up_is_one_per_worker_but_never_much_of_it_all() -> None:
+    assert Pace(workers=8).warm_up_of(1000) == 8
+    assert Pace(workers=8).warm_up_of(30) == 3
+    assert Pace(workers=8).warm_up_of(3) == 0
+    assert Pace(workers=8, warm_up=5).warm_up_of(3) == 5
+
+
+def test_turns_are_handed_out_evenly() -> None:
+    throttle = Throttle(100)
+    begun = time.monotonic()
+    for _ in range(11):
+        throttle.wait(threading.Event())
+    assert time.monotonic() - begun >= 0.0999
+
+
+def test_a_stop_ends_the_wait() -> None:
+    throttle, stop = Throttle(0.001), threading.Event()
+    stop.set()
+    throttle.wait(stop)
+    begun = time.monotonic()
+    throttle.wait(stop)
+    assert time.monotonic() - begun < 5
+
+
+def test_pauses_double_and_end() -> None:
+    failed = AskFailed("reset", "x", retry=True)
+    for attempt in range(5):
+        assert 0.25 * 2**attempt <= pause_before(attempt, failed) <= 0.5 * 2**attempt
+    assert pause_before(30, failed) == LONGEST_PAUSE
+
+
+def test_the_server_says_how_long() -> None:
+    assert pause_before(0, AskFailed("http 429", "x", retry=True, after=7)) == 7
+    assert pause_before(0, AskFailed("http 429", "x", retry=True, after=1e9)) == LONGEST_PAUSE
+
+
+class ReadTimeout(Exception):
+    pass
+
+
+class ConnectError(Exception):
+    pass
+
+
+class StatusError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__("status")
+        self.response = SimpleNamespace(status_code=status, headers={"retry-after": "3"})
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "retry"),
+    [
+        (TimeoutError(), "timeout", True),
+        (ReadTimeout("late"), "timeout", True),
+        (ConnectionRefusedError("no"), "refused", True),
+        (ConnectionResetError("gone"), "reset", True),
+        (ConnectError("gone"), "reset", True),
+        (StatusError(503), "http 503", True),
+        (StatusError(404), "http 404", False),
+        (KeyError("x"), "KeyError", False),
+        (SystemExit(3), "SystemExit", False),
+        (ValueError(), "ValueError", False),
+    ],
+)
+def test_what_is_worth_another_attempt(error: BaseException, kind: str, retry: bool) -> None:
+    failed = explain(error)
+    assert (failed.kind, failed.retry) == (kind, retry)
+
+
+def test_a_clients_retry_after_is_heard() -> None:
+    assert explain(StatusError(429)).after == 3

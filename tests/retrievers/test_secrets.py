@@ -1,0 +1,60 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import InvalidInput
+from calipers.retrievers.secrets import Secrets, without_secrets
+
+
+def test_variables_are_filled_in() -> None:
+    secrets = Secrets({"A": "alpha", "B_2": "beta"})
+    assert secrets.expand("$A-${B_2}-$$A", "a header") == "alpha-beta-$A"
+
+
+def test_a_variable_that_is_not_set_is_named() -> None:
+    with pytest.raises(InvalidInput, match=r"variable TOKEN is not set, and the header 'X' needs"):
+        Secrets({}).expand("Bearer $TOKEN", "the header 'X'")
+
+
+@given(st.text(min_size=4, max_size=30), st.text(max_size=20), st.text(max_size=20))
+def test_a_secret_never_survives(secret: str, before: str, after: str) -> None:
+    secrets = Secrets({"TOKEN": secret})
+    secrets.expand("$TOKEN", "a header")
+    assert secret not in secrets.redact(f"{before}{secret}{after}").replace("***", "")
+
+
+def test_a_secret_is_found_escaped_too() -> None:
+    secrets = Secrets({})
+    secrets.add('to"k/n 1')
+    assert secrets.redact('GET /?key=to%22k%2Fn%201 and "to\\"k/n 1"') == 'GET /?key=*** and "***"'
+    assert secrets.redact_line(b'{"text":"to\\"k/n 1"}') == b'{"text":"***"}'
+
+
+def test_keys_of_the_environment_leave_errors_but_not_results() -> None:
+    secrets = Secrets({"SERVICE_API_KEY": "sk-12345678", "MODE": "production"})
+    assert secrets.redact("401 for sk-12345678 in production") == "401 for *** in production"
+    assert secrets.redact_line(b"sk-12345678") == b"sk-12345678"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "api_key",
+        "apiKey",
+        "password",
+        "Authorization",
+        "X-Api-Key",
+        "client_secret",
+        "access_token",
+    ],
+)
+def test_fields_that_look_secret_are_hidden(name: str) -> None:
+    assert without_secrets({"q": ["{query}"], "auth_part": {name: "abc"}}) == {
+        "q": ["{query}"],
+        "auth_part": {name: "***"},
+    }
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "query", "keywords", "top_k"])
+def test_other_fields_are_kept(name: str) -> None:
+    assert without_secrets({name: 5}) == {name: 5}

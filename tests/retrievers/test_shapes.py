@@ -1,0 +1,187 @@
+import uuid
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.retrievers.base import AskFailed
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.result import Row
+from calipers.retrievers.shapes import Answer, read_answer
+
+
+@dataclass
+class Document:
+    page_content: str
+    id: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def read(raw: Any, k: int = 10, **paths: Any) -> Answer:
+    return read_answer(raw, k, Layout.from_texts(paths))
+
+
+PAIRS = [Row("a", 0.5), Row("b", 0.25)]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        [("a", 0.5), ("b", 0.25)],
+        [["a", 0.5], ["b", 0.25]],
+        [(0.5, "a"), (0.25, "b")],
+        (("a", 0.5), ("b", 0.25)),
+        {"b": 0.25, "a": 0.5},
+        (["a", "b"], [0.5, 0.25]),
+        ([0.5, 0.25], ["a", "b"]),
+        (np.array(["a", "b"]), np.array([0.5, 0.25])),
+        [{"id": "a", "score": 0.5}, {"id": "b", "score": 0.25}],
+        [{"_id": "a", "_score": 0.5}, {"_id": "b", "_score": 0.25}],
+        {"retrieved": [{"id": "a", "score": 0.5}, ("b", 0.25)]},
+        {"hits": {"total": 2, "hits": [{"_id": "a", "_score": 0.5}, {"_id": "b", "_score": 0.25}]}},
+        {"ids": [["a", "b"]], "distances": [[0.5, 0.25]]},
+        {"ids": ["a", "b"], "scores": [0.5, 0.25]},
+        SimpleNamespace(points=[SimpleNamespace(id="a", score=0.5), SimpleNamespace(id="b", score=0.25)]),
+        iter([("a", 0.5), ("b", np.float32(0.25))]),
+        [{"document": {"id": "a"}, "score": 0.5}, {"node": {"node_id": "b"}, "score": 0.25}],
+    ],
+)  # fmt: skip
+def test_the_usual_shapes_are_one_answer(raw: Any) -> None:
+    assert read(raw).retrieved == PAIRS
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (["a", "b"], [Row("a"), Row("b")]),
+        ([1, np.int64(2)], [Row("1"), Row("2")]),
+        (np.array([1, 2]), [Row("1"), Row("2")]),
+        ([uuid.UUID(int=1)], [Row("00000000-0000-0000-0000-000000000001")]),
+        ([(1, 0.5), (2, 0.25)], [Row("1", 0.5), Row("2", 0.25)]),
+        ([(0.5, 1)], [Row("1", 0.5)]),
+        ([("a", 0.5, "text")], [Row("a", 0.5, "text")]),
+        ([], []),
+        ({}, []),
+        ({"results": []}, []),
+        ([Document("text", "a")], [Row("a", text="text")]),
+        ([(Document("text", "a"), 0.5)], [Row("a", 0.5, "text")]),
+        ([Document("text")], [Row(text="text")]),
+        (
+            [Document("text", None, {"chunk_id": 7, "source": "x.txt", "start_index": 10})],
+            [Row("7", text="text", document="x.txt", start=10, end=14)],
+        ),
+        (
+            [{"id": "a", "payload": {"text": "t", "start": "chapter", "document": "x"}}],
+            [Row("a", text="t", document="x")],
+        ),
+        ([{"document_id": "x"}], [Row("x", document="x")]),
+        ([{"id": "a", "score": None, "tokens": 12}], [Row("a", tokens=12)]),
+    ],
+)
+def test_other_shapes(raw: Any, expected: list[Row]) -> None:
+    assert read(raw).retrieved == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (None, "returned None .is a `return` missing"),
+        ("d1", "returned d1"),
+        (7, "returned 7"),
+        ({"a", "b"}, "a set, which has no order"),
+        ({"hello": "world"}, "dictionary without a list of results: {'hello': 'world'}"),
+        (object(), "returned a object"),
+        ([None], "result 0 of the answer is neither an id nor an object"),
+        ([1.5], "result 0"),
+        ([True], "result 0"),
+        ([["a", "b", "c", "d"]], "a list of 4, not an"),
+        ([("a", "b")], "pair without a score"),
+        ([{"score": 1}], "neither an id nor a text"),
+        ([{"id": "a", "score": "high"}], "has the score 'high'; it must be a number"),
+        ([("a", float("nan"))], "has the score nan"),
+        ([("a", float("inf"))], "has the score inf"),
+        ([{"id": 1.5}], "has the id 1.5"),
+        ({"retrieved": [], "stages": [1]}, "'stages' is"),
+        ({"ids": ["a"], "scores": [1, 2]}, "different lengths: id 1, score 2"),
+    ],
+)
+def test_what_cannot_be_used_says_why(raw: Any, words: str) -> None:
+    with pytest.raises(AskFailed, match=words) as failed:
+        read(raw)
+    assert failed.value.kind == "bad answer"
+    assert not failed.value.retry
+
+
+def test_paths_overrule_the_usual_names() -> None:
+    raw = {"out": [{"id": "wrong", "meta": {"key": 3}, "s": 0.5, "t": "text"}]}
+    answer = read(raw, results="$.out[*]", id="$.meta.key", score="$.s", text="$.t")
+    assert answer.retrieved == [Row("3", 0.5, "text")]
+
+
+def test_a_path_that_matches_nothing_shows_the_beginning_of_what_came() -> None:
+    with pytest.raises(
+        AskFailed, match=r"\$.hits\[\*\] matches nothing: \$ has no 'hits'.*'error': 'x'"
+    ):
+        read({"error": "x"}, results="$.hits[*]")
+    with pytest.raises(AskFailed, match=r"result 0 of the answer has no id at \$.key"):
+        read([{"id": "a"}], id="$.key")
+
+
+def test_more_than_k_is_cut_and_noticed() -> None:
+    answer = read(["a", "b", "c"], k=2)
+    assert (len(answer.retrieved), answer.longer) == (2, True)
+    assert not read(["a", "b"], k=2).longer
+
+
+def test_an_endless_generator_ends() -> None:
+    def endless() -> Any:
+        number = 0
+        while True:
+            yield number
+            number += 1
+
+    answer = read(endless(), k=3)
+    assert [row.id for row in answer.retrieved] == ["0", "1", "2"]
+    assert answer.longer
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([3, 2, 1], False),
+        ([1, 2, 3], False),
+        ([1, 1, 1], False),
+        ([2, 3, 1], True),
+        ([1, 2], False),
+    ],
+)
+def test_unsorted_scores_are_noticed_and_the_list_counts(
+    scores: list[float], expected: bool
+) -> None:
+    answer = read([(f"d{i}", score) for i, score in enumerate(scores)])
+    assert answer.unsorted == expected
+    assert [row.id for row in answer.retrieved] == [f"d{i}" for i in range(len(scores))]
+
+
+def test_stages_are_kept_whole() -> None:
+    raw = {"retrieved": ["b"], "stages": {"candidates": ["a", ("b", 1.0)], "exact": {"b": 2.0}}}
+    answer = read(raw, k=1)
+    assert answer.stages == {"candidates": [Row("a"), Row("b", 1.0)], "exact": [Row("b", 2.0)]}
+    named = read({"hits": ["b"], "pool": ["a", "b"]}, results="$.hits", stages={"c": "$.pool[*]"})
+    assert named.stages == {"c": [Row("a"), Row("b")]}
+
+
+@given(st.lists(st.tuples(st.text(min_size=1), st.floats(allow_nan=False, allow_infinity=False))))
+def test_pairs_dictionaries_and_columns_agree(pairs: list[tuple[str, float]]) -> None:
+    expected = [Row(item, score) for item, score in pairs]
+    k = len(pairs) + 1
+    assert read(pairs, k).retrieved == expected
+    assert read([{"id": i, "score": s} for i, s in pairs], k).retrieved == expected
+    assert (
+        read({"ids": [i for i, _ in pairs], "scores": [s for _, s in pairs]}, k).retrieved
+        == expected
+    )
