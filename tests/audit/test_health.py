@@ -132,9 +132,14 @@ def test_spans_that_cannot_be_checked_are_said():
     assert "evidence_in_no_chunk" in audit(evals(with_quote), corpus=rows)
 
 
-def test_broken_spans_are_refused():
+@pytest.mark.parametrize("corpus", [None, CHUNKS])
+@pytest.mark.parametrize(
+    "target",
+    [{"document": "d", "start": 5, "end": 3}, {"document": "d"}, {"document": "d", "start": 0}],
+)
+def test_broken_spans_are_refused(target, corpus):
     with pytest.raises(InvalidInput, match="span"):
-        audit(evals({"document": "d", "start": 5, "end": 3}), corpus=CHUNKS)
+        audit(evals({"document": "d", **target}), corpus=corpus)
 
 
 def test_plain_strings_that_read_like_texts_are_taken_as_quotes():

@@ -171,7 +171,7 @@ def test_wrong_types_in_parquet_are_refused(tmp_path, frame):
 def test_nothing_to_read(tmp_path):
     with pytest.raises(UnreadableFile, match="no document"):
         open_corpus(tmp_path)
-    with pytest.raises(UnreadableFile, match="no file"):
+    with pytest.raises(UnreadableFile, match="no corpus"):
         open_corpus(tmp_path / "missing.jsonl")
     with pytest.raises(InvalidInput, match="empty"):
         read([])

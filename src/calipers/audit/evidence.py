@@ -12,7 +12,6 @@ from calipers.audit.labels import with_plain_quotes
 from calipers.audit.quote_evidence import QuoteEvidence, Sightings
 from calipers.audit.span_evidence import SpanEvidence, SpanSightings
 from calipers.io.corpus import Corpus
-from calipers.match.check_spans import check_target_spans
 from calipers.model.ground_truth import GroundTruth
 
 Row = dict[str, object]
@@ -43,10 +42,6 @@ class Evidence:
         """Nothing seen yet."""
         targets = with_plain_quotes(ground_truth).with_row_index("row")
         spans = targets.filter(pl.col("item").is_null(), pl.col("start").is_not_null())
-        if spans.height:
-            check_target_spans(
-                GroundTruth(spans.select(ground_truth.targets.columns), ground_truth.queries)
-            )
         quotes = targets.filter(pl.col("item").is_null())["plain"].drop_nulls()
         return cls(
             targets,

@@ -39,6 +39,7 @@ def health(
     >>> [finding.name for finding in health(truth).findings]
     ['one_target_per_query']
     """
+    labels.check_spans(ground_truth)
     notes = list(notes)
     found: list[Finding] = [check(ground_truth) for check in CHECKS]
     facts: dict[str, Any] = {

@@ -7,6 +7,7 @@ from calipers.audit.findings import EXAMPLES, Example, Finding
 from calipers.audit.queries import same_queries
 from calipers.errors import InvalidInput
 from calipers.match.check_quotes import FEW
+from calipers.match.check_spans import check_target_spans
 from calipers.model.ground_truth import GroundTruth
 from calipers.text import normalise
 
@@ -32,6 +33,15 @@ def with_plain_quotes(ground_truth: GroundTruth) -> pl.DataFrame:
             "a quote is a passage of the text that should be found. Write it, or remove the target."
         )
     return targets
+
+
+def check_spans(ground_truth: GroundTruth) -> None:
+    """Refuse spans that are no places, before anything is said about them."""
+    spans = ground_truth.targets.filter(
+        pl.col("item").is_null(), pl.col("start").is_not_null() | pl.col("quote").is_null()
+    )
+    if spans.height:
+        check_target_spans(GroundTruth(spans, ground_truth.queries))
 
 
 def as_quotes(ground_truth: GroundTruth) -> GroundTruth:

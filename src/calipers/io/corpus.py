@@ -69,6 +69,8 @@ def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
         path = Path(value)
         if path.is_dir():
             return _folder(path)
+        if not path.exists():
+            raise UnreadableFile(f"There is no corpus {path}, neither file nor folder; check it.")
         source = Source(path, progress)
         return Corpus(source.name, corpus_files.scan_of(source))
     if isinstance(value, Mapping):
