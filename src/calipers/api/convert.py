@@ -199,6 +199,11 @@ def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Co
     if together:
         parts = (replace(p, run=p.run.grouped() if p.run else None) for p in parts)
     first = next(parts)
+    if first.ground_truth is None and first.run is None:
+        raise InvalidInput(
+            "The input has neither results nor a ground truth, so there is nothing to convert; "
+            "add 'retrieved' or 'ground_truth' to its records."
+        )
     if writer.name in writers.TABLES and not reading.by_record:
         writer = _fitting(writer, first)
     files = writer.write(counted(chain([first], parts), counts), path, remarks)

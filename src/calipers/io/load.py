@@ -71,6 +71,11 @@ def load_pair(
 
 def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
     name = _name(data)
+    if dataset.ground_truth is None and dataset.run is None:
+        raise InvalidInput(
+            f"{name} has neither results nor a ground truth; add 'retrieved' and 'ground_truth' "
+            "to its records."
+        )
     if dataset.ground_truth is None:
         raise InvalidInput(
             f"{name} has no ground truth, only results; add 'ground_truth' to its records, or "

@@ -37,8 +37,8 @@ def recognise_book(keys: frozenset[str]) -> bool:
 
 
 def recognise_ratings(keys: frozenset[str]) -> bool:
-    """``query`` beside ``ratings``."""
-    return {"query", "ratings"} <= keys
+    """``ratings``, alone or beside what says which query they are for."""
+    return "ratings" in keys and keys <= {"query", "ratings", "query_id", "id", "notes", "options"}
 
 
 def _book(rows: Rows) -> Iterator[Record]:

@@ -1,0 +1,247 @@
+"""What holds for every form Calipers reads, walked over the registry."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from calipers.api.convert import convert
+from calipers.errors import InvalidInput
+from calipers.io.formats import ROWS, WHOLES
+from calipers.io.load import load
+from calipers.io.registry import FORMATS, named, recognise
+from calipers.io.sight import Sight
+from calipers.io.source import Source
+from calipers.model.dataset import Dataset, Role
+
+FIXTURES = Path(__file__).parent.parent / "data" / "formats"
+ROLES: dict[str, Role] = {"mapping": "ground_truth"}
+"""Forms that do not say themselves what they are."""
+REQUIRED = {
+    "ours": ("query",),
+    "ragas": ("user_input",),
+    "deepeval": ("input",),
+    "trulens": ("query",),
+    "ragchecker": ("results", 0, "query"),
+    "quepid_book": ("doc_id",),
+    "quepid_ratings": ("query",),
+    "autorag": ("query",),
+    "chunking_evaluation": ("corpus_id",),
+    "open_rag_eval": ("query",),
+    "openinference": ("attributes", "input.value"),
+    "llama_index": ("queries",),
+    "rre": ("topics", 0, "query_groups", 0, "queries", 0, "placeholders"),
+    "rank_eval": ("requests", 0, "ratings", 0, "_id"),
+    "otlp": ("resourceSpans", 0, "scopeSpans", 0, "spans", 0, "attributes", 1),
+}
+"""The path to one required field in the fixture of each JSON form and row form."""
+MIXED = ("ragas", "deepeval", "openinference", "ours", "quepid_ratings")
+"""Fixtures whose fields hold several types, which a Parquet column cannot."""
+
+
+def fixture(name: str) -> Path:
+    found = [path for path in FIXTURES.iterdir() if path.name.split(".")[0] == name]
+    assert len(found) == 1, f"write one fixture for the form {name} in {FIXTURES}"
+    return found[0]
+
+
+def read(path: Any, name: str) -> Dataset:
+    return load(path, ROLES.get(name, "both"))
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of a row form's fixture as plain dictionaries."""
+    path = fixture(name)
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    if path.suffix == ".csv":
+        table = pl.read_csv(path, infer_schema=False)
+        return [{k: v for k, v in row.items() if v is not None} for row in table.to_dicts()]
+    whole = json.loads(path.read_text())
+    return whole if isinstance(whole, list) else next(iter(whole.values()))
+
+
+def assert_same(one: Dataset, other: Dataset) -> None:
+    assert (one.ground_truth is None) == (other.ground_truth is None)
+    assert (one.run is None) == (other.run is None)
+    if one.ground_truth is not None and other.ground_truth is not None:
+        assert one.ground_truth.fingerprint == other.ground_truth.fingerprint
+        assert _texts(one.ground_truth.queries) == _texts(other.ground_truth.queries)
+        assert _tags(one) == _tags(other)
+    if one.run is not None and other.run is not None:
+        assert _results(one) == _results(other)
+        assert _about_queries(one) == _about_queries(other)
+
+
+def _texts(queries: pl.DataFrame) -> dict[str, str]:
+    return {row["query"]: row["text"] or row["query"] for row in queries.to_dicts()}
+
+
+def _tags(dataset: Dataset) -> dict[str, list[Any]]:
+    assert dataset.ground_truth is not None
+    return {name: column.to_list() for name, column in dataset.ground_truth.tags.items()}
+
+
+def _results(dataset: Dataset) -> list[dict[str, Any]]:
+    assert dataset.run is not None
+    return [
+        {key: value for key, value in row.items() if value is not None}
+        for row in dataset.run.frame.sort("query", "rank").to_dicts()
+    ]
+
+
+def _about_queries(dataset: Dataset) -> list[dict[str, Any]]:
+    assert dataset.run is not None
+    if dataset.run.queries is None:
+        return []
+    table = dataset.run.queries.sort("query")
+    known = [name for name in ("query", "latency_ms", "error") if name in table.columns]
+    return [
+        row
+        for row in table.select(known).to_dicts()
+        if any(row.get(name) is not None for name in ("latency_ms", "error"))
+    ]
+
+
+EVERY = pytest.mark.parametrize("name", [form.name for form in FORMATS if form.name != "records"])
+ROW_NAMES = [form.name for form in ROWS]
+EVERY_ROW = pytest.mark.parametrize("name", ROW_NAMES)
+
+
+@EVERY
+def test_it_is_recognised_by_its_content_and_by_no_other_form(name):
+    sight = Sight(Source(fixture(name)))
+    claims = [form.name for form in FORMATS if not form.fallback and form.claims(sight)]
+    assert claims in ([name], []), claims
+    assert recognise(sight, ROLES.get(name, "both")).name == name
+
+
+@EVERY
+def test_it_brings_a_ground_truth_or_a_run(name):
+    dataset = read(fixture(name), name)
+    assert dataset.ground_truth is not None or dataset.run is not None
+    assert dataset.kind
+
+
+@EVERY
+def test_the_name_of_the_file_does_not_matter(name, tmp_path):
+    path = fixture(name)
+    if path.is_dir():
+        pytest.skip("a folder is recognised by the names in it")
+    other = tmp_path / "data"
+    other.write_bytes(path.read_bytes())
+    assert_same(read(path, name), read(other, name))
+
+
+@EVERY
+def test_a_compressed_copy_is_the_same(name, tmp_path):
+    path = fixture(name)
+    if path.is_dir():
+        pytest.skip("a folder is not compressed")
+    packed = tmp_path / f"{path.name}.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert_same(read(path, name), read(packed, name))
+
+
+@EVERY
+def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(name, tmp_path):
+    path = fixture(name)
+    if path.is_dir() or name == "open_rag_eval":
+        pytest.skip("a folder; or a passage that holds a line end of its own")
+    other = tmp_path / path.name
+    other.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert_same(read(path, name), read(other, name))
+
+
+@EVERY
+def test_our_own_form_keeps_everything(name, tmp_path):
+    path, out = fixture(name), tmp_path / "ours.jsonl"
+    before = read(path, name)
+    source: dict[str, Any] = {ROLES[name]: path} if name in ROLES else {"data": path}
+    done = convert(output=out, **source)
+    assert not done.lost
+    assert_same(before, load(out, "both"))
+
+
+@EVERY
+def test_it_can_be_named_where_the_content_does_not_say(name):
+    form = named(name)
+    opened = form.read(Sight(Source(fixture(name))), ROLES.get(name, "both"), False)
+    dataset = opened if isinstance(opened, Dataset) else opened.dataset()
+    assert_same(dataset, read(fixture(name), name))
+
+
+@pytest.mark.parametrize("name", [*ROW_NAMES, *(form.name for form in WHOLES)])
+def test_a_missing_required_field_is_named_with_its_place(name, tmp_path):
+    whole, path = _json_of(name), REQUIRED[name]
+    inner = whole
+    for step in path[:-1]:
+        inner = inner[step]
+    del inner[path[-1]]
+    broken = tmp_path / "broken.json"
+    broken.write_text(json.dumps(whole))
+    with pytest.raises(InvalidInput) as caught:
+        load(broken, "both")
+    said = str(caught.value)
+    field = path[-1] if isinstance(path[-1], str) else "input.value"
+    assert f"no '{field}'" in said or f"no attribute '{field}'" in said, said
+    assert f"{broken} $" in said or f"{broken}:1 $" in said, said
+
+
+def _json_of(name: str) -> Any:
+    """The fixture as one JSON value: a single record for a row form, else the whole object."""
+    if name == "ragchecker" or name in {form.name for form in WHOLES}:
+        return json.loads(fixture(name).read_text())
+    record = rows_of(name)[1 if name == "openinference" else 0]
+    if name == "chunking_evaluation":
+        record["references"] = json.loads(record["references"])
+    return record
+
+
+@EVERY_ROW
+def test_a_list_of_dictionaries_in_memory_is_the_same(name):
+    rows = rows_of(name)
+    if name == "chunking_evaluation":
+        for row in rows:
+            row["references"] = json.loads(row["references"])
+    assert_same(load(rows, "both"), read(fixture(name), name))
+
+
+@pytest.mark.parametrize("name", [name for name in ROW_NAMES if name not in MIXED])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_the_same_rows_in_a_binary_table_are_the_same(name, suffix, tmp_path):
+    frame = pl.DataFrame(rows_of(name))
+    path = tmp_path / f"table{suffix}"
+    frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
+    assert_same(load(path, "both"), read(fixture(name), name))
+    assert_same(load(frame, "both"), read(fixture(name), name))
+    assert_same(load(frame.to_pandas(), "both"), read(fixture(name), name))
+
+
+@pytest.mark.parametrize("name", [name for name in ROW_NAMES if name not in MIXED])
+def test_a_dataset_saved_to_disk_is_the_same(name, tmp_path):
+    frame = pl.DataFrame(rows_of(name))
+    files = [f"data-0000{i}-of-00002.arrow" for i in range(2)]
+    frame[:1].write_ipc_stream(tmp_path / files[0])
+    frame[1:].write_ipc_stream(tmp_path / files[1])
+    (tmp_path / "dataset_info.json").write_text("{}")
+    state = {"_data_files": [{"filename": file} for file in files], "_split": "train"}
+    (tmp_path / "state.json").write_text(json.dumps(state))
+    assert_same(load(tmp_path, "both"), read(fixture(name), name))
+
+
+@EVERY_ROW
+def test_an_empty_list_is_an_error(name, tmp_path):
+    path = tmp_path / "empty.json"
+    path.write_text("[]")
+    with pytest.raises(InvalidInput, match="holds no queries"):
+        load(path, "both")
+
+
+def test_every_form_is_in_the_documents():
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    for form in FORMATS:
+        assert f"`{form.name}`" in page, f"describe the form {form.name} in docs/formats.md"

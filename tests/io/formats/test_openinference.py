@@ -1,0 +1,82 @@
+import json
+
+import polars as pl
+import pytest
+
+from calipers.errors import InvalidInput
+from calipers.io.load import load
+from tests.io.formats.expect import FIXTURES, results
+
+GIL = "What is the GIL?"
+
+
+def test_spans_of_retrievers_become_results_and_others_pass_by():
+    path = FIXTURES / "openinference.jsonl"
+    assert results(path) == [
+        {
+            "query": GIL, "item": "c1", "score": 0.9, "document": "a.md",
+            "text": "The global interpreter lock is a mutex.",
+        },
+        {"query": GIL, "item": "c2", "score": 0.5, "text": "Threads share memory."},
+        {"query": "What is a list?", "item": "c3", "text": "A list is a sequence."},
+    ]  # fmt: skip
+
+
+def test_time_and_failure_of_a_span():
+    run = load(FIXTURES / "openinference.jsonl", "both").run
+    assert run is not None
+    assert run.queries is not None
+    assert run.queries.to_dicts() == [
+        {"query": GIL, "text": GIL, "latency_ms": 250.0, "error": None},
+        {"query": "What is a list?", "text": "What is a list?", "latency_ms": None, "error": None},
+        {"query": "Who failed?", "text": "Who failed?", "latency_ms": None, "error": "timeout"},
+    ]
+
+
+def test_an_export_of_otlp():
+    path = FIXTURES / "otlp.json"
+    assert results(path) == [
+        {"query": GIL, "item": "c1", "score": 0.75, "text": "The global interpreter lock."}
+    ]
+    run = load(path, "both").run
+    assert run is not None
+    assert run.queries is not None
+    assert run.queries["latency_ms"].to_list() == [40.0]
+
+
+def test_a_table_of_spans(tmp_path):
+    documents = [{"document.id": "c1", "document.content": "text", "document.score": 0.5}]
+    frame = pl.DataFrame(
+        {
+            "name": ["chain", "retrieve"],
+            "span_kind": ["CHAIN", "RETRIEVER"],
+            "attributes.input.value": ["q", "q"],
+            "attributes.retrieval.documents": [None, documents],
+        }
+    )
+    frame.write_parquet(tmp_path / "spans.parquet")
+    expected = [{"query": "q", "item": "c1", "score": 0.5, "text": "text"}]
+    assert results(tmp_path / "spans.parquet") == expected
+    as_text = frame.with_columns(
+        pl.Series("attributes.retrieval.documents", [None, json.dumps(documents)])
+    )
+    assert results(as_text) == expected
+
+
+def _span(query, *ids):
+    documents = {f"retrieval.documents.{i}.document.id": item for i, item in enumerate(ids)}
+    return {"attributes": {"input.value": query, **documents}}
+
+
+def test_the_order_is_that_of_the_numbers_not_of_the_letters():
+    ids = [f"c{i}" for i in range(12)]
+    assert [row["item"] for row in results([_span("q", *ids)])] == ids
+
+
+def test_the_same_retrieval_twice_is_one():
+    assert len(results([_span("q", "a", "b"), _span("q", "a", "b")])) == 2
+
+
+def test_two_different_retrievals_for_one_question_are_an_error():
+    with pytest.raises(InvalidInput, match=r"different results: data\[0\] and data\[1\]"):
+        results([_span("q", "a"), _span("q", "b")])

@@ -1,0 +1,54 @@
+import json
+
+import pytest
+
+from calipers.errors import InvalidInput
+from tests.io.formats.expect import FIXTURES, results, targets
+
+GIL, LIST = "What is the GIL?", "What is a list?"
+
+
+def test_texts_and_ids_side_by_side_and_texts_alone():
+    path = FIXTURES / "ragas.jsonl"
+    assert targets(path) == [
+        {"query": GIL, "item": "c1", "quote": "global interpreter lock"},
+        {"query": LIST, "quote": "A list is a sequence."},
+    ]
+    assert results(path) == [
+        {"query": GIL, "item": "c1", "text": "The global interpreter lock is a mutex."},
+        {"query": GIL, "item": "7", "text": "Threads share memory."},
+    ]
+
+
+def test_ids_alone():
+    rows = [{"user_input": "q", "retrieved_context_ids": [1, "b"], "reference_context_ids": ["b"]}]
+    assert targets(rows) == [{"query": "q", "item": "b"}]
+    assert [row["item"] for row in results(rows)] == ["1", "b"]
+
+
+def test_lists_of_different_length_are_an_error_with_the_line(tmp_path):
+    path = tmp_path / "a.jsonl"
+    good = {"user_input": "a", "retrieved_contexts": ["x"]}
+    bad = {"user_input": "b", "retrieved_contexts": ["x", "y"], "retrieved_context_ids": ["1"]}
+    path.write_text(f"{json.dumps(good)}\n\n{json.dumps(bad)}\n")
+    with pytest.raises(InvalidInput, match=r"a\.jsonl:3 \$: 2 in 'retrieved_contexts' and 1 in"):
+        results(path)
+
+
+def test_lists_that_python_wrote_into_a_csv_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("user_input,retrieved_contexts\nq,\"['it''s', 'b']\"\nr,\"['a, b']\"\n")
+    assert [row["text"] for row in results(path)] == ["its", "b", "a, b"]
+
+
+def test_a_part_that_only_some_samples_have_is_named_as_ragas_names_it():
+    rows = [{"user_input": "a", "reference_contexts": ["x"]}, {"user_input": "b"}]
+    with pytest.raises(InvalidInput, match="1 of 2 records have 'reference_contexts'"):
+        targets(rows)
+
+
+def test_a_list_of_numbers_is_the_wrong_type_with_its_path(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('[{"user_input": "a", "reference_contexts": ["x", 7]}]')
+    with pytest.raises(InvalidInput, match=r"a\.json \$\[0\]\.reference_contexts\[1\]: found int"):
+        targets(path)
