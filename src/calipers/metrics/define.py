@@ -64,13 +64,16 @@ class Definition:
     @property
     def summary(self) -> str:
         """The formula in words: the first paragraph of the docstring."""
-        return " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
+        return self._paragraphs()[0]
 
     @property
     def notes(self) -> str:
         """The rest of the docstring: edge cases and what others call it."""
-        paragraphs = (inspect.getdoc(self.function) or "").split("\n\n")[1:]
-        return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        return "\n\n".join(self._paragraphs()[1:])
+
+    def _paragraphs(self) -> list[str]:
+        text = (inspect.getdoc(self.function) or "").replace("``", "`")
+        return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
 
     @property
     def grammar(self) -> str:

@@ -19,18 +19,22 @@ def notes(scores: Scores) -> list[str]:
             f"{SCORED[policy.unanswerable]}; nothing was returned for "
             f"{audit.unanswerable_silent} of them."
         )
+    # Where nothing was to be found, the line above has said what happened.
+    hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
+    among = " where there was something to find" if hopeless else ""
     if audit.missing:
         lines.append(
             f"{_count(audit.missing, 'query', 'queries')} missing from the run "
-            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}."
+            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}{among}."
         )
     if audit.errors:
         lines.append(
             f"{_count(audit.errors, 'query', 'queries')} on which the retriever failed: "
-            f"{SCORED[policy.errors]}."
+            f"{SCORED[policy.errors]}{among}."
         )
     if audit.empty:
-        lines.append(f"{_count(audit.empty, 'query', 'queries')} without results: scored 0.")
+        count = _count(audit.empty, "query", "queries")
+        lines.append(f"{count} without results: scored 0{among}.")
     if audit.unknown:
         lines.append(
             f"{_count(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
@@ -58,7 +62,7 @@ def notes(scores: Scores) -> list[str]:
 
 def _about_intervals(scores: Scores) -> str:
     methods = {s.interval.method for s in scores.summaries.values() if s.interval}
-    level = scores.settings["level"]
+    level = scores.settings["confidence"]
     names = {
         "bootstrap": f"bootstrap, {scores.settings['resamples']} resamples",
         "wilson": "Wilson's for shares of queries",
@@ -67,7 +71,7 @@ def _about_intervals(scores: Scores) -> str:
     how = "; ".join(names[method] for method in names if method in methods)
     if not how:
         return "No intervals: they need at least two queries."
-    return f"Below each mean its {level:.0%} interval ({how})."
+    return f"Each mean with its {100 * level:g}% interval ({how})."
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:

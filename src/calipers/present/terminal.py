@@ -1,5 +1,6 @@
 """Results on a terminal, with rich."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -9,22 +10,24 @@ from rich.text import Text
 
 from calipers.model.scores import Scores
 from calipers.present.notes import notes as notes_of
-from calipers.present.table import ScoreTable, score_table
-
-COLUMN = 12
-"""What one cut-off takes on a line, with the space beside it."""
+from calipers.present.table import WHOLE, Cell, ScoreTable, score_table
 
 
 def print_scores(scores: Scores, console: Console, *, notes: bool = True) -> None:
     """The table, and under it what was counted."""
     view = score_table(scores)
-    widest = max(len(name) for name, _ in view.rows)
-    fits = widest + 2 + COLUMN * len(view.columns) <= console.width
-    console.print(_wide(view) if fits else _narrow(view))
+    layouts = (_wide(view), _narrow(view))
+    console.print(next((table for table in layouts if _fits(table, console)), _stacked(view)))
     if notes:
         console.print()
         for line in notes_of(scores):
             console.print(Text(line, style="dim"))
+
+
+def _fits(table: Table, console: Console) -> bool:
+    """Whether a table has room without cutting anything."""
+    unlimited = console.options.update(width=10_000)
+    return console.measure(table, options=unlimited).maximum <= console.width
 
 
 def _wide(view: ScoreTable) -> Table:
@@ -44,15 +47,31 @@ def _wide(view: ScoreTable) -> Table:
 def _narrow(view: ScoreTable) -> Table:
     """One line per metric and cut-off, for narrow terminals and long lists of cut-offs."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("metric", overflow="fold")
+    table.add_column("metric", no_wrap=True)
     table.add_column("mean", justify="right", no_wrap=True)
     table.add_column("interval", justify="right", no_wrap=True)
+    for label, cell in _labelled(view):
+        table.add_row(Text(label), cell.mean, Text(cell.interval, style="dim"))
+    return table
+
+
+def _stacked(view: ScoreTable) -> Text:
+    """Name, mean and interval below one another, where nothing else has room."""
+    text = Text(overflow="fold")
+    for label, cell in _labelled(view):
+        text.append(f"{label}\n", "bold")
+        text.append(f" {cell.mean}\n")
+        if cell.interval:
+            text.append(f" {cell.interval}\n", "dim")
+    text.rstrip()
+    return text
+
+
+def _labelled(view: ScoreTable) -> Iterator[tuple[str, Cell]]:
     for name, cells in view.rows:
         for column, cell in zip(view.columns, cells, strict=True):
             if cell is not None:
-                label = name if column == "all" else f"{name} {column}"
-                table.add_row(label, cell.mean, Text(cell.interval, style="dim"))
-    return table
+                yield (name if column == WHOLE else f"{name} {column}"), cell
 
 
 def print_metrics(listing: list[dict[str, Any]], console: Console) -> None:
@@ -65,8 +84,19 @@ def print_metrics(listing: list[dict[str, Any]], console: Console) -> None:
         title.append(f"   {', '.join(filter(None, (bounds, better[metric['better']])))}", "dim")
         console.print(title)
         for paragraph in filter(None, (metric["formula"], metric["notes"])):
-            console.print(Padding(Text(paragraph), (0, 0, 0, 4)))
+            console.print(Padding(Text(paragraph), (0, 0, 0, 4), expand=False))
+        if metric["parameters"]:
+            words = "; ".join(
+                f"{name}: {one['allowed']}"
+                + ("" if one["default"] is None else f" ({one['default']} unless given)")
+                for name, one in metric["parameters"].items()
+            )
+            console.print(
+                Padding(Text(f"Parameters: {words}.", style="dim"), (0, 0, 0, 4), expand=False)
+            )
         if metric["also_called"]:
             names = ", ".join(metric["also_called"])
-            console.print(Padding(Text(f"Also called {names}.", style="dim"), (0, 0, 0, 4)))
+            console.print(
+                Padding(Text(f"Also called {names}.", style="dim"), (0, 0, 0, 4), expand=False)
+            )
         console.print()
