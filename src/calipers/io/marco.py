@@ -55,13 +55,20 @@ def read_judgements(source: Source) -> Dataset:
 
 
 def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
+    """The third column, where the first line has three; a later line that has not is an error
+    of the file, to be said when it is read.
+    """
     rows = sight.columns
-    if not rows or not all(len(row) == 3 and trec.NUMBER.fullmatch(row[2]) for row in rows):
+    if not rows or not _fits(rows[0]):
         return {}
     third: dict[bytes, list[bytes]] = {}
-    for query, _, number in rows:
-        third.setdefault(query, []).append(number)
+    for row in filter(_fits, rows):
+        third.setdefault(row[0], []).append(row[2])
     return third
+
+
+def _fits(row: list[bytes]) -> bool:
+    return len(row) == 3 and bool(trec.NUMBER.fullmatch(row[2]))
 
 
 def _counts_up(third: list[bytes]) -> bool:

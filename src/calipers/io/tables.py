@@ -90,7 +90,7 @@ def stream_table(table: Table, form: RowFormat, watch: bool = False) -> RecordSt
                 for row in batch.iter_rows(named=True):
                     yield {key: cell(value, form, key) for key, value in row.items()}
 
-    return stream_rows(form, rows(), table.where, table.name, watch)
+    return stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
 
 
 def _is_wanted(name: str, form: RowFormat) -> bool:

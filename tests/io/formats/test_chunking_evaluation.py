@@ -24,5 +24,5 @@ def test_references_are_quotes_with_their_spans():
 def test_references_that_are_not_json_are_named_with_their_line(tmp_path):
     path = tmp_path / "questions.csv"
     path.write_text('question,references,corpus_id\nq,"[]",c\nr,oops,c\n')
-    with pytest.raises(InvalidInput, match=r"questions\.csv:3\.references: found str"):
+    with pytest.raises(InvalidInput, match=r"questions\.csv:3 \$\.references: found str"):
         targets(path)

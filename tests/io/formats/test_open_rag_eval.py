@@ -22,5 +22,5 @@ def test_real_ids_are_kept():
 def test_several_runs_in_one_file_are_an_error(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("query_id,query,query_run,passage_id,passage\n1,q,1,a,x\n1,q,2,a,x\n")
-    with pytest.raises(InvalidInput, match=r"query_run is 1 at .*a\.csv:2 and 2 at .*a\.csv:3"):
+    with pytest.raises(InvalidInput, match=r"query_run is 1 at .*a\.csv:2 \$ and 2 at .*a\.csv:3"):
         results(path)

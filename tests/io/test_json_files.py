@@ -1,0 +1,78 @@
+import json
+
+import pytest
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.json_files import look
+from calipers.io.load import load
+from calipers.io.source import HEAD, Source
+
+RECORD = {"query": "q", "ground_truth": {"a": 1}}
+
+
+def seen(tmp_path, text):
+    path = tmp_path / "data"
+    path.write_text(text)
+    found = look(Source(path))
+    return found.shape, set(found.first)
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        (json.dumps([RECORD]), "list"),
+        (json.dumps([RECORD], indent=2), "list"),
+        (json.dumps(RECORD), "object"),
+        (json.dumps(RECORD) + "\n\n", "object"),
+        (json.dumps(RECORD, indent=2), "object"),
+        (json.dumps(RECORD) + "\n" + json.dumps(RECORD), "lines"),
+        ("\n\n" + json.dumps(RECORD) + "\n\n" + json.dumps(RECORD) + "\n", "lines"),
+        (json.dumps(RECORD) + "\nbroken\n", "lines"),
+    ],
+)
+def test_the_shape_and_the_keys_of_the_first_record(tmp_path, text, shape):
+    assert seen(tmp_path, text) == (shape, {"query", "ground_truth"})
+
+
+def test_a_first_record_longer_than_what_is_looked_at_first(tmp_path):
+    long = {"retrieved": [{"text": "é" * HEAD}], "query": "q"}
+    keys = {"retrieved", "query"}
+    assert seen(tmp_path, json.dumps([long], ensure_ascii=False)) == ("list", keys)
+    assert seen(tmp_path, json.dumps(long)) == ("object", keys)
+    assert seen(tmp_path, json.dumps(long) + "\n" + json.dumps(long)) == ("lines", keys)
+
+
+def test_an_empty_list_has_no_keys(tmp_path):
+    assert seen(tmp_path, "[]") == ("list", set())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"query": "q"}, {', r"data:1:\d+ ends in the middle"),
+        ('{"query": "q"}\n{"query": \n', r"data:2:\d+ ends in the middle"),
+        ('{"query": "q"}\n{"query": x}\n', r"data:2:11 is not valid JSON"),
+        ('{\n  "query": x\n}', r"data:2:\d+ is not valid JSON"),
+        ('[{"query": "q"}] more', r"data:1:\d+ goes on after the end"),
+    ],
+)
+def test_broken_json_is_named_with_line_and_column(tmp_path, text, said):
+    path = tmp_path / "data"
+    path.write_text(text)
+    with pytest.raises(UnreadableFile, match=said):
+        load(path, "ground_truth")
+
+
+def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(b'{"query": "a", "retrieved": []}\n{"query": "\xff", "retrieved": []}\n')
+    with pytest.raises(UnreadableFile, match=r"data:2:12 is not valid UTF-8 \(byte 0xff\)"):
+        load(path, "run")
+
+
+@pytest.mark.parametrize("value", ["text", 7, None, ["a"]])
+def test_records_that_are_not_objects(tmp_path, value):
+    path = tmp_path / "data"
+    path.write_text(json.dumps([value]))
+    with pytest.raises(InvalidInput, match=r"data \$\[0\]: found \w+; expected object"):
+        load(path, "both")

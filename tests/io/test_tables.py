@@ -1,0 +1,249 @@
+import gzip
+import json
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.load import load
+from calipers.io.tables import renaming
+
+RUN = [("q1", "d1", 9.5), ("q1", "d2", 8.0), ("q2", "d3", 1.0)]
+JUDGED = [("q1", "d1", 2.0), ("q1", "d9", 0.0), ("q2", "d3", 1.0)]
+
+
+def run_frame():
+    return pl.DataFrame(RUN, schema=["query", "item", "score"], orient="row")
+
+
+def ranking(value, role="run"):
+    run = load(value, role).run
+    assert run is not None
+    return run.frame.select("query", "item").rows()
+
+
+def judgements(value, role="ground_truth"):
+    truth = load(value, role).ground_truth
+    assert truth is not None
+    return truth.targets.select("query", "item", "grade").rows()
+
+
+RANKED = [("q1", "d1"), ("q1", "d2"), ("q2", "d3")]
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".tsv", "\t"), (".txt", ";")])
+def test_delimited_text(tmp_path, suffix, separator):
+    path = tmp_path / f"run{suffix}"
+    run_frame().write_csv(path, separator=separator)
+    assert ranking(path) == RANKED
+
+
+@pytest.mark.parametrize("write", ["write_parquet", "write_ipc", "write_ipc_stream"])
+def test_binary_tables(tmp_path, write):
+    getattr(run_frame(), write)(tmp_path / "run")
+    assert ranking(tmp_path / "run") == RANKED
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [lambda f: f, lambda f: f.lazy(), lambda f: f.to_pandas(), lambda f: f.to_arrow()],
+    ids=["polars", "lazy", "pandas", "arrow"],
+)
+def test_frames_in_memory(convert):
+    assert ranking(convert(run_frame())) == RANKED
+
+
+def test_frames_of_pandas_and_arrow_that_never_saw_polars():
+    columns = {"query": ["q1", "q1"], "item": [7, 8], "grade": [1, 0]}
+    expected = [("q1", "7", 1.0), ("q1", "8", 0.0)]
+    assert judgements(pd.DataFrame(columns)) == expected
+    assert judgements(pa.table(columns)) == expected
+
+
+def test_a_byte_order_mark_windows_line_ends_and_gzip(tmp_path):
+    path = tmp_path / "run.csv.gz"
+    text = run_frame().write_csv().replace("\n", "\r\n")
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + text.encode()))
+    assert ranking(path) == RANKED
+    plain = tmp_path / "run.csv"
+    plain.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert ranking(plain) == RANKED
+
+
+def test_a_table_without_scores_is_what_the_caller_says(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("query,item\nq1,b\nq1,a\n")
+    assert ranking(path) == [("q1", "b"), ("q1", "a")]
+    assert judgements(path) == [("q1", "b", 1.0), ("q1", "a", 1.0)]
+    with pytest.raises(InvalidInput, match="could be two forms"):
+        load(path, "both")
+
+
+def test_ranks_make_the_order(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("query,docno,rank,score\nq,b,2,9\nq,a,1,1\n")
+    assert ranking(path) == [("q", "a"), ("q", "b")]
+
+
+def test_results_and_grades_in_one_table():
+    frame = pl.DataFrame(
+        {"query": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "grade": [None, 3]}
+    )
+    assert ranking(frame, "both") == [("q", "a"), ("q", "b")]
+    assert judgements(frame, "both") == [("q", "b", 3.0)]
+
+
+def test_the_text_of_a_query_beside_its_id():
+    frame = pl.DataFrame(
+        {"qid": [1, 2], "query": ["one?", "two?"], "docid": ["a", "b"], "rel": [1, 2]}
+    )
+    truth = load(frame, "ground_truth").ground_truth
+    assert truth is not None
+    assert truth.queries.rows() == [("1", "one?"), ("2", "two?")]
+    assert renaming(["query", "question_id"]) == {"query": "query_text", "question_id": "query"}
+    assert renaming(["query", "query_text"]) == {"query": "query", "query_text": "query_text"}
+
+
+def test_quotes_spans_and_groups_in_a_long_table():
+    frame = pl.DataFrame(
+        {
+            "query": ["q", "q", "q"],
+            "item": ["a", None, None],
+            "quote": [None, "some words", None],
+            "document": [None, None, "d.md"],
+            "start": [None, None, 3],
+            "end": [None, None, 9],
+            "grade": [1, 2, 1],
+            "group": [None, "x", "x"],
+        }
+    )
+    truth = load(frame, "ground_truth").ground_truth
+    assert truth is not None
+    assert truth.kinds == {"item", "quote", "span"}
+    assert truth.targets["group"].to_list() == [None, "x", "x"]
+
+
+def test_a_row_that_names_nothing_is_an_error_with_its_line(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("query,item,quote,grade\nq,a,,1\nq,,,1\n")
+    with pytest.raises(InvalidInput, match=r"A row names nothing at .*a\.csv:3: item, quote"):
+        load(path, "ground_truth")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("query,item,score\nq,a,1\nq,b,high\n", r"'score' holds 'high' at .*a\.csv:3; .* finite"),
+        ("query,item,score\nq,a,nan\n", r"'score' holds 'nan' at .*a\.csv:2"),
+        ("query,item,score\nq,a,1\nq,b,\n", r"'score' holds nothing at .*a\.csv:3"),
+        ("query,item,rank\nq,a,1.5\n", r"'rank' holds '1\.5' at .*a\.csv:2; .* whole number"),
+        ("query,item,score\n,a,1\n", r"'query' holds nothing at .*a\.csv:2"),
+        ("query,score\nq,1\n", r"no column for the item; found query, score"),
+    ],
+)
+def test_bad_cells_are_named_with_their_line(tmp_path, text, said):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=said):
+        ranking(path)
+
+
+def test_a_line_end_in_a_cell_does_not_shift_the_line_of_an_error(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('query,item,score\n"two\nlines",a,1\nq,b,x\n')
+    with pytest.raises(InvalidInput, match=r"a\.csv:4"):
+        ranking(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"query": ["q"], "item": [["a"]], "score": [1.0]}, r"'item' holds List\(String\)"),
+        ({"query": ["q"], "item": [b"a"], "score": [1.0]}, "'item' holds Binary"),
+        ({"query": ["q"], "item": ["a"], "score": [True]}, "'score' holds Boolean"),
+        ({"query": ["q"], "item": ["a"], "rank": [1.5]}, "'rank' holds 1.5"),
+        ({"query": ["q"], "item": ["a"], "score": ["x"]}, "'score' holds 'x'"),
+        ({"query": ["q"], "item": ["a"], "grade": [float("inf")]}, "'grade' holds inf"),
+    ],
+)
+def test_a_parquet_file_with_the_wrong_types_names_column_and_row(tmp_path, columns, said):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    with pytest.raises(InvalidInput, match=said) as caught:
+        dataset = load(path, "run" if "grade" not in columns else "ground_truth")
+        assert dataset.run is not None
+        dataset.run.frame  # noqa: B018 - reading is lazy
+    assert "a.parquet, row 1" in str(caught.value)
+
+
+def test_whole_numbers_that_became_floats_are_ids_again():
+    frame = pl.DataFrame({"query": [1.0, 2.0], "item": [10.0, 11.5], "grade": [1, 1]})
+    assert judgements(frame) == [("1", "10.0", 1.0), ("2", "11.5", 1.0)]
+
+
+@pytest.mark.parametrize("damage", [b"PAR1 not really", b"ARROW1\0\0 no", b"\xff\xff\xff\xff no"])
+def test_a_damaged_binary_table_is_said_so(tmp_path, damage):
+    path = tmp_path / "table"
+    path.write_bytes(damage)
+    with pytest.raises(UnreadableFile, match=r"table .*cannot be read"):
+        load(path, "run")
+
+
+NESTED = [
+    {
+        "id": "1", "query": "one?", "retrieved": [{"id": "a", "score": 0.5}, {"id": "b"}],
+        "ground_truth": [{"id": "a", "grade": 2.0}], "latency_ms": 3.5,
+    },
+    {"id": "2", "query": "two?", "retrieved": [], "ground_truth": [{"quote": "x"}]},
+]  # fmt: skip
+
+
+def nested_csv(path):
+    cells = [
+        {key: value if isinstance(value, str) else json.dumps(value) for key, value in row.items()}
+        for row in NESTED
+    ]
+    pl.DataFrame(cells).write_csv(path)
+
+
+def nested_parquet(path):
+    pl.DataFrame(NESTED).write_parquet(path)
+
+
+def nested_json(path):
+    path.write_text(json.dumps(NESTED))
+
+
+@pytest.mark.parametrize("write", [nested_csv, nested_parquet, nested_json])
+def test_one_row_per_query(tmp_path, write):
+    write(tmp_path / "table")
+    dataset = load(tmp_path / "table", "both")
+    assert dataset.run is not None
+    assert dataset.ground_truth is not None
+    assert dataset.run.frame.select("query", "item", "score").rows() == [
+        ("1", "a", 0.5),
+        ("1", "b", None),
+    ]
+    assert dataset.ground_truth.targets.select("query", "item", "quote", "grade").rows() == [
+        ("1", "a", None, 2.0),
+        ("2", None, "x", 1.0),
+    ]
+    assert dataset.run.queries is not None
+    assert dataset.run.queries["latency_ms"].to_list() == [3.5, None]
+
+
+def test_a_cell_that_is_no_list_is_named_with_its_line(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('query,ground_truth\nq,"[""a""]"\nr,b\n')
+    with pytest.raises(InvalidInput, match=r"a\.csv:3 \$\.ground_truth: found str; expected"):
+        load(path, "ground_truth")
+
+
+def test_a_query_that_looks_like_json_stays_a_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('query,ground_truth\n"[1, 2]","[""a""]"\n')
+    truth = load(path, "ground_truth").ground_truth
+    assert truth is not None
+    assert truth.queries["query"].to_list() == ["[1, 2]"]
