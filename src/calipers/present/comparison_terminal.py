@@ -75,22 +75,14 @@ def _stacked(cell: ComparedCell) -> Text:
 
 
 def _long(comparison: Comparison) -> Table:
-    """One line per metric and system, where the systems do not fit beside each other."""
+    """The systems under each other, where they do not fit side by side."""
     table = _table()
-    for name in ("metric", "system", "mean"):
-        table.add_column(name, overflow="fold")
-    table.add_column("difference", no_wrap=True)
-    table.add_column("test", no_wrap=True)
+    table.add_column("metric", overflow="fold")
+    table.add_column("mean", no_wrap=True)
     for row in compared_rows(comparison):
-        label = row.metric
+        table.add_row(Text(row.metric, style="bold"), "")
         for name, cell in zip(comparison.systems, row.cells, strict=True):
-            table.add_row(
-                Text(label, style="bold"), Text(heading(comparison, name)), _mean(cell),
-                Text(cell.difference.replace(" (", "\n(") , style="dim"),
-                Text(f"{cell.p}\n{cell.counts}\ncould see {cell.visible}" if cell.p else "",
-                     style="dim"),
-            )  # fmt: skip
-            label = ""
+            table.add_row(Text(f"  {heading(comparison, name)}"), _stacked(cell))
     return table
 
 

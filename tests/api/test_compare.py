@@ -1,0 +1,109 @@
+import json
+
+import pytest
+
+import calipers
+from calipers import compare, evaluate
+from calipers.api.compare import name_systems
+from calipers.errors import InvalidInput
+from tests.systems import records
+
+OLD = [3, 2, None, 5, 4, 2, 7, 3, 9, 2, None, 4]
+NEW = [1, 1, 4, 2, 1, 1, 2, 1, 3, 1, 5, 2]
+TRUTH = {f"q{i}": ["target"] for i in range(len(OLD))}
+
+
+def run(hits):
+    return {record["id"]: record["retrieved"] for record in records(hits)}
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(name, value):
+        path = tmp_path / name
+        path.write_text(json.dumps(value))
+        return path
+
+    write("old.json", run(OLD))
+    write("new.json", run(NEW))
+    write("gt.json", TRUTH)
+    write("old_evals.json", records(OLD))
+    write("new_evals.json", records(NEW))
+    for name, hits in (("old", OLD), ("new", NEW)):
+        write(f"{name}_result.json", evaluate(records(hits)).to_dict())
+    return tmp_path
+
+
+def test_runs_with_one_ground_truth():
+    comparison = compare({"old": run(OLD), "new": run(NEW)}, TRUTH)
+    assert comparison.systems == ("old", "new")
+    assert [m.name for m in comparison.metrics] == [
+        "recall@10", "precision@10", "ndcg@10", "hit_rate@10", "mrr"
+    ]  # fmt: skip
+    assert comparison.difference("new", "mrr").verdict == "better"
+
+
+def test_every_form_of_input_gives_the_same_answer(files):
+    forms = [
+        compare([files / "old.json", files / "new.json"], files / "gt.json"),
+        compare({"old": files / "old_evals.json", "new": files / "new_evals.json"}),
+        compare({"old": files / "old_result.json", "new": files / "new_result.json"}),
+        compare({"old": evaluate(records(OLD)), "new": evaluate(records(NEW))}),
+        compare({"old": records(OLD), "new": records(NEW)}),
+        compare({"old": files / "old_result.json", "new": files / "new_evals.json"}),
+    ]
+    first = forms[0].differences
+    assert all(comparison.differences == first for comparison in forms[1:])
+
+
+def test_runs_beside_results_are_measured_by_the_metrics_of_the_results():
+    narrow = evaluate(records(OLD), metrics="recall@2,mrr")
+    comparison = compare({"old": narrow, "new": records(NEW)})
+    assert [m.name for m in comparison.metrics] == ["recall@2", "mrr"]
+
+
+def test_metrics_cutoffs_weights_and_policies_reach_the_evaluation():
+    comparison = compare(
+        {"old": run(OLD), "new": run(NEW)}, TRUTH, k=[2, 3], weights={"mrr": 1.0}, rel=1
+    )
+    names = [m.name for m in comparison.metrics]
+    assert "recall@3(rel=1)" in names
+    assert names[-1] == "score"
+    named = compare({"old": run(OLD), "new": run(NEW)}, TRUTH, metrics="recall", k=4)
+    assert [m.name for m in named.metrics] == ["recall@4"]
+
+
+def test_systems_are_named_for_their_files():
+    assert list(name_systems(["a/x.run", "b/y.run.gz"])) == ["x", "y"]
+    assert list(name_systems(["a/x.run", "b/x.run"])) == ["a/x.run", "b/x.run"]
+    with pytest.raises(InvalidInput, match="a/x is given twice"):
+        name_systems(["a/x", "a/x"])
+    with pytest.raises(InvalidInput, match="dict without a name"):
+        name_systems([{}])
+
+
+def test_what_cannot_be_compared_is_said(files):
+    with pytest.raises(InvalidInput, match="every system is a result that was measured already"):
+        compare([files / "old_result.json", files / "new_result.json"], files / "gt.json")
+    with pytest.raises(InvalidInput, match=r"no ground truth|which can be a ground truth or a run"):
+        compare([files / "old.json", files / "new.json"])
+    result = evaluate(records(OLD)).to_dict()
+    (files / "future.json").write_text(json.dumps({**result, "schema": 99, "calipers": "9"}))
+    with pytest.raises(InvalidInput, match="form number 99"):
+        compare([files / "future.json", files / "new_result.json"])
+    with pytest.raises(InvalidInput, match="result of old has no 'recall@7'"):
+        compare({"old": files / "old_result.json", "new": records(NEW)}, metrics="recall@7")
+
+
+def test_a_missing_query_is_a_zero_and_no_way_out():
+    partial = {query: items for query, items in run(NEW).items() if query != "q0"}
+    comparison = compare({"old": run(OLD), "new": partial}, TRUTH, metrics="mrr")
+    assert comparison.difference("new", "mrr").n == len(OLD)
+    with pytest.raises(InvalidInput, match=r"mrr is undefined for 1 query of new \('q0'\)"):
+        compare({"old": run(OLD), "new": partial}, TRUTH, metrics="mrr", missing="exclude")
+
+
+def test_the_public_names_are_there():
+    for name in ("compare", "diagnose", "slices", "sweep", "Comparison"):
+        assert name in calipers.__all__
+        assert getattr(calipers, name)

@@ -1,0 +1,122 @@
+import csv
+import io
+import json
+
+import pytest
+
+from calipers import compare
+from tests.command import calipers_command, refused
+from tests.systems import records
+
+OLD = [3, 2, None, 5, 4, 2, 7, 3, 9, 2, None, 4]
+NEW = [1, 1, 4, 2, 1, 1, 2, 1, 3, 1, 5, 2]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, hits in (("old", OLD), ("new", NEW), ("third", OLD[::-1])):
+        lines = [
+            {key: record[key] for key in ("id", "query", "retrieved")} for record in records(hits)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    truth = [{k: r[k] for k in ("id", "query", "ground_truth")} for r in records(OLD)]
+    (tmp_path / "gt.jsonl").write_text("\n".join(map(json.dumps, truth)))
+    return tmp_path
+
+
+def test_many_systems_in_one_table(folder):
+    printed = calipers_command(
+        "compare", "old.jsonl", "new.jsonl", "third.jsonl", "--ground-truth", "gt.jsonl"
+    )
+    assert printed.code == 0
+    assert "old (baseline)" in printed.out
+    assert "third" in printed.out
+    assert "cannot be seen" in " ".join(printed.out.split())
+
+
+def test_json_is_what_the_library_returns(folder):
+    printed = calipers_command(
+        "compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr", "--json"
+    )
+    expected = compare(["old.jsonl", "new.jsonl"], "gt.jsonl", metrics="mrr").to_dict()
+    assert json.loads(printed.out) == json.loads(json.dumps(expected))
+
+
+def test_other_forms(folder):
+    common = ("compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr,recall@5")
+    rows = list(csv.DictReader(io.StringIO(calipers_command(*common, "--csv").out)))
+    assert [row["system"] for row in rows] == ["old", "new"] * 2
+    markdown = calipers_command(*common, "--markdown", "--queries-by", "recall@5").out
+    assert markdown.startswith("| metric | old (baseline) | new |")
+    assert "gained most in recall@5" in markdown
+    assert calipers_command(*common, "--latex").out.startswith(r"\begin{table}")
+
+
+def test_results_names_and_baseline(folder):
+    for name in ("old", "new"):
+        result = calipers_command("eval", f"{name}.jsonl", "-g", "gt.jsonl", "--json").out
+        (folder / f"{name}.json").write_text(result)
+    printed = calipers_command(
+        "compare", "before=old.json", "new.json", "--baseline", "new", "--csv"
+    )
+    rows = list(csv.DictReader(io.StringIO(printed.out)))
+    assert {(row["system"], row["baseline"]) for row in rows} == {
+        ("before", "new"), ("new", "new")
+    }  # fmt: skip
+
+
+def test_per_query_goes_to_a_file(folder):
+    printed = calipers_command(
+        "compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr",
+        "--per-query", "queries.csv", "--examples", "0",
+    )  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO((folder / "queries.csv").read_text())))
+    assert len(rows) == len(OLD)
+    assert (rows[0]["query"], rows[0]["old"], rows[0]["new"]) == ("q0", "0.3333333333333333", "1.0")
+    assert "gained most" not in printed.out
+
+
+def test_a_changed_ground_truth_blocks_and_anyway_marks(folder):
+    changed = records(NEW)
+    changed[3]["ground_truth"] = {"x1": 1}
+    (folder / "changed.json").write_text(json.dumps(changed))
+    (folder / "evals.json").write_text(json.dumps(records(OLD)))
+    sentence = refused("compare", "evals.json", "changed.json")
+    assert "evals and changed were measured against different ground truth" in sentence
+    assert "--anyway" in sentence
+    printed = calipers_command("compare", "evals.json", "changed.json", "--anyway")
+    assert printed.code == 0
+    assert printed.out.startswith("This comparison was made anyway")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["old.jsonl"], "at least two systems"),
+        ([], "at least two systems: found none"),
+        (["old.jsonl", "old.jsonl"], "old.jsonl is given twice"),
+        (["a=old.jsonl", "a=new.jsonl"], "Two systems are called 'a'"),
+        (["a=old.jsonl", "b=old.jsonl"], "no difference to look at"),
+        (["old.jsonl", "none.jsonl"], "There is no file none.jsonl"),
+        (["old.jsonl", "new.jsonl", "-b", "odl"], "Did you mean old?"),
+        (["old.jsonl", "new.jsonl", "-m", "recal@5"], "Did you mean recall?"),
+        (["old.jsonl", "new.jsonl", "--queries-by", "ndcg@1"], "no metric 'ndcg@1'"),
+        (["old.jsonl", "new.jsonl", "-m", "first_rank"], "undefined for 2 queries of old"),
+        (["old.jsonl", "new.jsonl", "--per-query", "out.doc"], "ending '.doc'"),
+        (["old.jsonl", "new.jsonl", "--resamples", "0"], "number of resamples"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(folder, arguments, sentence):
+    assert sentence in refused("compare", *arguments, "-g", "gt.jsonl")
+
+
+def test_one_query_and_no_common_query_are_refused(folder):
+    for name, query in (("one", "q0"), ("other", "r0")):
+        record = {**records([1])[0], "id": query}
+        (folder / f"{name}.json").write_text(json.dumps([record]))
+        (folder / f"{name}2.json").write_text(
+            json.dumps([{**record, "retrieved": ["x", "target"]}])
+        )
+    assert "One query cannot be compared" in refused("compare", "one.json", "one2.json")
+    assert "share no queries" in refused("compare", "one.json", "other2.json", "--anyway")

@@ -1,0 +1,57 @@
+import json
+
+import pytest
+
+from calipers import diagnose
+from calipers.api import rules
+from tests.command import calipers_command, refused
+from tests.systems import records
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, hits in (("old", [8] * 30), ("new", [1] * 29 + [2])):
+        (tmp_path / f"{name}.json").write_text(json.dumps(records(hits)))
+    return tmp_path
+
+
+def test_words_evidence_and_advice(folder):
+    printed = calipers_command("diagnose", "old.json")
+    assert printed.code == 0
+    assert "Ordered badly" in printed.out
+    assert "→ Rerank" in printed.out
+
+
+def test_json_is_what_the_library_returns(folder):
+    printed = calipers_command("diagnose", "new.json", "--before", "old.json", "--json", "-k", "9")
+    expected = diagnose("new.json", before="old.json", k=9).to_dict()
+    assert json.loads(printed.out) == json.loads(json.dumps(expected))
+    assert json.loads(printed.out)["changes"]["ordered_badly"] == "gone"
+
+
+def test_a_threshold_can_be_overridden(folder):
+    printed = calipers_command("diagnose", "old.json", "--threshold", "ordered_badly.gain=0.99")
+    assert "→ Rerank the results" not in printed.out
+
+
+def test_rules_are_listed(folder):
+    assert "too_wide.recall=0.8" in calipers_command("diagnose", "--rules").out
+    assert json.loads(calipers_command("diagnose", "--rules", "--json").out) == rules()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["old.json", "--threshold", "too_wide.recal=1"], "Did you mean too_wide.recall?"),
+        (["old.json", "--threshold", "too_wide.recall"], "write name=value"),
+        (["old.json", "--threshold", "too_wide.recall=high"], "write name=value"),
+        (["old.json", "--before", "none.json"], "There is no file none.json"),
+        (["old.json", "--before", "old.json"], "no difference to look at"),
+        (["old.json", "--price", "1"], "tokens of the results are not known"),
+        (["old.json", "-k", "x"], "The cut-off k is 'x'"),
+        ([], "Nothing is given"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(folder, arguments, sentence):
+    assert sentence in refused("diagnose", *arguments)

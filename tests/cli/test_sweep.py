@@ -1,0 +1,53 @@
+import csv
+import io
+import json
+
+import pytest
+
+from calipers import sweep
+from tests.command import calipers_command, refused
+from tests.systems import records
+
+
+@pytest.fixture
+def file(tmp_path):
+    made = records([1, 2, 2, 3, None, 4])
+    for record in made:
+        record["retrieved"] = [{"id": item, "text": "word " * 8} for item in record["retrieved"]]
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(made))
+    return path
+
+
+def test_the_table_and_the_advice(file):
+    printed = calipers_command("sweep", file, "--tokens", "35", "--price", "2.5")
+    text = " ".join(printed.out.split())
+    assert printed.code == 0
+    for piece in ("By recall: k =", "By F1: k =", "By tokens: k = 3 fits 35 tokens", "characters"):
+        assert piece in text
+
+
+def test_json_is_what_the_library_returns_and_csv_has_every_k(file):
+    printed = calipers_command("sweep", file, "--json", "-k", "1,5")
+    assert json.loads(printed.out) == json.loads(json.dumps(sweep(file, k=[1, 5]).to_dict()))
+    rows = list(csv.DictReader(io.StringIO(calipers_command("sweep", file, "--csv").out)))
+    assert [row["k"] for row in rows] == [f"{k}" for k in range(1, 11)]
+
+
+def test_a_tokenizer_by_name(file):
+    result = calipers_command("sweep", file, "--tokenizer", "builtins:len", "--json").out
+    point = json.loads(result)["points"][0]
+    assert point["tokens"]["mean"] == 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--tokenizer", "no_such_package:f"], "No module named 'no_such_package'"),
+        (["--tokens", "0"], "budget is 0 tokens"),
+        (["-m", "mrr@5"], "a sweep goes over k"),
+        (["-k", "0"], "The cut-off k is '0'"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(file, arguments, sentence):
+    assert sentence in refused("sweep", file, *arguments)

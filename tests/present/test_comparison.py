@@ -1,0 +1,130 @@
+import csv
+import io
+
+import pytest
+from rich.console import Console
+
+from calipers import compare
+from calipers.model.comparison import Visibility
+from calipers.present.comparison import findings, power_sentence, power_sentences
+from calipers.present.comparison_terminal import print_comparison
+from calipers.present.comparison_text import (
+    CSV_HEADER,
+    comparison_csv,
+    comparison_latex,
+    comparison_markdown,
+)
+from tests.systems import records
+
+OLD = [3, 2, None, 5, 4, 2, 7, 3, 9, 2, None, 4]
+NEW = [1, 1, 4, 2, 1, 1, 2, 1, 3, 1, 5, 12 - 10]
+HOSTILE = "=x|<b>\x1b[31m_$"
+
+
+def compared(names=("old", "new"), **settings):
+    made = dict(zip(names, (records(OLD), records(NEW)), strict=False))
+    return compare(made, metrics=settings.pop("metrics", "mrr,recall@5"), **settings)
+
+
+def shown(comparison, width, **settings):
+    out = io.StringIO()
+    console = Console(width=width, file=out, highlight=False)
+    print_comparison(comparison, console, **settings)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_the_terminal_shows_everything_at_any_width(width):
+    text = shown(compared(), width)
+    for piece in ("old (baseline)", "▲", "p = ", "/0/", "could see", "gained most"):
+        assert piece in text, piece
+    assert max(map(len, text.splitlines())) <= width
+    assert "cannot be seen" in " ".join(text.split())
+
+
+def test_no_difference_is_never_said_without_the_power():
+    same = compare({"old": records(OLD), "new": records(OLD[::-1])}, metrics="mrr,recall@5")
+    assert findings(same) == ["new: no difference from old was shown."]
+    text = " ".join(shown(same, 100).split())
+    for metric in ("mrr", "recall@5"):
+        assert f"in {metric} cannot be seen; to see" in text
+
+
+def test_the_power_sentence():
+    seen = Visibility(40, 0.8, 0.05, 6, 0.1134, 0.05, 190)
+    assert power_sentence("recall@10", seen) == (
+        "With these 40 queries a difference below 0.11 in recall@10 cannot be seen; to see 0.05 "
+        "you need about 190 (at 80% power)."
+    )
+    assert "corrected for 6 tests" in power_sentence("recall@10", seen, 6)
+    few = Visibility(1, 0.8, 0.05, 6, None, None, None, "too few queries")
+    assert power_sentence("mrr", few) == (
+        "With 1 query no difference in mrr can be seen, however large; at least 6 are needed."
+    )
+    flat = Visibility(9, 0.8, 0.05, 6, None, None, None, "no spread")
+    assert "all 9 queries have the same difference" in power_sentence("mrr", flat)
+
+
+def test_too_few_queries_are_said():
+    small = compare({"a": records([1, 2, 3]), "b": records([2, 3, 1])}, metrics="mrr")
+    assert power_sentences(small) == [
+        "With 3 queries no difference in mrr can be seen, however large; at least 6 are needed."
+    ]
+    assert "could see nothing" in shown(small, 100)
+
+
+def test_what_was_overridden_stands_first():
+    made = {"old": records(OLD), "new": records(NEW[:-1])}
+    comparison = compare(made, metrics="mrr", anyway=True)
+    assert shown(comparison, 100).startswith("This comparison was made anyway")
+    assert comparison_markdown(comparison).startswith("> **This comparison was made anyway")
+    assert "made anyway" in comparison_latex(comparison)
+    rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
+    assert all("only in old" in row["overridden"] for row in rows)
+
+
+def test_csv_has_full_precision_and_one_row_per_metric_and_system():
+    comparison = compared()
+    rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
+    assert tuple(rows[0]) == CSV_HEADER
+    assert [(row["metric"], row["system"]) for row in rows] == [
+        ("mrr", "old"), ("mrr", "new"), ("recall@5", "old"), ("recall@5", "new")
+    ]  # fmt: skip
+    found = comparison.difference("new", "mrr")
+    assert float(rows[1]["difference"]) == found.difference
+    assert float(rows[1]["difference_low"]) == found.interval.low
+    assert float(rows[1]["p_adjusted"]) == found.p_adjusted
+    assert (rows[1]["verdict"], rows[1]["best"], rows[0]["difference"]) == ("better", "yes", "")
+
+
+def test_markdown_is_one_table_with_marks_power_and_queries():
+    text = comparison_markdown(compared(), examples=2)
+    lines = text.splitlines()
+    assert lines[0] == "| metric | old (baseline) | new |"
+    assert lines[1] == "|---|---|---|"
+    assert "▲" in lines[2]
+    assert lines[2].count("|") == 4
+    assert "cannot be seen" in text
+    assert text.count("q4: question 4") == 1
+    assert text.count("\n- +") == 2
+
+
+def test_latex_marks_the_best_and_balances_its_braces():
+    text = comparison_latex(compared())
+    assert r"\textbf{" in text
+    assert r"$\blacktriangle$" in text
+    assert text.count("{") == text.count("}")
+    assert text.count(r"\begin") == text.count(r"\end") == 2
+
+
+def test_hostile_names_stay_harmless():
+    comparison = compared(names=("old", HOSTILE))
+    terminal = shown(comparison, 120)
+    assert "\x1b" not in terminal
+    markdown = comparison_markdown(comparison)
+    assert "<b>" not in markdown
+    assert markdown.splitlines()[0].replace(r"\|", "").count("|") == 4
+    latex = comparison_latex(comparison)
+    assert r"\_\$" in latex
+    rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
+    assert rows[1]["system"] == f"'{HOSTILE}"

@@ -1,0 +1,61 @@
+import io
+
+from rich.console import Console
+
+from calipers import diagnose
+from calipers.api import rules
+from calipers.present.diagnosis import print_diagnosis, print_rules
+from tests.systems import records, tagged
+
+
+def printed(show, *arguments):
+    out = io.StringIO()
+    console = Console(width=80, file=out, highlight=False)
+    show(*arguments, console)
+    text = out.getvalue()
+    assert max(map(len, text.splitlines())) <= 80
+    return " ".join(text.split())
+
+
+def test_findings_have_evidence_confidence_and_advice():
+    text = printed(print_diagnosis, diagnose(records([8] * 30)))
+    assert "Ordered badly confidence: high" in text
+    assert "in the best order" in text
+    assert "→ Rerank the results" in text
+    assert "k too large for this ground truth confidence" in text
+    assert "Not checked: right document, wrong chunk, as the documents" in text
+    assert "Checked and not found: too selective" in text
+
+
+def test_no_finding_is_no_clean_bill():
+    made = [
+        {"query": f"q{i}", "retrieved": list("abcdef"), "ground_truth": list("abc")}
+        for i in range(30)
+    ]
+    text = printed(print_diagnosis, diagnose(made))
+    assert "found anything" in text
+    assert "Recall lies between 0.886 and 1.000" in text
+    assert "not ruled out" in text
+
+
+def test_what_changed_comes_with_the_power():
+    diagnosis = diagnose(records([1] * 20 + [2] * 10), before=records([8] * 15 + [9] * 15))
+    text = printed(print_diagnosis, diagnosis)
+    assert "What changed" in text
+    assert "Gone: ordered badly." in text
+    assert "mrr@10: 0.118 → 0.833" in text
+    assert "no difference shown" in text
+    assert "still there" in text
+    assert "all 30 queries have the same difference" in text
+
+
+def test_a_hostile_tag_cannot_steer_the_terminal():
+    made = tagged({"fact": [1] * 40, "\x1b[31mbad": [None] * 12})
+    assert "\x1b" not in printed(print_diagnosis, diagnose(made))
+
+
+def test_the_rules_are_listed_with_their_thresholds():
+    text = printed(print_rules, rules())
+    for rule in rules():
+        for name, value in rule["thresholds"].items():
+            assert f"{name}={value:g}" in text
