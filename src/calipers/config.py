@@ -23,7 +23,7 @@ WEIGHTS = "a table of metrics with their weights"
 SHARED: dict[str, str] = {
     "data": TEXT, "ground-truth": TEXT, "run": TEXT, "corpus": TEXT,
     "candidates": TEXT, "exact": TEXT,
-    "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "score": WEIGHTS,
+    "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
     "seed": NUMBER, "like": TEXT, **dict.fromkeys(CHOICES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""

@@ -11,11 +11,11 @@ from calipers.api.bounds import bounds
 from calipers.api.evaluate import evaluate
 from calipers.errors import InvalidInput
 
-METRICS = (
-    "hit_rate@3,precision@3,recall@3,f1@3,full_recall@2,capped_recall@2,tp@2,fp@3,fn@3,"
-    "mrr,mrr@2,map,map@3,map@3(denominator=min),r_precision,ndcg,ndcg@3,ndcg@3(gain=exp),"
-    "dcg@2,err@3,rbp,bpref"
-).split(",")
+METRICS = [
+    "hit_rate@3", "precision@3", "recall@3", "f1@3", "full_recall@2", "capped_recall@2", "tp@2",
+    "fp@3", "fn@3", "mrr", "mrr@2", "map", "map@3", "map@3(denominator=min)", "r_precision",
+    "ndcg", "ndcg@3", "ndcg@3(gain=exp)", "dcg@2", "err@3", "rbp", "bpref",
+]  # fmt: skip
 ITEMS = [f"i{n}" for n in range(6)]
 
 

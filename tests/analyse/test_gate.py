@@ -26,8 +26,8 @@ def scores_of(values, metrics=("recall@10", "ndcg@10", "mrr"), tags=None):
     values = np.asarray(values, dtype=np.float64)
     names = [f"q{n}" for n in range(len(values))]
     template = evaluate(
-        ground_truth=dict.fromkeys(names, ["a"]),
-        run=dict.fromkeys(names, ["a"]),
+        ground_truth={name: ["a"] for name in names},
+        run={name: ["a"] for name in names},
         metrics=list(metrics)[: values.shape[1]],
     )
     columns = {name: pl.Series(name, column, pl.String) for name, column in (tags or {}).items()}

@@ -1,0 +1,113 @@
+"""Settings from a file: where they are found, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from calipers.config import Config, check_config, find_config, read_config
+from calipers.errors import InvalidInput, UnreadableFile
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    return tmp_path
+
+
+def test_the_nearest_folder_that_has_settings_wins(folder):
+    (folder / "calipers.toml").write_text('k = 3\n[gate]\nrequire = "mrr >= 0.5"\n')
+    assert find_config().shared == {"k": 3}
+    assert find_config().gate == {"require": "mrr >= 0.5"}
+    (folder / "a" / "pyproject.toml").write_text("[tool.other]\nk = 4\n")
+    assert find_config().shared == {"k": 3}
+    (folder / "a" / "pyproject.toml").write_text("[tool.calipers]\nk = 5\n")
+    assert find_config().shared == {"k": 5}
+
+
+def test_no_file_is_no_error(folder):
+    assert find_config(folder) == Config()
+
+
+def test_two_files_in_one_folder_contradict_each_other(folder):
+    (folder / "calipers.toml").write_text("k = 3")
+    (folder / "pyproject.toml").write_text("[tool.calipers]\nk = 4\n")
+    with pytest.raises(InvalidInput, match="two configurations"):
+        find_config()
+
+
+def test_paths_are_meant_from_the_folder_of_the_file(folder):
+    (folder / "a" / "b" / "calipers.toml").write_text('data = "x/evals.json"')
+    assert find_config().shared == {"data": str(Path("x", "evals.json"))}
+    (folder / "a" / "b" / "calipers.toml").unlink()
+    (folder / "calipers.toml").write_text('data = "evals.json"\n[gate]\nbaseline = "main.json"')
+    found = find_config()
+    assert found.shared["data"] == str(folder / "evals.json")
+    assert found.gate["baseline"] == str(folder / "main.json")
+
+
+def test_names_may_be_written_with_either_dash():
+    found = check_config({"ground_truth": "g", "gate": {"max_age": "3d"}}, Path("calipers.toml"))
+    assert set(found.shared) == {"ground-truth"}
+    assert set(found.gate) == {"max-age"}
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ({"metric": "mrr"}, r"the key 'metric'.*Did you mean metrics"),
+        ({"gates": {}}, r"the key 'gates'.*Did you mean gate"),
+        ({"gate": {"required": ["x"]}}, r"the key 'gate.required'.*Did you mean require"),
+        ({"gate": "strict"}, r"must be a table \[gate\]"),
+        ({"gate": {"require": 3}}, "must be a text or a list of texts"),
+        ({"gate": {"require": ["x", 3]}}, "must be a text or a list of texts"),
+        ({"gate": {"anyway": "yes"}}, "must be true or false"),
+        ({"gate": {"tolerance": "0.1"}}, "must be a number"),
+        ({"gate": {"tolerance": True}}, "must be a number"),
+        ({"k": "10"}, "must be a whole number"),
+        ({"k": [1, 2.5]}, "must be a whole number"),
+        ({"score": {"mrr": "much"}}, "must be a table of metrics"),
+        ({"missing": "zer"}, r"missing can be zero.*Did you mean zero"),
+        ({"like": "trec"}, "like can be trec_eval"),
+        ({"data": ["a"]}, "must be a text"),
+    ],
+)
+def test_what_cannot_be_used_is_named(table, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        check_config(table, Path("calipers.toml"))
+
+
+def test_broken_toml_is_shown_where(folder):
+    (folder / "calipers.toml").write_text("k = \n")
+    with pytest.raises(UnreadableFile, match=r"not valid TOML.*line 1"):
+        find_config()
+
+
+def test_somebody_elses_broken_project_file_is_left_to_them(folder):
+    (folder / "pyproject.toml").write_text("[tool.other\n")
+    assert find_config() == Config()
+
+
+def test_a_file_named_by_the_caller(folder):
+    path = folder / "other.toml"
+    with pytest.raises(UnreadableFile, match="no file"):
+        read_config(path)
+    path.write_text("k = 7")
+    assert read_config(path).shared == {"k": 7}
+    project = folder / "pyproject.toml"
+    project.write_text("[project]\nname = 'x'\n")
+    with pytest.raises(InvalidInput, match=r"no \[tool.calipers\]"):
+        read_config(project)
+
+
+def test_what_is_given_goes_before_the_file():
+    config = Config(None, {"data": "d", "k": 3, "score": {"mrr": 1}}, {"by": ["type"], "k": 4})
+    given = {"data": None, "run": None, "k": None, "weights": None, "by": (), "seed": None}
+    filled = config.fill(given, gate=True)
+    assert filled == {
+        "data": "d", "run": None, "k": 4, "weights": {"mrr": 1}, "by": ["type"], "seed": None,
+    }  # fmt: skip
+    assert config.fill({**given, "k": 9, "run": "r"}) == {
+        "data": None, "run": "r", "k": 9, "weights": {"mrr": 1}, "by": (), "seed": None,
+    }  # fmt: skip
