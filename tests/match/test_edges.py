@@ -106,18 +106,12 @@ def test_gains_are_claimed_once_per_rank_and_group(case, k):
     assert case.value(f"ndcg@{k}") == pytest.approx(case.gain(k) / case.ideal(k))
 
 
-OUT_OF_BOUNDS = {
-    # The name, its reason, and a case that shows it; expected to fail until it is repaired.
-    "bpref": ("a target counts again for every rank that holds it", [(1, 0)], [{0}, {0}]),
-    "capped_recall@1": ("one rank may hold more than k targets", [(1, 0), (1, 1)], [{0, 1}]),
-}
-OUT_OF_BOUNDS_STEMS = {name.partition("@")[0] for name in OUT_OF_BOUNDS}
+CORNERS = [
+    pytest.param("bpref", [(1, 0)], [{0}, {0}], id="two ranks hold the one target"),
+    pytest.param("capped_recall@1", [(1, 0), (1, 1)], [{0, 1}], id="one rank holds both targets"),
+]
 EVERY = parse(
-    [
-        name
-        for name, definition in definitions().items()
-        if definition.view.__name__ != "Coverage" and name not in OUT_OF_BOUNDS_STEMS
-    ],
+    [name for name, definition in definitions().items() if definition.view.__name__ != "Coverage"],
     [1, 3],
 )
 
@@ -154,14 +148,6 @@ def test_the_naive_way_of_counting_chunks_leaves_the_bounds():
     assert case.value("precision@3") == 1.0
 
 
-@pytest.mark.parametrize(
-    ("name", "targets", "held"),
-    [
-        pytest.param(
-            name, targets, held, id=name, marks=pytest.mark.xfail(reason=reason, strict=True)
-        )
-        for name, (reason, targets, held) in OUT_OF_BOUNDS.items()
-    ],
-)
-def test_known_metrics_that_leave_their_bounds(name, targets, held):
+@pytest.mark.parametrize(("name", "targets", "held"), CORNERS)
+def test_values_that_are_easily_counted_twice(name, targets, held):
     assert outside(Case(targets, held), parse([name])) == []

@@ -11,7 +11,7 @@ from calipers.model.scores import Scores
 from calipers.model.tally import EXAMPLES
 
 # How the interval was made, by which version, and remarks: of no effect on a single value.
-WITHOUT_EFFECT = frozenset({"calipers", "level", "resamples", "seed", "notes"})
+WITHOUT_EFFECT = frozenset({"calipers", "confidence", "resamples", "seed", "notes"})
 # The custom among equal scores goes with the form of a file; each system may have its own.
 OWN_POLICY = frozenset({"ties"})
 

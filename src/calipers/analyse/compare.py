@@ -74,7 +74,7 @@ def compare_scores(
         overridden=tuple(blocked),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={
-            "calipers": __version__, "level": level, "resamples": resamples, "seed": seed,
+            "calipers": __version__, "confidence": level, "resamples": resamples, "seed": seed,
             "tests": sum(one.p_adjusted is not None for one in differences),
         },
     )  # fmt: skip

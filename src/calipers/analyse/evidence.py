@@ -53,7 +53,7 @@ class Evidence:
             return None
         settings = self.scores.settings
         interval = mean_interval(
-            defined, settings["level"], settings["resamples"], settings["seed"]
+            defined, settings["confidence"], settings["resamples"], settings["seed"]
         )
         return Fact(exact_mean(defined), interval, defined.size)
 

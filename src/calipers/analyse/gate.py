@@ -91,7 +91,7 @@ def _measured(scores: Scores, metric: str, part: Slice, name: str) -> Check:
         status="untested",
         value=exact_mean(defined) if defined.size else None,
         interval=scores[metric].interval if whole else mean_interval(
-            defined, settings["level"], settings["resamples"], settings["seed"],
+            defined, settings["confidence"], settings["resamples"], settings["seed"],
             bounds=_bounds(scores, metric),
         ),
         n=defined.size,
@@ -179,7 +179,7 @@ def check_baseline(
     table = np.column_stack(
         [np.where(part.chosen, pairing.difference(metric), np.nan) for metric, part in cells]
     )
-    level = now.settings["level"]
+    level = now.settings["confidence"]
     results = paired_results(table, level, resamples, seed)
     # Where even a single test could never pass alpha, it only makes the others stricter.
     fewest = fewest_queries(alpha)

@@ -34,7 +34,7 @@ def slice_scores(
     if not by:
         raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
     facts = _chosen(scores, metrics)
-    level, seed = scores.settings["level"], scores.settings["seed"]
+    level, seed = scores.settings["confidence"], scores.settings["seed"]
     rows: list[Slice] = []
     tested: dict[tuple[str, bytes], float | None] = {}
     keys: list[tuple[str, bytes]] = []
@@ -61,7 +61,7 @@ def slice_scores(
             for row, key in zip(rows, keys, strict=True)
         ),
         tests,
-        {"level": level, "resamples": resamples, "seed": seed},
+        {"confidence": level, "resamples": resamples, "seed": seed},
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def _row(
     settings = scores.settings
     high = np.inf if metric.bounds[1] is None else metric.bounds[1]
     interval = mean_interval(
-        column[inside], settings["level"], settings["resamples"], settings["seed"],
+        column[inside], settings["confidence"], settings["resamples"], settings["seed"],
         bounds=(metric.bounds[0], high),
     )  # fmt: skip
     row = Slice(

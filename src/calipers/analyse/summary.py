@@ -23,7 +23,7 @@ def summarise(scores: Scores) -> tuple[Summary, ...]:
     settings = scores.settings
     intervals = mean_intervals(
         values,
-        level=settings["level"],
+        level=settings["confidence"],
         resamples=settings["resamples"],
         seed=settings["seed"],
         bounds=bounds,

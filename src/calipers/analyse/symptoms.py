@@ -97,7 +97,7 @@ def too_wide(seen: Evidence, at: Thresholds) -> Symptom | None:
     settings = seen.scores.settings
     smaller = advise_recall(
         ks, np.column_stack([seen.recall_at(k) for k in ks]),
-        level=settings["level"], resamples=10_000, seed=settings["seed"],
+        level=settings["confidence"], resamples=10_000, seed=settings["seed"],
     )  # fmt: skip
     if smaller and smaller.k < seen.k:
         advice = [

@@ -31,7 +31,7 @@ def audit(
     run: Any = None,
     corpus: Any = None,
     match: str | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> Health:
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
@@ -57,7 +57,7 @@ def audit(
         data = Dataset(data.ground_truth, load(run, "run", progress).run, data.kind)
         if data.run is None:
             raise InvalidInput("The run holds no results; give what the retriever returned.")
-    truth, width, notes = _measured(data, match, level)
+    truth, width, notes = _measured(data, match, confidence)
     return health(truth, opened, width=width, notes=notes)
 
 
@@ -72,7 +72,7 @@ def _measured(
         return chosen, _widest(chosen, level), []
     try:
         prepared = prepare(ground_truth=truth, run=data.run, match=match)
-        summary = score(prepared, parse(METRIC), level=level)[METRIC]
+        summary = score(prepared, parse(METRIC), confidence=level)[METRIC]
     except CalipersError as error:
         note = f"The results could not be scored, so the interval is the widest possible. {error}"
         return truth, _widest(truth, level), [note]

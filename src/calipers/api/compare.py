@@ -30,7 +30,7 @@ def compare(
     k: int | Sequence[int] | None = None,
     rel: float | None = None,
     weights: Mapping[str, float] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
     **preparing: Any,
@@ -56,13 +56,13 @@ def compare(
     given: dict[str, Scores | None] = {name: _as_scores(value) for name, value in named.items()}
     ready = {name: scores for name, scores in given.items() if scores is not None}
     chosen = _chosen(metrics, k, rel, weights, ready)
-    truth = _loaded(ground_truth, runs=len(named) - len(ready))
+    truth = _loaded(ground_truth, runs=len(named) - len(ready), results=len(ready))
     measured = {
         name: scores
         if scores is not None
         else evaluate(
             named[name], ground_truth=truth, metrics=chosen, rel=rel, weights=weights,
-            level=level, seed=seed, **preparing,
+            confidence=confidence, seed=seed, **preparing,
         )
         for name, scores in given.items()
     }  # fmt: skip
@@ -71,7 +71,7 @@ def compare(
         wanted.append("score")
     return compare_scores(
         measured, baseline=baseline, metrics=wanted, anyway=anyway,
-        level=level, resamples=resamples, seed=seed,
+        level=confidence, resamples=resamples, seed=seed,
     )  # fmt: skip
 
 
@@ -109,11 +109,11 @@ def _as_scores(value: Any) -> Scores | None:
     return None
 
 
-def _loaded(ground_truth: Any, *, runs: int) -> Any:
+def _loaded(ground_truth: Any, *, runs: int, results: int) -> Any:
     """The ground truth, read once for all systems."""
     if ground_truth is None:
         return None
-    if not runs:
+    if not runs and results:
         raise InvalidInput(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."

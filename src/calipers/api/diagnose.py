@@ -38,7 +38,7 @@ def diagnose(
     tokenizer: str | Callable[[str], Any] | None = None,
     anyway: bool = False,
     rel: float | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
     **preparing: Any,
@@ -67,7 +67,7 @@ def diagnose(
 
     def look(prepared: Prepared) -> tuple[Diagnosis, Scores]:
         metrics = [metric.with_rel(rel) for metric in parse(METRICS, [k])]
-        scores = score(prepared, metrics, level=level, resamples=resamples, seed=seed)
+        scores = score(prepared, metrics, confidence=confidence, resamples=resamples, seed=seed)
         return _diagnosis(prepared, scores, k, in_force, price, function), scores
 
     diagnosis, scores = look(now)
@@ -81,7 +81,7 @@ def diagnose(
     compared = [m.name for m in scores.metrics if m.stem.partition("(")[0] in COMPARED]
     comparison = compare_scores(
         {"before": earlier_scores, "now": scores}, metrics=compared, anyway=anyway,
-        level=level, seed=seed,
+        level=confidence, seed=seed,
     )  # fmt: skip
     return replace(diagnosis, before=earlier, comparison=comparison)
 

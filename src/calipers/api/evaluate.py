@@ -32,7 +32,7 @@ def evaluate(
     k: int | Sequence[int] | None = None,
     rel: float | None = None,
     weights: Mapping[str, float] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
     **preparing: Any,
@@ -43,7 +43,7 @@ def evaluate(
     mapping of query to items, a list of records or a table. ``metrics`` are names such as
     ``"recall@1,5,10"``; ``k`` serves those written without a cut-off. ``rel`` is the grade from
     which a target is relevant (default: above 0). ``weights`` combine metrics into one score.
-    ``level``, ``resamples`` and ``seed`` are those of the intervals.
+    ``confidence``, ``resamples`` and ``seed`` are those of the intervals.
 
     Further arguments go to ``prepare``: ``like`` takes the policies of another tool
     ("trec_eval", "trec_eval-c"); single policies (missing, unanswerable, duplicates, unknown,
@@ -55,7 +55,9 @@ def evaluate(
     """
     chosen = choose_metrics(metrics, k, rel, weights)
     prepared = prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
-    return score(prepared, chosen, weights=weights, level=level, resamples=resamples, seed=seed)
+    return score(
+        prepared, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
+    )
 
 
 def score(
@@ -63,12 +65,12 @@ def score(
     metrics: Sequence[Metric],
     *,
     weights: Mapping[str, float] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
 ) -> Scores:
     """The scores of matches that are there already, so that several questions cost one reading."""
-    _check_intervals(level, resamples)
+    _check_intervals(confidence, resamples)
     matches, policy = prepared.matches, prepared.policy
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
     audit = audit_counts(
@@ -78,7 +80,7 @@ def score(
     enforce(policy, audit)
     settings = {
         "calipers": __version__, **prepared.settings,
-        "level": level, "resamples": resamples, "seed": seed,
+        "confidence": confidence, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     names = [str(metric) for metric in metrics]
     weighted = {
@@ -95,7 +97,9 @@ def score(
         fingerprints={
             "ground_truth": prepared.ground_truth.fingerprint,
             "run": prepared.tally.fingerprint,
-            "settings": fingerprint_settings([names, policy.to_dict(), weighted, settings]),
+            "settings": fingerprint_settings(
+                [names, policy.to_dict(), weighted, {**settings, "notes": None}]
+            ),
         },
         settings=settings,
         summarise=summarise,
@@ -156,10 +160,11 @@ def _cutoffs(k: Any) -> list[int] | None:
     return [check_cutoff(one) for one in several]
 
 
-def _check_intervals(level: float, resamples: int) -> None:
-    if not 0 < level < 1:
+def _check_intervals(confidence: float, resamples: int) -> None:
+    if not 0 < confidence < 1:
         raise InvalidInput(
-            f"The level of the intervals is {level!r}; it must lie between 0 and 1, such as 0.95."
+            f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
+            "such as 0.95."
         )
     if not isinstance(resamples, int) or resamples < 1:
         raise InvalidInput(

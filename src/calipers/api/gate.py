@@ -82,7 +82,7 @@ def gate(
     wanted = _wanted(metrics, k, rel, kept)
     scores = _scored(
         data, ground_truth, run, conditions, wanted,
-        rel=rel, weights=weights, level=1 - alpha, seed=seed, **preparing,
+        rel=rel, weights=weights, confidence=1 - alpha, seed=seed, **preparing,
     )  # fmt: skip
     checks = [check_condition(scores, _with_rel(one, rel)) for one in conditions]
     warnings: list[str] = []
@@ -130,7 +130,7 @@ def _scored(
     *,
     rel: float | None,
     weights: Mapping[str, float] | None,
-    level: float,
+    confidence: float,
     seed: int,
     **preparing: Any,
 ) -> Scores:
@@ -157,7 +157,7 @@ def _scored(
         if isinstance(data, Prepared)
         else prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
     )
-    return score(prepared, chosen, weights=weights, level=level, seed=seed)
+    return score(prepared, chosen, weights=weights, confidence=confidence, seed=seed)
 
 
 def _ready(data: Any) -> Scores | None:

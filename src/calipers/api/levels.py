@@ -40,6 +40,7 @@ def levels(
     metrics: str | Iterable[str | Metric] | None = None,
     k: int | Sequence[int] | None = None,
     rel: float | None = None,
+    confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
     progress: Progress | None = None,
@@ -76,7 +77,9 @@ def levels(
                 raise
             excuses.append(str(error))
             continue
-        scores[level] = score(prepared, possible, resamples=resamples, seed=seed)
+        scores[level] = score(
+            prepared, possible, confidence=confidence, resamples=resamples, seed=seed
+        )
     return Levels(scores, tuple(excuses))
 
 

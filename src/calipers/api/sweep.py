@@ -41,7 +41,7 @@ def sweep(
     price: float | None = None,
     tokenizer: str | Callable[[str], Any] | None = None,
     rel: float | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
     **preparing: Any,
@@ -68,7 +68,7 @@ def sweep(
         )
     ks = _cutoffs(k, depth)
     measured = {
-        stem: score(prepared, several, level=level, resamples=resamples, seed=seed)
+        stem: score(prepared, several, confidence=confidence, resamples=resamples, seed=seed)
         for stem, several in _by_stem(metrics, ks, rel).items()
     }
     counted = _count(prepared, tokenizer, needed=tokens is not None or price is not None)
@@ -83,7 +83,7 @@ def sweep(
         queries=len(recall),
         n=int((~np.isnan(recall.values[:, 0])).sum()),
         depth=depth,
-        recall=advise_recall(ks, recall.values, level=level, resamples=10_000, seed=seed),
+        recall=advise_recall(ks, recall.values, level=confidence, resamples=10_000, seed=seed),
         f1=advise_f1(points),
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counts.source if counts else None,

@@ -5,6 +5,7 @@ import sys
 from importlib import import_module
 from io import TextIOWrapper
 from pkgutil import iter_modules
+from typing import Any
 
 import click
 
@@ -13,11 +14,26 @@ from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
 """The commands that help lists before the others."""
-NOT_COMMANDS = ("options", "output", "progress")
+NOT_COMMANDS = ("levels_output", "options", "output", "progress")
+
+
+READER_LEFT = 141
+"""The exit code of a program whose reader left, as shells give it."""
+
+
+class _ReaderLeft(Exception):  # noqa: N818
+    """Nobody reads our output any more; click would leave with 1, which means a failed gate."""
 
 
 class LazyGroup(click.Group):
     """Finds commands among the modules of this package and loads only the one that runs."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderLeft from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
         """Every module here that is a command."""
@@ -80,11 +96,12 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
         sys.exit(130)
-    except BrokenPipeError:
+    except (_ReaderLeft, BrokenPipeError):
         # The reader of our output left (head, a closed pager); that is its right. What is still
-        # unwritten goes nowhere, or the interpreter would complain about it at its end.
+        # unwritten goes nowhere, or the interpreter would complain about it at its end. The code
+        # is the usual one for this: no success, since a gate may not have been heard out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        sys.exit(READER_LEFT)
     except CalipersError as error:
         from calipers.present.plain import printable
 

@@ -26,8 +26,8 @@ from calipers.cli.output import console, print_json
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option(
-    "--level", type=float, default=0.95, show_default=True,
-    help="Of the intervals; 1 - level is the rate of false alarms.",
+    "--confidence", type=float, default=0.95, show_default=True,
+    help="Of the intervals; 1 - confidence is the rate of false alarms.",
 )  # fmt: skip
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True,

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from calipers.cli import options
+from calipers.cli.levels_output import print_at_levels, several_levels
 from calipers.cli.output import console, print_json
 from calipers.cli.progress import asking, reading
 from calipers.errors import InvalidInput
@@ -18,7 +19,7 @@ from calipers.errors import InvalidInput
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
 @click.option(
@@ -74,6 +75,7 @@ def command(
       calipers eval evals.json
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
       calipers eval evals.jsonl --per-query scores.parquet --json
+      calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     from calipers import api
@@ -88,6 +90,13 @@ def command(
                 retriever, ground_truth, metrics, options.cutoff_list(cutoffs),
                 weights=options.weights(score), workers=workers, total=total, progress=told,
             )  # fmt: skip
+    if several_levels(settings["level"]):
+        print_at_levels(
+            data, ground_truth, run, metrics, options.cutoff_list(cutoffs), settings,
+            as_json=as_json, refused={"--score": score, "--per-query": per_query, "--by": by,
+                                      "--bounds": bounds, "--csv": as_csv},
+        )  # fmt: skip
+        return
     with reading() as progress:
         scores = api.evaluate(
             data, ground_truth=ground_truth, run=run, metrics=metrics,
@@ -98,7 +107,9 @@ def command(
     slices = api.slices(scores, by, metrics=named) if by else None
     bounded = None
     if bounds:
-        matching = {n: v for n, v in settings.items() if n not in ("level", "resamples", "seed")}
+        matching = {
+            n: v for n, v in settings.items() if n not in ("confidence", "resamples", "seed")
+        }
         bounded = api.bounds(
             data, ground_truth=ground_truth, run=run,
             metrics=[facts.name for facts in scores.metrics], **matching,

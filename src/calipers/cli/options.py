@@ -57,6 +57,11 @@ def matching_options(function: F) -> F:
             help="How targets are recognised: id, quote, span, or with the share that is enough, "
             "such as quote(min=0.8). [default: as the data says]",
         ),
+        click.option(
+            "--level", metavar="LEVEL",
+            help="What is looked for: evidence (chunks together may hold it), chunk (one alone), "
+            "document (any chunk of it). [default: evidence]",
+        ),
         policy_options,
     )(function)  # fmt: skip
 

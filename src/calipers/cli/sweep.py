@@ -18,7 +18,7 @@ from calipers.cli.progress import reading
     "--tokenizer", metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
 @options.json_option

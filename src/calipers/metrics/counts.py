@@ -63,8 +63,12 @@ def full_recall(found: Found, k: int) -> Floats:
 
 @metric(better="higher", also=("r_cap", "rcap", "recall_cap"))
 def capped_recall(found: Found, k: int) -> Floats:
-    """The share of the targets that k results could have held: hits over min(targets, k)."""
-    return ratio(found.hits(k), np.minimum(found.total(), k))
+    """The share of the targets that k results could have held: hits over min(targets, k).
+
+    Where one result holds several targets, it is 1 from min(targets, k) hits on.
+    """
+    most = np.minimum(found.total(), k)
+    return ratio(np.minimum(found.hits(k), most), most)
 
 
 @metric(better="higher", bounds=(0, None))

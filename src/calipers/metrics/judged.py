@@ -28,17 +28,9 @@ def bpref(opposed: Opposed) -> Floats:
     a target that was not retrieved counts 0. An item of negative grade counts as not judged,
     as in trec_eval.
     """
-    query = opposed.query[opposed.relevant]
-    above = _irrelevant_so_far(opposed)[opposed.relevant]
-    total, against = opposed.n_relevant[query], opposed.n_irrelevant[query]
-    penalty = ratio(np.minimum(above, total), np.minimum(against, total), where_zero=0.0)
-    return ratio(per_query(query, opposed.n_queries, 1.0 - penalty), opposed.n_relevant)
-
-
-def _irrelevant_so_far(opposed: Opposed) -> Floats:
-    running = np.cumsum(opposed.irrelevant).astype(np.float64)
-    starts = np.flatnonzero(np.diff(opposed.query, prepend=-1))
-    before = np.concatenate(([0.0], running))[starts]
-    lengths = np.diff(starts, append=opposed.query.size)
-    so_far: Floats = running - np.repeat(before, lengths)
-    return so_far
+    total, against = opposed.n_relevant[opposed.query], opposed.n_irrelevant[opposed.query]
+    # Several ranks may hold the same irrelevant target, so there may be more above than judged.
+    above = np.minimum(opposed.above, np.minimum(against, total))
+    penalty = ratio(above, np.minimum(against, total), where_zero=0.0)
+    credit = per_query(opposed.query, opposed.n_queries, 1.0 - penalty)
+    return ratio(credit, opposed.n_relevant)

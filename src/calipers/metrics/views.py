@@ -220,38 +220,40 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Opposed:
-    """The judged ranks, each either relevant or irrelevant."""
+    """Each relevant target that was found, beside the judged irrelevant ranks above it."""
 
     query: Ints
-    rank: Ints
-    relevant: Bools
-    irrelevant: Bools
-    """Judged irrelevant. A negative grade is neither: it marks what was outside the pool."""
-    retrieved: Ints
+    above: Floats
+    """How many ranks above it hold only what was judged irrelevant."""
     n_relevant: Floats
     n_irrelevant: Floats
 
     @classmethod
     def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
-        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
-        is_relevant = matches.relevant(rel)
-        is_irrelevant = ~is_relevant & (matches.target_grade >= 0)
-        relevant = is_relevant[matches.edge_target]
-        irrelevant = is_irrelevant[matches.edge_target]
-        if not matches.is_new_rank.all():
-            # A rank that holds a relevant and an irrelevant target is relevant, once.
-            order = np.lexsort((~irrelevant, ~relevant, matches.edge_rank, matches.edge_query))
-            relevant, irrelevant = relevant[order], irrelevant[order]
-        # The order above moves edges within their rank only, so that these stay as they are.
-        new, n = matches.is_new_rank, matches.n_queries
-        return cls(
-            matches.edge_query[new], matches.edge_rank[new], relevant[new], irrelevant[new],
-            matches.retrieved,
-            per_query(matches.target_query[is_relevant], n),
-            per_query(matches.target_query[is_irrelevant], n),
-        )  # fmt: skip
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0).
+
+        A negative grade is neither relevant nor irrelevant: it marks what was outside the pool.
+        """
+        found = Found.of(matches, rel)
+        is_irrelevant = ~matches.relevant(rel) & (matches.target_grade >= 0)
+        place = _place(matches.edge_query, matches.edge_rank)
+        irrelevant = np.setdiff1d(
+            place[is_irrelevant[matches.edge_target]],
+            _place(found.holding_query, found.holding_rank),
+        )
+        kept = found.rank < NEVER
+        query, rank = found.query[kept], found.rank[kept]
+        before_query = np.searchsorted(irrelevant, _place(query, np.zeros_like(rank)))
+        above = np.searchsorted(irrelevant, _place(query, rank)) - before_query
+        n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
+        return cls(query, above.astype(np.float64), found.total(), n_irrelevant)
 
     @property
     def n_queries(self) -> int:
         """How many queries there are."""
-        return self.retrieved.size
+        return self.n_relevant.size
+
+
+def _place(query: Ints, rank: Ints) -> Ints:
+    """One number per query and rank that sorts by query first."""
+    return (query << 32) + rank

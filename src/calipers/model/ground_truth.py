@@ -22,7 +22,7 @@ TARGET_SCHEMA: dict[str, pl.DataType] = {
     "end": pl.Int64(),
     "group": pl.String(),
 }
-IDENTITY = ("query", "item", "quote", "document", "start", "end")
+IDENTITY = ("query", "item", "quote", "document", "start", "end", "group")
 
 Where = Callable[[int], str]
 """Turns the number of a row into words: the place it was read from."""

@@ -118,11 +118,11 @@ def legend(comparison: Comparison) -> list[str]:
     """What the marks mean and how the numbers were made."""
     settings = comparison.settings
     tests = settings["tests"]
-    alpha = 1 - settings["level"]
+    alpha = 1 - settings["confidence"]
     corrected = f"corrected over {tests} tests (Holm)" if tests > 1 else "one test"
     return [
         "* best mean; ▲ better and ▼ worse than the baseline, more than noise.",
-        f"Under each mean: the difference with its {settings['level']:.0%} interval; p of the "
+        f"Under each mean: the difference with its {settings['confidence']:.0%} interval; p of the "
         f"paired sign-flip test, {corrected}, shown as a difference up to {alpha:.2g}; "
         "queries won/lost/tied; and the smallest difference that could have been seen.",
     ]

@@ -131,8 +131,8 @@ def _latex_legend(comparison: Comparison) -> list[str]:
     settings = comparison.settings
     return [
         "Bold: best mean; ▲ and ▼: better and worse than the baseline (paired sign-flip test, "
-        f"Holm over {settings['tests']} tests, up to {1 - settings['level']:.2g}). Under each "
-        f"mean the difference from the baseline with its {settings['level']:.0%} interval."
+        f"Holm over {settings['tests']} tests, up to {1 - settings['confidence']:.2g}). Under each "
+        f"mean the difference from the baseline with its {settings['confidence']:.0%} interval."
     ]
 
 

@@ -55,9 +55,15 @@ def notes(scores: Scores) -> list[str]:
     if audit.unjudged_rate is not None:
         where = f"the first {audit.depth} results" if audit.depth else "all results"
         rate = f"{audit.unjudged_rate:.0%}"
-        lines.append(f"{rate} of {where} were never judged; they count as wrong.")
+        lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as wrong.")
+    lines += [printable(note) for note in scores.settings.get("notes", ())]
     lines.append(_about_intervals(scores))
     return lines
+
+
+def _unjudged(scores: Scores) -> str:
+    by_id = scores.settings["match"] in ("id", "document")
+    return "were never judged" if by_id else "hold no target"
 
 
 def _about_intervals(scores: Scores) -> str:

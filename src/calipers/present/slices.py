@@ -35,7 +35,7 @@ def print_slices(slices: Slices, console: Console) -> None:
     console.print(
         Text(
             "▲ above and ▼ below the rest of the queries, more than noise (permutation test, "
-            f"{corrected}, up to {1 - settings['level']:.2g}); an unmarked slice may differ too, "
+            f"{corrected}, up to {1 - settings['confidence']:.2g}); an unmarked slice may differ, "
             "its queries just do not show it.",
             style="dim",
         )
