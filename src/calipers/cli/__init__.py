@@ -21,7 +21,7 @@ READER_LEFT = 141
 """The exit code of a program whose reader left, as shells give it."""
 
 
-class _ReaderLeft(Exception):  # noqa: N818
+class _ReaderLeft(Exception):
     """Nobody reads our output any more; click would leave with 1, which means a failed gate."""
 
 

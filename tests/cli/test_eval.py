@@ -1,0 +1,251 @@
+"""calipers eval: what a user sees, in every shape of output and on every width of terminal."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import calipers
+from tests.command import calipers_command
+
+RECORDS: list[dict[str, Any]] = [
+    {"query": "q1", "retrieved": ["a", "x", "b"], "ground_truth": {"a": 2, "b": 1},
+     "tags": {"type": "fact"}},
+    {"query": "q2", "retrieved": ["x", "a"], "ground_truth": {"a": 1, "c": 3}},
+    {"query": "q3", "retrieved": ["x"], "ground_truth": {"x": 0}},
+]  # fmt: skip
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def evals(tmp_path: Path) -> Path:
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(RECORDS))
+    return path
+
+
+def test_the_table(evals: Path) -> None:
+    printed = calipers_command("eval", evals, "-m", "recall@1,2,mrr", "-q")
+    assert (printed.code, printed.err) == (0, "")
+    rows = [line.split() for line in printed.out.splitlines()]
+    assert rows[0] == ["metric", "@1", "@2", "all"]
+    assert rows[1] == ["recall", "0.250", "0.500"]
+    assert rows[3] == ["mrr", "0.750"]
+
+
+def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
+    printed = calipers_command("eval", evals, "-q")
+    names = [line.split()[0] for line in printed.out.splitlines() if line[:1].isalpha()]
+    assert names == ["metric", "hit_rate", "precision", "recall", "f1", "ndcg", "mrr", "map"]
+    assert printed.out.splitlines()[0].split()[1:] == ["@1", "@3", "@5", "@10", "all"]
+    other = calipers_command("eval", evals, "-q", "-k", "2,7")
+    assert other.out.splitlines()[0].split()[1:] == ["@2", "@7", "all"]
+
+
+def test_what_was_counted_stands_below(evals: Path) -> None:
+    printed = calipers_command("eval", evals, "-m", "mrr")
+    words = " ".join(printed.out.split())
+    assert "3 queries, 4 relevant targets, 6 results." in words
+    assert "1 query without any relevant target: left out; nothing was returned for 0" in words
+    assert "of all results were never judged" in words
+    assert "Each mean with its 95% interval" in words
+    quiet = calipers_command("eval", evals, "-m", "mrr", "--quiet")
+    assert quiet.out.rstrip() == printed.out.split("\n\n")[0].rstrip()
+
+
+def test_json_is_what_the_library_returns(evals: Path) -> None:
+    printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--json")
+    scores = calipers.evaluate(evals, metrics="recall@1,mrr")
+    assert json.loads(printed.out) == scores.to_dict()
+
+
+def test_csv_holds_full_precision(evals: Path) -> None:
+    printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--csv")
+    rows = list(csv.DictReader(io.StringIO(printed.out)))
+    scores = calipers.evaluate(evals, metrics="recall@1,mrr")
+    assert [row["metric"] for row in rows] == ["recall@1", "mrr"]
+    for row in rows:
+        summary = scores[row["metric"]]
+        assert float(row["mean"]) == summary.mean
+        assert float(row["median"]) == summary.median
+        assert summary.interval is not None
+        assert float(row["low"]) == summary.interval.low
+        assert (int(row["n"]), int(row["undefined"])) == (2, 1)
+
+
+def test_an_undefined_metric_is_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(RECORDS[2:]))
+    assert "undefined" in calipers_command("eval", path, "-m", "mrr").out
+    row = next(csv.DictReader(io.StringIO(calipers_command("eval", path, "-m", "mrr",
+                                                           "--csv").out)))  # fmt: skip
+    assert (row["mean"], row["low"], row["n"], row["undefined"]) == ("", "", "0", "1")
+    summary = json.loads(calipers_command("eval", path, "-m", "mrr", "--json").out)["summaries"][0]
+    assert summary == {
+        "metric": "mrr", "mean": None, "median": None, "interval": None, "n": 0, "undefined": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".tsv", ".json", ".jsonl", ".arrow"])
+def test_per_query_files(ending: str, evals: Path) -> None:
+    path = evals.parent / f"scores{ending}"
+    printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--per-query", path)
+    assert printed.code == 0
+    readers: dict[str, Any] = {
+        ".parquet": pl.read_parquet,
+        ".arrow": pl.read_ipc,
+        ".csv": pl.read_csv,
+        ".tsv": lambda file: pl.read_csv(file, separator="\t"),
+        ".json": lambda file: pl.DataFrame(json.loads(file.read_text())),
+        ".jsonl": pl.read_ndjson,
+    }
+    table = readers[ending](path)
+    assert table.columns == [
+        "query", "text", "status", "retrieved", "targets", "tag.type", "recall@1", "mrr",
+    ]  # fmt: skip
+    assert table["query"].to_list() == ["q1", "q2", "q3"]
+    assert table["recall@1"].to_list() == [0.5, 0.0, None]
+    assert table["tag.type"].to_list() == ["fact", None, None]
+
+
+def test_a_combined_score(evals: Path) -> None:
+    weights = {"recall@10": 0.7, "precision@1": 0.3}
+    text = "recall@10=0.7,precision@1=0.3"
+    result = json.loads(calipers_command("eval", evals, "--score", text, "--json").out)
+    scores = calipers.evaluate(evals, weights=weights)
+    assert result == scores.to_dict()
+    assert result["weights"] == weights
+    assert scores.of("score").tolist()[:2] == pytest.approx([0.7 + 0.3, 0.35])
+    assert scores["score"].mean == pytest.approx(0.675)
+    table = calipers_command("eval", evals, "-m", "mrr", "--score", text, "-q").out
+    assert [line.split()[0] for line in table.splitlines() if line[:1].isalpha()] == [
+        "metric", "mrr", "recall", "precision", "score",
+    ]  # fmt: skip
+
+
+def test_weights_are_relative(evals: Path) -> None:
+    one = calipers.evaluate(evals, weights={"mrr": 1, "recall@3": 3})
+    other = calipers.evaluate(evals, weights={"mrr": 100, "recall@3": 300})
+    assert one["score"].mean == other["score"].mean
+
+
+@pytest.mark.parametrize("columns", [10, 20, 30, 40, 60, 80, 200])
+def test_no_width_breaks_the_table(columns: int, evals: Path) -> None:
+    names = "recall@1,3,5,10,ndcg@10(gain=exp),mrr,fp@10"
+    printed = calipers_command("eval", evals, "-m", names, columns=columns)
+    assert printed.code == 0
+    lines = printed.out.splitlines()
+    assert all(len(line) <= columns for line in lines)
+    together = "".join(printed.out.split())
+    for stem in ("recall", "ndcg(gain=exp)", "mrr", "fp"):
+        assert stem in together
+    assert "0.750" in together
+    assert "…" not in printed.out
+
+
+HOSTILE = {
+    "escape sequence": "\x1b[31mred\x1b[0m",
+    "title": "\x1b]0;owned\x07",
+    "right to left": "\u202egnp.exe",
+    "bell and backspace": "a\x07\x08b",
+    "line separator": "a\u2028b",
+    "carriage return": "fine\rEVIL",
+    "markup": "[bold red]x[/bold red]",
+    "zero width": "a\u200bb\u2066c",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_ids_steer_no_terminal(kind: str, tmp_path: Path) -> None:
+    name = HOSTILE[kind]
+    truth, run = tmp_path / "truth.json", tmp_path / "run.json"
+    truth.write_text(json.dumps({"q": ["a"], f"missing{name}": ["a"]}))
+    run.write_text(json.dumps({"q": ["a"], f"stranger{name}": ["a"]}))
+    for arguments in ([], ["--missing", "error"], ["--unknown", "error"]):
+        printed = calipers_command("eval", "-g", truth, "-r", run, *arguments)
+        text = printed.out + printed.err
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u202e\u2066]", text)
+        if kind == "markup" and not arguments:
+            assert "[bold" in text
+    no_hit = tmp_path / "other.json"
+    no_hit.write_text(json.dumps({"q": [name]}))
+    printed = calipers_command("eval", "-g", truth, "-r", no_hit)
+    assert printed.code == 2
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u202e\u2066]", printed.err)
+
+
+def test_hostile_ids_run_in_no_spreadsheet(tmp_path: Path) -> None:
+    path = tmp_path / "evals.json"
+    name = '=HYPERLINK("http://example.org")'
+    path.write_text(json.dumps([{"query": name, "retrieved": ["a"], "ground_truth": ["a"]}]))
+    table = tmp_path / "scores.csv"
+    assert calipers_command("eval", path, "--per-query", table).code == 0
+    with table.open(newline="") as file:
+        assert next(csv.DictReader(file))["query"] == f"'{name}"
+    assert json.loads(calipers_command("eval", path, "--json").out)["per_query"][0]["query"] == name
+
+
+def start(*arguments: str | Path, **settings: Any) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", "from calipers.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
+
+
+def test_colour_only_on_a_terminal(evals: Path) -> None:
+    import os
+    import pty
+
+    plain = start("eval", evals, "-q")
+    assert (plain.returncode, plain.stderr) == (0, "")
+    assert not ESCAPE.search(plain.stdout)
+    # A terminal of our own making; what is written to one end is read from the other.
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "CI"):
+        environment.pop(name, None)
+    code = "from calipers.cli import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "eval", str(evals), "-q"], stdout=theirs, env=environment
+    ) as running:
+        running.wait()
+    os.close(theirs)
+    coloured = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert ESCAPE.search(coloured)
+    assert ESCAPE.sub("", coloured).split() == plain.stdout.split()
+
+
+def test_a_reader_that_leaves_gets_no_complaint(evals: Path) -> None:
+    import os
+
+    reading, writing = os.pipe()
+    os.close(reading)
+    for arguments in (["eval", evals, "--json"], ["eval", evals], ["metrics"]):
+        code = "from calipers.cli import main; main()"
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        assert (ended.returncode, ended.stderr) == (141, ""), arguments
+    os.close(writing)
+
+
+def test_a_terminal_without_our_characters(evals: Path) -> None:
+    import os
+
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = start("eval", evals, env=environment)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "0.750" in ended.stdout
+
+
+def test_the_version_and_a_first_look() -> None:
+    assert calipers_command("--version").out.split() == ["calipers,", "version",
+                                                         calipers.__version__]  # fmt: skip
+    assert "eval" in calipers_command("--help").out

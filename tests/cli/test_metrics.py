@@ -1,0 +1,35 @@
+"""calipers metrics: everything about every metric, from the one place that defines it."""
+
+import json
+
+from calipers.api.metrics import metrics
+from calipers.metrics import definitions
+from tests.command import calipers_command, refused
+
+
+def test_every_metric_is_listed_with_everything() -> None:
+    printed = calipers_command("metrics", columns=500)
+    assert printed.code == 0
+    for definition in definitions().values():
+        assert definition.grammar in printed.out
+        assert definition.summary in printed.out
+        for parameter in definition.parameters.values():
+            assert f"{parameter.name}: {parameter.allowed}" in printed.out
+        if definition.aliases:
+            assert f"Also called {', '.join(definition.aliases)}." in printed.out
+
+
+def test_one_metric_by_any_name() -> None:
+    assert calipers_command("metrics", "ndcg_cut_10").out == calipers_command("metrics", "ndcg").out
+    assert "recall@k" in calipers_command("metrics", "R@5").out
+    assert "Did you mean recall?" in refused("metrics", "recal")
+
+
+def test_json_is_what_the_library_returns() -> None:
+    assert json.loads(calipers_command("metrics", "--json").out) == metrics()
+    assert json.loads(calipers_command("metrics", "map", "--json").out) == metrics("map")
+
+
+def test_no_width_breaks_the_listing() -> None:
+    printed = calipers_command("metrics", columns=30)
+    assert all(len(line) <= 30 for line in printed.out.splitlines())
