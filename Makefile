@@ -23,11 +23,11 @@ check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/python tools/check_lengths.py
 	@$(BIN)/python tools/check_docs.py
 
-bench: $(STAMP) ## Measure speed against other tools, printed as ratios
-	@$(BIN)/python -m bench
+bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick for small inputs
+	@$(BIN)/python -m bench $(ARGS)
 
 clean: ## Remove caches and builds; .venv stays
-	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/output
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/results
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml constraints.txt

@@ -7,7 +7,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.sieve import suspected_duplicates
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
@@ -92,7 +92,7 @@ class RunTally:
         if copies is None:
             return np.empty(0, dtype=np.int64)
         target, rank = copies
-        counts = status[self.ground_truth.target_query[target]] != _STATUSES.index(FAILED)
+        counts: Bools = status[self.ground_truth.target_query[target]] != _STATUSES.index(FAILED)
         return rank[counts]
 
     def _code(self, names: list[str]) -> Ints:

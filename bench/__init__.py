@@ -1,0 +1,1 @@
+"""Speed and memory against other tools, as ratios. See README.md."""

@@ -1,0 +1,120 @@
+"""``python -m bench [--quick] [NAME …]``: measure, print the table, write the JSON."""
+
+import argparse
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import bench
+from bench import peers
+
+RESULTS = Path(__file__).with_name("results")
+
+
+def main() -> None:
+    """Measure what was asked for, or everything."""
+    known = _modules()
+    parser = argparse.ArgumentParser(prog="python -m bench", description=bench.__doc__)
+    parser.add_argument("--quick", action="store_true", help="small inputs: minutes become seconds")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(known)}")
+    asked = parser.parse_args()
+    unknown = [name for name in asked.names if name not in known]
+    if unknown:
+        parser.error(f"there is no bench {unknown[0]!r}; there are {', '.join(known)}")
+    there = ", ".join(f"{name} {version}" for name, version in peers.present().items())
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(f"Peers: {there or 'none'}. Not there: {', '.join(peers.missing()) or 'none'}.")
+    before = os.getloadavg()[0]
+    rows: list[dict[str, Any]] = []
+    failed: list[str] = []
+    for name in asked.names or known:
+        console.print(f"measuring {name} …", style="dim")
+        try:
+            rows += [{"bench": name, **row} for row in _rows(name, asked.quick)]
+        except Exception as error:  # noqa: BLE001 - one broken bench must not cost the others
+            console.print(f"{name} failed: {type(error).__name__}: {error}", markup=False)
+            failed.append(name)
+    console.print(_table(rows))
+    facts = {
+        "quick": asked.quick,
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        "python": platform.python_version(),
+        "load_before": before,
+        "peers": peers.present(),
+        "missing": peers.missing(),
+        "failed": failed,
+        "rows": rows,
+    }
+    console.print(f"{facts['machine']}; load at the start {before:.1f} (0 is a quiet machine).")
+    console.print(f"Written to {_written(facts)}")
+    sys.exit(1 if failed else 0)
+
+
+def _modules() -> list[str]:
+    """Every module of this folder that has a function ``rows``."""
+    names = (module.name for module in pkgutil.iter_modules(bench.__path__))
+    return [
+        name
+        for name in names
+        if name != "__main__" and hasattr(importlib.import_module(f"bench.{name}"), "rows")
+    ]
+
+
+def _rows(name: str, quick: bool) -> list[dict[str, Any]]:
+    rows = importlib.import_module(f"bench.{name}").rows
+    found: list[dict[str, Any]] = (
+        rows(quick=quick) if "quick" in inspect.signature(rows).parameters else rows()
+    )
+    return found
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "input", "ours", "memory", "peer", "theirs", "memory", "ratio", "note"):
+        numeric = heading in ("ours", "theirs", "memory", "ratio")
+        table.add_column(heading, justify="right" if numeric else "left", no_wrap=numeric)
+    for row in rows:
+        table.add_row(
+            str(row.get("row", "")), str(row.get("input", "")),
+            _seconds(row.get("ours_seconds")), _memory(row.get("ours_memory_mb")),
+            str(row.get("peer", "")),
+            _seconds(row.get("peer_seconds")), _memory(row.get("peer_memory_mb")),
+            _times(row.get("ratio")), str(row.get("note") or ""),
+        )  # fmt: skip
+    return table
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms"
+
+
+def _memory(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f} MB"
+
+
+def _times(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}×" if value >= 1 else f"{value:.2f}×"
+
+
+def _written(facts: dict[str, Any]) -> Path:
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{time.strftime('%Y%m%d-%H%M%S')}.json"
+    unfinished = path.with_suffix(".part")
+    unfinished.write_text(json.dumps(facts, indent=1))
+    return unfinished.rename(path)
+
+
+if __name__ == "__main__":
+    main()
