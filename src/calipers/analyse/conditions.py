@@ -26,7 +26,7 @@ _OPERATOR = re.compile(r"(>=|<=|=>|=<|>|<|≥|≤)\s*")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(\s*%)?(?=\s|$)\s*")
 _FOR = re.compile(r"for\s+", re.IGNORECASE)
 _TAG = re.compile(r"""("[^"]+"|'[^']+'|[^=\s"']+)\s*=\s*""")
-_VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""")
+_VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,155 @@
+"""calipers gate and calipers baseline as a user meets them."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.command import calipers_command, refused
+
+N = 12
+
+
+def records(right):
+    return [
+        {
+            "id": f"q{n}",
+            "query": f"question {n}",
+            "retrieved": ["t", "x"] if n < right else ["x", "t"],
+            "ground_truth": ["t"],
+            "tags": {"type": "odd" if n % 2 else "even"},
+        }
+        for n in range(N)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.json").write_text(json.dumps(records(N)))
+    (tmp_path / "bad.json").write_text(json.dumps(records(0)))
+    return tmp_path
+
+
+@pytest.fixture
+def baseline(folder):
+    saved = calipers_command("baseline", "save", "good.json", "-m", "mrr", "-o", "main.json")
+    assert saved.code == 0, saved.err
+    return folder / "main.json"
+
+
+def test_exit_codes(folder):
+    assert calipers_command("gate", "good.json", "--require", "mrr >= 0.9").code == 0
+    assert calipers_command("gate", "bad.json", "--require", "mrr >= 0.9").code == 1
+    assert "nothing to check" in refused("gate", "good.json")
+
+
+def test_json_is_what_the_library_returns(folder, baseline):
+    from calipers.api import gate
+
+    printed = calipers_command(
+        "gate", "bad.json", "--require", "mrr >= 0.9", "--baseline", baseline, "--json"
+    )
+    assert printed.code == 1
+    verdict = gate("bad.json", require="mrr >= 0.9", baseline=baseline)
+    assert json.loads(printed.out) == json.loads(json.dumps(verdict.to_dict()))
+
+
+def test_reports_are_written_for_passes_failures_and_errors(folder, baseline):
+    reports = ("--junit", "junit.xml", "--markdown", "summary.md")
+    assert calipers_command("gate", "good.json", "-b", baseline, *reports).code == 0
+    assert "✅" in (folder / "summary.md").read_text()
+    assert calipers_command("gate", "bad.json", "-b", baseline, *reports).code == 1
+    assert "❌" in (folder / "summary.md").read_text()
+    suite = ElementTree.parse(folder / "junit.xml").getroot().find("testsuite")
+    assert suite.get("failures") == "1"
+    refused("gate", "nowhere.json", "-b", baseline, *reports)
+    assert "could not be checked" in (folder / "summary.md").read_text()
+    suite = ElementTree.parse(folder / "junit.xml").getroot().find("testsuite")
+    assert suite.get("errors") == "1"
+
+
+def test_an_output_that_cannot_be_written_is_said_before_the_work(folder):
+    sentence = refused("gate", "good.json", "--require", "mrr >= 0", "--junit", "no/where.xml")
+    assert "there is no folder no" in sentence
+
+
+def test_one_word_in_ci(folder, baseline):
+    (folder / "calipers.toml").write_text(
+        """
+        data = "good.json"
+        [gate]
+        require = ["mrr >= 0.9", "recall@1 >= 0.9 for type=odd"]
+        baseline = "main.json"
+        by = "type"
+        max-age = "30d"
+        junit = "junit.xml"
+        """
+    )
+    printed = calipers_command("gate")
+    assert printed.code == 0, printed.err
+    assert "recall@1 >= 0.9 for type=odd" in printed.out
+    assert (folder / "junit.xml").exists()
+    assert calipers_command("gate", "bad.json").code == 1
+
+
+def test_the_file_may_be_named(folder):
+    (folder / "strict.toml").write_text('data = "good.json"\ngate.require = "mrr > 1"\n')
+    assert calipers_command("gate", "--config", "strict.toml").code == 1
+    (folder / "strict.toml").write_text('data = "good.json"\ngate.requires = "mrr > 1"\n')
+    assert "Did you mean require?" in refused("gate", "--config", "strict.toml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--require", "mrr => "], "cannot be read at its end: a number"),
+        (["--require", "mrr >= 0.5 for typ=odd"], "Did you mean type?"),
+        (["--require", "mrr >= 0.5 for type=od"], "Did you mean odd?"),
+        (["--require", "mr >= 0.5"], "no metric called 'mr'"),
+        (["--baseline", "good.json"], "no result of Calipers"),
+        (["--baseline", "main.json", "--max-age", "soon"], "such as 30d"),
+        (["--baseline", "main.json", "--tolerance", "-1"], "tolerance"),
+    ],
+)
+def test_bad_input_is_one_sentence(baseline, arguments, sentence):
+    assert sentence in refused("gate", "good.json", *arguments)
+
+
+def test_a_changed_ground_truth_is_said_loudly(folder, baseline):
+    changed = records(N)
+    changed[0]["ground_truth"] = ["t", "u"]
+    (folder / "good.json").write_text(json.dumps(changed))
+    assert "different ground truth" in refused("gate", "good.json", "-b", baseline)
+    printed = calipers_command("gate", "good.json", "-b", baseline, "--anyway")
+    assert printed.code == 0
+    assert printed.out.startswith("Compared anyway")
+
+
+def test_a_baseline_can_be_looked_at(baseline):
+    printed = calipers_command("baseline", "show", baseline)
+    assert printed.out.startswith("Baseline main, saved on ")
+    assert "mrr" in printed.out
+    whole = json.loads(calipers_command("baseline", "show", baseline, "--json").out)
+    assert whole["baseline"]["name"] == "main"
+    assert whole == json.loads(baseline.read_text())
+
+
+def test_a_baseline_is_json(folder):
+    assert "end its name in .json" in refused("baseline", "save", "good.json", "-o", "main.csv")
+    assert "there is no folder" in refused("baseline", "save", "good.json", "-o", "no/main.json")
+
+
+def test_the_name_of_a_baseline(folder):
+    calipers_command("baseline", "save", "good.json", "-o", "main.json", "--name", "release 3")
+    printed = calipers_command("gate", "good.json", "-b", "main.json", "-m", "mrr")
+    assert "Against the baseline release 3" in printed.out
+
+
+def test_hostile_queries_do_not_steer_the_terminal(folder):
+    hostile = [{**one, "query": f"\x1b[31m{n}\x07"} for n, one in enumerate(records(0))]
+    (folder / "bad.json").write_text(json.dumps(hostile))
+    printed = calipers_command("gate", "bad.json", "--require", "mrr >= 0.9")
+    assert printed.code == 1
+    assert "\x1b" not in printed.out
+    assert "\x07" not in printed.out

@@ -1,0 +1,98 @@
+"""calipers misses as a user meets it."""
+
+import csv
+import json
+
+import pytest
+
+from tests.command import calipers_command, refused
+
+RECORDS = [
+    {
+        "query": "What is the GIL?",
+        "retrieved": [{"id": "x", "text": "=HYPERLINK(1)"}, {"id": "y", "text": "no"}, "b"],
+        "ground_truth": [{"id": "a"}, {"id": "b"}],
+        "tags": {"type": "fact"},
+    },
+    {"query": "Safe?", "retrieved": ["s"], "ground_truth": ["s"], "tags": {"type": "fact"}},
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals.json").write_text(json.dumps(RECORDS))
+    return tmp_path
+
+
+def test_the_reasons_the_waterfall_and_the_false_positives_are_printed(folder):
+    printed = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", columns=100)
+    assert printed.code == 0, printed.err
+    for words in (
+        "2 of 3 pieces of ground truth are not in the first 2 results (67%; 1 query).",
+        "returned, but below the first k",
+        "not returned; the run does not tell more",
+        "in the first 2",
+        "most often returned for nothing",
+        "expected a",
+        "(rank 3)",
+        "No corpus is given",
+    ):
+        assert words in printed.out
+
+
+def test_one_line_per_miss_that_can_be_filtered_and_labelled(folder):
+    calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "-o", "misses.jsonl")
+    lines = [json.loads(line) for line in (folder / "misses.jsonl").read_text().splitlines()]
+    assert [(line["item"], line["reason"], line["rank"]) for line in lines] == [
+        ("a", "not_returned", None),
+        ("b", "below_k", 3),
+    ]
+    assert lines[0]["instead"] == ["x", "y"]
+    assert lines[0]["tag.type"] == "fact"
+    assert lines[0]["label"] is None
+    assert lines[0]["question"] == "What is the GIL?"
+
+
+def test_a_spreadsheet_does_not_run_what_came_instead(folder):
+    calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "-o", "misses.csv")
+    with (folder / "misses.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["instead"] == "x | y"
+    assert rows[0]["instead_text"].startswith("'=HYPERLINK")
+
+
+def test_json_is_what_the_library_returns(folder):
+    from calipers.api import misses
+
+    printed = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "--json")
+    expected = misses("evals.json", k=2, match="id").to_dict()
+    assert json.loads(printed.out) == json.loads(json.dumps(expected))
+
+
+def test_stages_and_corpus_from_files(folder):
+    (folder / "candidates.json").write_text(json.dumps({"What is the GIL?": ["a", "x"]}))
+    (folder / "chunks.jsonl").write_text(
+        "\n".join(json.dumps({"id": n, "text": n}) for n in ("b", "s", "x", "y"))
+    )
+    printed = calipers_command(
+        "misses", "evals.json", "-k", "2", "--match", "id", "--candidates", "candidates.json",
+        columns=120,
+    )  # fmt: skip
+    assert "lost by the reranker" in printed.out
+    printed = calipers_command(
+        "misses", "evals.json", "-k", "2", "--match", "id", "--corpus", "chunks.jsonl", columns=120
+    )
+    assert "not in the corpus" in printed.out
+
+
+def test_settings_from_a_file(folder):
+    (folder / "calipers.toml").write_text('data = "evals.json"\nk = [1, 2]\nmatch = "id"\n')
+    printed = calipers_command("misses")
+    assert "not in the first 2 results" in printed.out
+
+
+def test_bad_input_is_one_sentence(folder):
+    assert "k must be a whole number" in refused("misses", "evals.json", "-k", "0")
+    assert "nowhere" in refused("misses", "evals.json", "--match", "id", "--corpus", "nowhere")
+    assert "ending" in refused("misses", "evals.json", "-o", "misses.xlsx")
