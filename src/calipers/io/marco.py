@@ -55,8 +55,9 @@ def read_judgements(source: Source) -> Dataset:
 
 
 def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
-    """The third column, where the first line has three; a later line that has not is an error
-    of the file, to be said when it is read.
+    """The third column, where the first line has three.
+
+    A later line that has not is an error of the file, to be said when it is read.
     """
     rows = sight.columns
     if not rows or not _fits(rows[0]):

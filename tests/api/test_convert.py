@@ -1,0 +1,243 @@
+import json
+
+import polars as pl
+import pytest
+
+from calipers import convert, evaluate
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.io import records as records_module
+from calipers.io.load import load
+
+RECORDS = [
+    {
+        "id": "q1", "query": "What is it?", "tags": {"type": "fact"}, "latency_ms": 3.0,
+        "retrieved": [{"id": "a", "score": 0.5, "text": "some text"}, {"id": "b", "score": 0.9}],
+        "ground_truth": [
+            {"id": "a", "grade": 2}, {"id": "b", "grade": 0}, {"id": "c", "group": "x"},
+            {"quote": "some words"}, {"document": "d", "start": 1, "end": 5},
+        ],
+    },
+    {"id": "q2", "query": "Is there one?", "retrieved": [], "ground_truth": []},
+]  # fmt: skip
+
+
+def test_what_each_form_cannot_hold_is_counted(tmp_path):
+    def lost(name, to=None):
+        return convert(RECORDS, tmp_path / name, to=to).lost
+
+    assert lost("a.jsonl") == lost("a.parquet") == lost("a.csv") == {}
+    per_query = {"tags": 1, "query_texts": 2}
+    assert lost("a.trec") == {
+        **per_query, "groups": 1, "quotes": 1, "spans": 1, "targets_without_id": 2, "texts": 1,
+        "latencies": 1, "queries_without_targets": 1, "queries_without_results": 1,
+    }  # fmt: skip
+    assert lost("a.qrels")["results"] == 2
+    assert lost("a.run") == {
+        **per_query, "targets": 5, "texts": 1, "latencies": 1, "queries_without_results": 1
+    }  # fmt: skip
+    assert lost("l.json", "llama_index") == {
+        "grades": 1, "not_relevant": 1, "groups": 1, "spans": 1, "spans_alone": 1, "tags": 1,
+        "results": 2,
+    }  # fmt: skip
+    assert lost("r.jsonl", "ragas") == {
+        "grades": 1, "not_relevant": 1, "groups": 1, "spans": 1, "spans_alone": 1, "tags": 1,
+        "query_ids": 2, "scores": 2, "latencies": 1,
+    }  # fmt: skip
+    assert lost("b", "beir") == {
+        "groups": 1, "spans": 1, "spans_alone": 1, "tags": 1, "queries_without_targets": 1,
+        "results": 2,
+    }  # fmt: skip
+
+
+def test_the_sentences_say_it(tmp_path):
+    done = convert(RECORDS, tmp_path / "a.run")
+    assert done.sentences[0] == (
+        "Left out, as a TREC run cannot hold it: 5 targets; 1 query with tags; 2 texts of queries "
+        "beside their ids; 1 text of a result; 1 latency; 1 query without results."
+    )
+    assert done.sentences[1] == (
+        "Queries whose scores do not say their order, written with falling numbers instead: 1."
+    )
+    assert json.loads(json.dumps(done.to_dict())) == done.to_dict()
+
+
+def test_fields_that_are_not_about_retrieval_are_named(tmp_path):
+    path = tmp_path / "ragas.jsonl"
+    path.write_text(
+        '{"user_input": "a", "reference_contexts": ["x"], "reference": "r", "response": ""}\n'
+        '{"user_input": "b", "reference_contexts": ["x"], "reference": "r", "rubrics": null}\n'
+    )
+    done = convert(path, tmp_path / "out.jsonl")
+    assert done.read == ("ragas",)
+    assert done.unread == {"reference": 2}
+    assert done.sentences == ("Not about retrieval, so not carried over: reference (2).",)
+
+
+def test_the_same_scores_before_and_after(tmp_path):
+    rows = [
+        {"query": f"q{i}", "retrieved": ["a", "b", "c"], "ground_truth": {"abcd"[i % 4]: i % 3}}
+        for i in range(20)
+    ]
+    before = evaluate(rows)
+    for name in ("a.json", "a.csv", "a.parquet"):
+        convert(rows, tmp_path / name)
+        after = evaluate(tmp_path / name)
+        assert after.fingerprints["ground_truth"] == before.fingerprints["ground_truth"]
+        assert after.fingerprints["run"] == before.fingerprints["run"]
+        assert after.summaries == before.summaries
+
+
+def test_a_file_passes_in_portions(tmp_path, monkeypatch):
+    """Portions of two queries: nothing is lost between them, and mistakes are still found."""
+    monkeypatch.setattr("calipers.io.stream.CHUNK", 2)
+    rows = [
+        {"query": f"q{i}", "retrieved": [{"id": "a", "score": i}], "ground_truth": ["a"]}
+        for i in range(5)
+    ]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name in ("out.jsonl", "out.json", "out.csv", "out.parquet"):
+        done = convert(path, tmp_path / name)
+        assert done.counts["targets"] == done.counts["results"] == 5
+        truth = load(tmp_path / name, "both").ground_truth
+        assert truth is not None
+        assert truth.queries["query"].to_list() == [f"q{i}" for i in range(5)]
+    assert records_module.CHUNK > 2
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ({"query": "q0", "retrieved": []}, r"in\.jsonl:1 \$ and .*in\.jsonl:4 \$"),
+        ({"query": "q9", "retrieved": [{"score": 1}]}, r"in\.jsonl:4 \$\.retrieved\[0\]"),
+        ({"query": "q9", "ground_truth": ["a"]}, "others have not|records have 'retrieved'"),
+    ],
+)
+def test_a_mistake_in_a_later_portion_leaves_nothing_half_written(
+    tmp_path, monkeypatch, last, said
+):
+    monkeypatch.setattr("calipers.io.stream.CHUNK", 2)
+    rows = [{"query": f"q{i}", "retrieved": ["a"]} for i in range(3)]
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, last]))
+    out.write_text("before")
+    with pytest.raises(InvalidInput, match=said):
+        convert(path, out)
+    assert out.read_text() == "before"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_a_ground_truth_and_a_run_become_one_file(tmp_path):
+    done = convert(
+        None,
+        tmp_path / "both.jsonl",
+        ground_truth={"q1": {"a": 1}, "q2": {"b": 2}},
+        run={"q1": ["a", "b"], "q3": ["c"]},
+    )
+    lines = [json.loads(line) for line in (tmp_path / "both.jsonl").read_text().splitlines()]
+    assert lines == [
+        {"query": "q1", "retrieved": ["a", "b"], "ground_truth": {"a": 1}},
+        {"query": "q2", "retrieved": [], "ground_truth": {"b": 2}},
+        {"query": "q3", "retrieved": ["c"], "ground_truth": []},
+    ]
+    assert done.remarks == (
+        "Queries missing from the run, written with an empty list of results: 1.",
+        "Queries missing from the ground truth, written with an empty list of targets: 1.",
+    )
+
+
+def test_results_of_one_query_in_several_places_are_brought_together(tmp_path):
+    frame = pl.DataFrame({"query": ["q", "r", "q"], "item": ["a", "b", "c"], "rank": [2, 1, 1]})
+    convert(None, tmp_path / "out.jsonl", run=frame)
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert lines == [
+        {"query": "q", "retrieved": ["c", "a"]},
+        {"query": "r", "retrieved": ["b"]},
+    ]
+
+
+def test_formulas_are_disarmed_and_come_back(tmp_path):
+    truth = {"=1+1": {"@a": 1, "'=b": 1, "'c": 1}}
+    done = convert(None, tmp_path / "out.csv", ground_truth=truth)
+    text = (tmp_path / "out.csv").read_text()
+    assert text.splitlines()[1:] == ["'=1+1,'@a,1", "'=1+1,''=b,1", "'=1+1,'c,1"]
+    assert "apostrophe" in done.remarks[0]
+    again = load(tmp_path / "out.csv", "ground_truth").ground_truth
+    assert again is not None
+    assert again.targets["item"].to_list() == ["@a", "'=b", "'c"]
+
+
+def test_writing_over_the_input(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(RECORDS[0]) + "\n")
+    before = load(path, "both").ground_truth
+    convert(path, path)
+    after = load(path, "both").ground_truth
+    assert before is not None
+    assert after is not None
+    assert before.fingerprint == after.fingerprint
+
+
+def test_a_run_file_of_another_conversion_is_left_alone(tmp_path):
+    (tmp_path / "a.run").write_text("mine")
+    done = convert(None, tmp_path / "a.trec", ground_truth={"q": {"d": 1}})
+    assert done.files == (str(tmp_path / "a.qrels"),)
+    assert (tmp_path / "a.run").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "said"),
+    [
+        ("out", None, "does not say in which form to write: found none"),
+        ("out.xyz", None, r"found \.xyz; use one of \.jsonl"),
+        ("out.json", "ragass", r"Did you mean ragas\?"),
+        ("out.parquet.gz", None, "is not written with gzip"),
+    ],
+)
+def test_an_output_whose_form_is_not_known(tmp_path, name, to, said):
+    with pytest.raises(InvalidInput, match=said):
+        convert(RECORDS, tmp_path / name, to=to)
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(WriteFailed, match="there is no folder"):
+        convert(RECORDS, tmp_path / "no" / "out.jsonl")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(WriteFailed, match="is a file, and a BEIR folder is a folder"):
+        convert(RECORDS, tmp_path / "file", to="beir")
+    with pytest.raises(InvalidInput, match="No output is named"):
+        convert(RECORDS)
+
+
+def test_nothing_that_the_form_can_hold(tmp_path):
+    quotes = [{"query": "q", "ground_truth": [{"quote": "words"}]}]
+    for name in ("out.qrels", "out.run", "out.trec"):
+        with pytest.raises(InvalidInput, match="Nothing of the input can be written as"):
+            convert(quotes, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({}, "Nothing is given to convert"),
+        ({"data": RECORDS, "run": {"q": ["a"]}}, "Several inputs are given"),
+        ({"run": [{"query": "q", "ground_truth": ["a"]}]}, "The run is missing"),
+        ({"ground_truth": [{"query": "q", "retrieved": ["a"]}]}, "The ground truth is missing"),
+        ({"data": [{"query": "q"}]}, "neither results nor a ground truth"),
+        ({"data": {"q": {"a": 1}}}, "can be a ground truth or a run"),
+    ],
+)
+def test_inputs_that_do_not_fit(tmp_path, inputs, said):
+    with pytest.raises(InvalidInput, match=said):
+        convert(output=tmp_path / "out.jsonl", **inputs)
+
+
+def test_the_form_to_read_can_be_named(tmp_path):
+    path = tmp_path / "in.json"
+    record = {"user_input": "q", "reference_contexts": ["a"], "input": "q", "context": ["b"]}
+    path.write_text(json.dumps([record]))
+    with pytest.raises(InvalidInput, match="could be two"):
+        convert(path, tmp_path / "out.jsonl")
+    convert(path, tmp_path / "out.jsonl", form="deepeval")
+    assert 'quote":"b' in (tmp_path / "out.jsonl").read_text()

@@ -1,0 +1,62 @@
+import json
+from pathlib import Path
+
+from tests.command import calipers_command
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
+
+
+def write(tmp_path, text, name="in.jsonl"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_it_says_what_it_wrote_and_what_it_left_out(tmp_path):
+    printed = calipers_command("convert", EXAMPLE, tmp_path / "a.run", columns=400)
+    assert printed.code == 0, printed.err
+    assert printed.out.startswith(f"Wrote {tmp_path / 'a.run'} (run) from ours: ")
+    assert "Left out, as a TREC run cannot hold it: " in printed.out
+
+
+def test_json_is_what_the_library_returns(tmp_path):
+    from calipers import convert
+
+    out = tmp_path / "a.csv"
+    printed = calipers_command("convert", EXAMPLE, out, "--json")
+    assert json.loads(printed.out) == convert(EXAMPLE, out).to_dict()
+
+
+def test_two_inputs_and_a_named_form(tmp_path):
+    qrels = write(tmp_path, "q 0 a 1\n", "q.qrels")
+    run = write(tmp_path, "q Q0 a 1 0.5 t\n", "r.run")
+    out = tmp_path / "out.txt"
+    printed = calipers_command("convert", "-g", qrels, "-r", run, out, "--to", "ours")
+    assert printed.code == 0, printed.err
+    assert json.loads(out.read_text()) == {
+        "query": "q", "retrieved": [{"id": "a", "score": 0.5}], "ground_truth": {"a": 1}
+    }  # fmt: skip
+
+
+def test_the_number_of_paths(tmp_path):
+    for arguments in ([EXAMPLE], [], ["-g", EXAMPLE], ["-g", EXAMPLE, EXAMPLE, "out.json"]):
+        printed = calipers_command("convert", *arguments)
+        assert printed.code == 2
+        assert "paths are given" in printed.err
+
+
+def test_an_error_is_one_sentence_with_the_place(tmp_path):
+    path = write(tmp_path, '{"user_input": "a", "reference_contexts": []}\n{"response": "b"}\n')
+    printed = calipers_command("convert", path, tmp_path / "out.json")
+    assert printed.code == 2
+    assert f"{path}:2 $: no 'user_input'" in printed.err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_hostile_ids_do_not_reach_the_terminal(tmp_path):
+    record = {"query": "a\x1b[31m b", "ground_truth": ["x\u202ey z"]}
+    path = write(tmp_path, json.dumps(record))
+    printed = calipers_command("convert", path, tmp_path / "out.qrels")
+    assert printed.code == 0, printed.err
+    assert "\x1b" not in printed.out
+    assert "\u202e" not in printed.out
