@@ -34,7 +34,6 @@ class Unjudged:
     """Which targets stand for unjudged results."""
     ordinal: Ints
     """For those, 1 for the first unjudged result of its query, 2 for the second …"""
-    rank: Ints
 
 
 def has_bounds(metric: Metric) -> bool:
@@ -77,13 +76,12 @@ def unjudged_results(matches: Matches, listing: pl.DataFrame) -> Unjudged:
         ),
         (np.arange(n + m) >= n)[order],
         np.concatenate([np.zeros(n, np.int64), np.arange(m) - starts + 1])[order],
-        np.concatenate([np.zeros(n, np.int64), rank])[order],
     )
 
 
 def bound_all(
     matches: Matches,
-    unjudged: Unjudged,
+    listing: pl.DataFrame,
     metrics: Sequence[Metric],
     policy: Policy,
     *,
@@ -98,7 +96,8 @@ def bound_all(
     for scope in sorted(set(scopes)):
         columns = [i for i, one in enumerate(scopes) if one == scope]
         chosen = [metrics[i] for i in columns]
-        for number, grades in enumerate(_ways(unjudged, scope, grade)):
+        unjudged = unjudged_results(matches, listing.filter(pl.col("rank") <= scope))
+        for number, grades in enumerate(_ways(unjudged, grade)):
             values = compute(replace(unjudged.matches, target_grade=grades), chosen, policy)
             lowest[:, columns] = np.fmin(lowest[:, columns], values)
             highest[:, columns] = np.fmax(highest[:, columns], values)
@@ -117,17 +116,14 @@ def bound_all(
     return tuple(result)
 
 
-def _ways(unjudged: Unjudged, scope: int, grade: float) -> Iterator[Floats]:
+def _ways(unjudged: Unjudged, grade: float) -> Iterator[Floats]:
     """The ways of judging that can be extreme: none relevant first, all relevant last."""
-    within = unjudged.added & (unjudged.rank <= scope)
-    counts = np.bincount(
-        unjudged.matches.target_query[within], minlength=unjudged.matches.n_queries
-    )
-    total = counts[unjudged.matches.target_query]
+    query, added = unjudged.matches.target_query, unjudged.added
+    counts = np.bincount(query[added], minlength=unjudged.matches.n_queries)
+    from_below = counts[query] - unjudged.ordinal + 1
     for m in range(int(counts.max(initial=0)) + 1):
-        for first in (True, False):
-            place = unjudged.ordinal if first else total - unjudged.ordinal + 1
-            yield np.where(within & (place <= m), grade, unjudged.matches.target_grade)
+        for place in (unjudged.ordinal, from_below):
+            yield np.where(added & (place <= m), grade, unjudged.matches.target_grade)
 
 
 def _mean(column: Floats, defined: Bools) -> float | None:

@@ -53,7 +53,7 @@ def bounds(
     unjudged = unjudged_results(matches, listing)
     grade = max(matches.highest_grade, rel or 0.0) or 1.0
     return Bounds(
-        bounds=bound_all(matches, unjudged, bounded, policy, grade=grade, depth=depth),
+        bounds=bound_all(matches, listing, bounded, policy, grade=grade, depth=depth),
         grade=grade,
         depth=deepest,
         unjudged=int(unjudged.added.sum()),
