@@ -21,6 +21,7 @@ check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/mypy
 	@$(BIN)/python tools/check_walls.py
 	@$(BIN)/python tools/check_lengths.py
+	@$(BIN)/python tools/write_metrics_page.py --check
 	@$(BIN)/python tools/check_docs.py
 
 bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick for small inputs

@@ -20,7 +20,7 @@ def hit_rate(found: Found, k: int) -> Floats:
 
 @metric(better="higher", also=("p", "prec"))
 def precision(found: Found, k: int) -> Floats:
-    """The share of the first k ranks that hold a target, divided by k.
+    """How many of the first k ranks hold a target, divided by k.
 
     Divided by k even when fewer results came back, so that returning one good result out of
     one is not called perfect. A result returned twice earns nothing the second time.

@@ -21,7 +21,7 @@ def mrr(found: Found, k: int | None = None) -> Floats:
 def map(  # noqa: A001 - the metric's own name; the builtin is not used here
     claims: Claims, k: int | None = None, denominator: Literal["all", "min"] = "all"
 ) -> Floats:
-    """Average precision: over the ranks that bring a new target, the mean of hits so far / rank.
+    """Average precision: hits so far / rank, summed over the ranks that bring a new target, over R.
 
     Divided by the number of all targets, found or not; ``denominator=min`` divides by
     min(targets, k), the highest number k results can hold.

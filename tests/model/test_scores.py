@@ -1,0 +1,108 @@
+"""A result explains itself, and its documented form is its form."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.model.choices import CHOICES
+from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
+from calipers.model.scores import SCHEMA
+from tests.command import calipers_command
+
+PAGE = Path(__file__).parents[2] / "docs" / "json.md"
+RECORDS: list[dict[str, Any]] = [
+    {"query": "q1", "retrieved": ["a"], "ground_truth": {"a": 1}, "tags": {"type": "fact"}},
+    {"query": "q2", "retrieved": [], "ground_truth": {"a": 1}},
+]
+
+
+def documented() -> dict[str, list[str]]:
+    """The keys of each table of the page, by the heading above it."""
+    sections = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]
+    return {
+        section.split("\n")[0].strip(): re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
+        for section in sections
+    }
+
+
+def printed() -> dict[str, Any]:
+    path_free = calipers.evaluate(RECORDS, weights={"recall@5": 1}).to_dict()
+    return dict(json.loads(json.dumps(path_free)))
+
+
+def test_the_documented_keys_are_exactly_those_printed() -> None:
+    result = printed()
+    found = {
+        "document": list(result),
+        "summaries": list(result["summaries"][0]),
+        "interval": list(result["summaries"][0]["interval"]),
+        "metrics": list(result["metrics"][0]),
+        "audit": list(result["audit"]),
+        "policy": list(result["policy"]),
+        "fingerprints": list(result["fingerprints"]),
+        "settings": list(result["settings"]),
+        "per_query": list(result["per_query"][0]),
+    }
+    pages = documented()
+    assert found.keys() == pages.keys()
+    for part, keys in found.items():
+        assert sorted(keys) == sorted(pages[part]), part
+
+
+def test_the_page_names_every_value_that_can_occur() -> None:
+    text = PAGE.read_text()
+    assert f"the number of this form: {SCHEMA}" in text
+    policies = text.split("## policy")[1].split("## ")[0].split("\n")
+    for name, values in CHOICES.items():
+        row = next(line for line in policies if line.startswith(f"| `{name}` |"))
+        assert row.endswith(f"| {', '.join(f'`{value}`' for value in values)} |")
+    for status in (ANSWERED, EMPTY, MISSING, FAILED):
+        assert f"`{status}`" in text
+
+
+def test_every_entry_has_the_same_keys() -> None:
+    result = printed()
+    for part in ("metrics", "per_query", "summaries"):
+        assert len({tuple(entry) for entry in result[part]}) == 1
+    names = [summary["metric"] for summary in result["summaries"]]
+    assert names == [*(metric["name"] for metric in result["metrics"]), "score"]
+    assert all(list(row["scores"]) == names for row in result["per_query"])
+
+
+def test_no_number_is_rounded() -> None:
+    scores = calipers.evaluate(
+        ground_truth={f"q{i}": ["a"] for i in range(3)}, run={"q0": ["a"]}, metrics="mrr"
+    )
+    assert scores.to_dict()["summaries"][0]["mean"] == 1 / 3
+
+
+def test_per_query_can_be_left_out() -> None:
+    scores = calipers.evaluate(RECORDS)
+    whole = scores.to_dict()
+    del whole["per_query"]
+    assert scores.to_dict(per_query=False) == whole
+
+
+def test_a_summary_by_name() -> None:
+    scores = calipers.evaluate(RECORDS, metrics="recall@5,mrr")
+    assert list(scores) == ["recall@5", "mrr"]
+    assert len(scores) == 2
+    assert (scores["mrr"].mean, scores["mrr"].n, scores["mrr"].undefined) == (0.5, 2, 0)
+    assert scores.of("mrr").tolist() == [1.0, 0.0]
+
+
+def test_json_and_the_page_speak_of_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(RECORDS))
+    result = json.loads(calipers_command("eval", path, "--json").out)
+    assert sorted(result) == sorted(documented()["document"])
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_an_interval_needs_two_queries(n: int) -> None:
+    interval = calipers.evaluate(RECORDS[:n], metrics="mrr")["mrr"].interval
+    assert (interval is None) == (n == 1)

@@ -1,0 +1,83 @@
+"""What `import calipers` gives, and what it does not load."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import calipers
+from calipers.cli import group
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules in memory after some code ran in a fresh interpreter."""
+    script = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); {code}; print(*sys.modules)"
+    command = [sys.executable, "-c", script]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_importing_loads_nothing_slow() -> None:
+    loaded = loaded_by("import calipers")
+    assert not loaded & {"polars", "numpy", "msgspec", "click", "rich", "sqlalchemy"}
+
+
+def test_one_query_functions_load_nothing_slow() -> None:
+    loaded = loaded_by("import calipers; calipers.precision_at_k(['a'], ['a'], 1)")
+    assert not loaded & {"polars", "numpy", "msgspec", "click", "rich"}
+
+
+def test_help_loads_nothing_slow() -> None:
+    code = "import sys; sys.argv = ['calipers', '--help']; from calipers.cli import group"
+    assert not loaded_by(code) & {"polars", "numpy", "rich"}
+
+
+def test_public_names_are_sorted_and_exactly_these() -> None:
+    assert calipers.__all__ == sorted(calipers.__all__)
+    assert dir(calipers) == calipers.__all__
+    assert len(set(calipers.__all__)) == len(calipers.__all__)
+    public = {name for name in vars(calipers) if not name.startswith("_")}
+    modules = {name for name in public if isinstance(getattr(calipers, name), type(sys))}
+    plain_imports = {"Any", "TYPE_CHECKING", "import_module"}
+    assert public - modules - plain_imports <= set(calipers.__all__)
+
+
+@pytest.mark.parametrize("name", calipers.__all__)
+def test_every_public_name_exists_and_is_documented(name: str) -> None:
+    value: Any = getattr(calipers, name)
+    assert isinstance(value, str) or (value.__doc__ or "").strip()
+
+
+def test_an_unknown_name_is_no_silent_none() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'evaluat'"):
+        _ = calipers.evaluat
+
+
+def commands(found: click.Group, before: str = "") -> dict[str, click.Command]:
+    context = click.Context(found)
+    every: dict[str, click.Command] = {}
+    for name in found.list_commands(context):
+        command = found.get_command(context, name)
+        assert command is not None, name
+        every[f"{before}{name}"] = command
+        if isinstance(command, click.Group):
+            every.update(commands(command, f"{before}{name} "))
+    return every
+
+
+@pytest.mark.parametrize(("name", "command"), commands(group).items(), ids=str)
+def test_every_command_and_option_says_what_it_is(name: str, command: click.Command) -> None:
+    assert (command.help or "").strip(), name
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert (parameter.help or "").strip(), (name, parameter.name)
+
+
+def test_help_lists_every_command() -> None:
+    text = group.get_help(click.Context(group))
+    for name in commands(group):
+        assert name.split()[0] in text
