@@ -67,7 +67,7 @@ def test_a_list_gives_its_own_order_whatever_the_scores() -> None:
 
 
 def test_scores_and_lists_do_not_mix() -> None:
-    data = [
+    data: list[dict[str, Any]] = [
         {"query": "q", "retrieved": {"a": 1.0}, "ground_truth": ["a"]},
         {"query": "r", "retrieved": ["a"], "ground_truth": ["a"]},
     ]

@@ -1,0 +1,83 @@
+"""A run is ranked the same way however its rows are cut into batches."""
+
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InvalidInput
+from calipers.model.run import Run
+from tests.strategies import World, worlds
+
+SCHEMA = {"query": pl.String, "item": pl.String, "score": pl.Float64}
+
+
+def in_batches(rows: list[tuple[str, str, float]], cuts: list[int]) -> Run:
+    """A run that hands out its rows in pieces, some of them empty."""
+    edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    frames = [pl.DataFrame(rows[a:b], schema=SCHEMA, orient="row") for a, b in pairwise(edges)]
+    return Run(lambda: iter(frames), order="score")
+
+
+def ranking(run: Run, ties: str) -> dict[str, list[tuple[int, str]]]:
+    found: dict[str, list[tuple[int, str]]] = {}
+    frame = calipers.Run(run.scan, run.order, ties).frame  # type: ignore[arg-type]
+    for query, rank, item in frame.select("query", "rank", "item").iter_rows():
+        found.setdefault(query, []).append((rank, item))
+    return found
+
+
+@settings(max_examples=60)
+@given(
+    worlds, st.lists(st.integers(0, 40), max_size=6), st.booleans(), st.randoms(),
+    st.sampled_from(["input", "trec"]),
+)  # fmt: skip
+def test_batches_do_not_matter(world: World, cuts, mixed: bool, random, ties: str) -> None:
+    rows = [(query, *row) for query, rows in world.run.items() for row in rows]
+    if mixed:
+        random.shuffle(rows)
+        together: dict[str, list[tuple[str, float]]] = {}
+        for query, item, score in rows:
+            together.setdefault(query, []).append((item, score))
+        world = world.with_run(together)
+    wanted = {
+        query: list(enumerate(world.ranking(query, ties), 1)) for query in world.run if
+        world.run[query]
+    }  # fmt: skip
+    run = in_batches(rows, cuts)
+    assert ranking(run, ties) == wanted
+    truth = world.ground_truth_value()
+    one = calipers.evaluate(ground_truth=truth, run=run, ties=ties)
+    other = calipers.evaluate(ground_truth=truth, run=in_batches(rows, []), ties=ties)
+    assert one.to_dict() == other.to_dict()
+
+
+def test_ranks_make_the_order_where_they_are_given() -> None:
+    frame = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [3, 1, 2],
+                          "score": [9.0, 5.0, 1.0]})  # fmt: skip
+    assert Run.from_frame(frame).frame["item"].to_list() == ["b", "c", "a"]
+    assert Run.from_frame(frame.drop("rank")).frame["item"].to_list() == ["a", "b", "c"]
+    assert Run.from_frame(frame, order="listed").frame["item"].to_list() == ["a", "b", "c"]
+
+
+def test_ranks_with_gaps_become_ranks_without() -> None:
+    frame = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [10, 30, 20]})
+    assert Run.from_frame(frame).frame.select("rank", "item").rows() == [
+        (1, "a"), (2, "c"), (3, "b"),
+    ]  # fmt: skip
+
+
+def test_a_table_without_queries_is_no_run() -> None:
+    with pytest.raises(InvalidInput, match="has no column 'query'"):
+        Run.from_frame(pl.DataFrame({"item": ["a"]}))
+
+
+def test_an_empty_run_has_an_empty_table() -> None:
+    empty = Run.from_frame(pl.DataFrame(schema=SCHEMA))
+    assert empty.frame.height == 0
+    assert empty.frame.columns[:3] == ["query", "rank", "item"]
+    scores = calipers.evaluate(ground_truth={"q": ["a"]}, run=empty, metrics="mrr")
+    assert (scores["mrr"].mean, scores.audit.missing) == (0.0, 1)

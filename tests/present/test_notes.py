@@ -1,0 +1,71 @@
+"""What was counted is said in plain words, each case once and only where it occurred."""
+
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.present.notes import notes
+
+TRUTH: dict[str, Any] = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
+RUN: dict[str, Any] = {"q": ["a", "b"], "r": ["b"]}
+
+
+def said(**changes: Any) -> str:
+    given = {"ground_truth": TRUTH, "run": RUN, "metrics": "mrr", **changes}
+    return " | ".join(notes(calipers.evaluate(**given)))
+
+
+CASES: dict[str, tuple[dict[str, Any], str]] = {
+    "missing": ({"run": {"q": ["a"]}}, "1 query missing from the run (r): scored 0."),
+    "excluded": ({"run": {"q": ["a"]}, "missing": "exclude"}, "(r): left out."),
+    "empty": ({"run": {"q": ["a"], "r": []}}, "1 query without results: scored 0."),
+    "unknown": ({"run": {**RUN, "s": ["a"]}}, "not in the ground truth (s): not measured."),
+    "hopeless": (
+        {"ground_truth": {**TRUTH, "r": {}}},
+        "1 query without any relevant target: left out; nothing was returned for 0 of them.",
+    ),
+    "hopeless and zero": (
+        {"ground_truth": {**TRUTH, "r": {}}, "unanswerable": "zero"}, ": scored 0;",
+    ),
+    "hopeless and empty": (
+        {"ground_truth": {**TRUTH, "r": {}}, "run": {"q": ["a"], "r": []}},
+        "1 query without results: scored 0 where there was something to find.",
+    ),
+    "failed": (
+        {"run": [{"query": "q", "retrieved": ["a"]}, {"query": "r", "error": "timeout"}]},
+        "1 query on which the retriever failed: scored 0.",
+    ),
+    "duplicates": ({"run": {**RUN, "q": ["a", "a"]}}, "1 result returned a second time"),
+    "ties": (
+        {"run": {"q": {"a": 1.0, "b": 1.0}, "r": {"b": 1.0}}},
+        "1 target found among equal scores: their rank is decided by ties=input.",
+    ),
+    "repeated": ({"ground_truth": {"q": ["a", "a"], "r": ["a"]}}, "1 judgement given twice"),
+    "unjudged": ({"metrics": "recall@1"}, "50% of the first 1 results were never judged"),
+    "one query": (
+        {"ground_truth": {"q": ["a"]}, "run": {"q": ["a"]}}, "No intervals: they need at least two",
+    ),
+    "confidence": ({"confidence": 0.999}, "Each mean with its 99.9% interval"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_case_in_words(case: str) -> None:
+    changes, words = CASES[case]
+    assert words in said(**changes)
+
+
+@pytest.mark.parametrize(
+    "case", ["missing", "unknown", "hopeless", "duplicates", "ties", "repeated"]
+)
+def test_nothing_is_said_that_did_not_occur(case: str) -> None:
+    assert CASES[case][1].split(":")[0] not in said()
+
+
+def test_many_names_are_cut() -> None:
+    run = {**RUN, **{f"s{i}" * 50: ["a"] for i in range(9)}}
+    words = said(run=run)
+    assert "9 queries of the run not in the ground truth" in words
+    assert "…)" in words
+    assert len(words) < 700
