@@ -217,3 +217,32 @@ def test_to_dict_says_everything():
     assert found["misses"][0]["instead"] == ["u"]
     assert found["reasons"][0]["count"] == 1
     assert found["false_positives"][0]["item"] == "u"
+
+
+def test_documents_as_targets():
+    records = [
+        {
+            "query": "q",
+            "retrieved": [{"id": "a1", "document": "a"}, {"id": "b1", "document": "b"}],
+            "ground_truth": [{"id": "a2", "document": "a"}, {"id": "c1", "document": "c"}],
+        }
+    ]
+    found = misses(records, k=2, level="document")
+    assert (found.targets, found.found) == (2, 1)
+    assert found.table["item"].to_list() == ["c"]
+    with pytest.raises(InvalidInput, match="level is document and the run has stages"):
+        misses(records, k=2, level="document", candidates=records)
+
+
+def test_quotes_in_stages():
+    texts = ["the answer is 42", "something else", "the question"]
+    record = {
+        "query": "q",
+        "retrieved": [{"text": texts[1]}],
+        "ground_truth": [{"quote": "answer is 42"}, {"quote": "something"}],
+        "stages": {"candidates": [{"text": text} for text in texts]},
+    }
+    found = misses([record], k=1)
+    assert found.table.select("quote", "reason", "candidate_rank").rows() == [
+        ("answer is 42", "lost_by_reranker", 1)
+    ]

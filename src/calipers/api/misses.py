@@ -29,7 +29,7 @@ from calipers.analyse.misses_table import (
 from calipers.api.prepare import Prepared, prepare
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
-from calipers.io.load import load
+from calipers.io.load import load, load_pair
 from calipers.match.choose import parse_matching
 from calipers.metrics.spec import check_cutoff
 from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
@@ -61,9 +61,19 @@ def misses(
     {'below_k': 1, 'not_returned': 1}
     """
     k = check_cutoff(k)
-    prepared = prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
-    given = {"candidates": candidates, "exact": exact}
-    return explain(prepared, k, _stages(prepared, given, preparing), corpus)
+    truth, results = load_pair(data, ground_truth, run, preparing.pop("progress", None))
+    prepared = prepare(ground_truth=truth, run=results, rel=rel, **preparing)
+    runs = _stage_runs(results, {"candidates": candidates, "exact": exact})
+    if runs and prepared.settings["match"] == "document":
+        raise InvalidInput(
+            f"The level is document and the run has stages ({', '.join(runs)}); stages are "
+            "followed chunk by chunk. Leave the level out, or the stages."
+        )
+    stages = {
+        name: _matched(prepared, one, preparing, strict=one is not results.stages.get(name))
+        for name, one in runs.items()
+    }
+    return explain(prepared, k, stages, corpus)
 
 
 def explain(
@@ -172,10 +182,9 @@ def _study(
     return facts
 
 
-def _stages(
-    prepared: Prepared, given: Mapping[str, Any], preparing: Mapping[str, Any]
-) -> dict[str, Matches]:
-    runs: dict[str, Run] = dict(prepared.run.stages)
+def _stage_runs(results: Run, given: Mapping[str, Any]) -> dict[str, Run]:
+    """The stages that stand in the records, and those given apart, which go before."""
+    runs = dict(results.stages)
     for name in runs:
         if name not in STAGES:
             raise InvalidInput(
@@ -187,12 +196,12 @@ def _stages(
             continue
         found = load(value, "run").run
         if found is None:
-            raise InvalidInput(f"The {name} are no run: found no results in {value}.")
+            raise InvalidInput(
+                f"The stage {name} is no run: found no results in it; give what was returned at "
+                "that stage, as a run."
+            )
         runs[name] = found
-    return {
-        name: _matched(prepared, run, preparing, strict=given[name] is not None)
-        for name, run in runs.items()
-    }
+    return runs
 
 
 def _matched(
