@@ -131,6 +131,16 @@ def test_both_thresholds_of_a_thin_ground_truth_decide():
     assert "thin_ground_truth" not in names(thin, thresholds=changed)
 
 
+def test_evidence_in_quotes_is_not_called_unjudged():
+    made = [
+        {"query": f"q{i}", "ground_truth": [{"quote": "the answer"}, {"quote": "its reason"}],
+         "retrieved": [{"text": f"chunk {n}" if n else "the answer; its reason"}
+                       for n in range(10)]}
+        for i in range(30)
+    ]  # fmt: skip
+    assert "thin_ground_truth" not in names(made)
+
+
 def test_confidence_follows_the_intervals_and_the_number_of_queries():
     def confidence(made, rule):
         return {one.rule: one.confidence for one in diagnose(made).findings}[rule]

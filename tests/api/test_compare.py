@@ -76,6 +76,7 @@ def test_metrics_cutoffs_weights_and_policies_reach_the_evaluation():
 def test_systems_are_named_for_their_files():
     assert list(name_systems(["a/x.run", "b/y.run.gz"])) == ["x", "y"]
     assert list(name_systems(["a/x.run", "b/x.run"])) == ["a/x.run", "b/x.run"]
+    assert list(name_systems(["a/x.one", "b/x.two"])) == ["x.one", "x.two"]
     with pytest.raises(InvalidInput, match="a/x is given twice"):
         name_systems(["a/x", "a/x"])
     with pytest.raises(InvalidInput, match="dict without a name"):

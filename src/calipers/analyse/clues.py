@@ -26,7 +26,7 @@ def multi_hop(seen: Evidence) -> list[str]:
     recall = seen.metric("recall")
     several = seen.fact(np.where(seen.wanted > 1, recall, np.nan))
     one = seen.fact(np.where(seen.wanted == 1, recall, np.nan))
-    if not several or not one or several.value >= one.value:
+    if not several or not one or min(several.n, one.n) < 5 or several.value >= one.value:
         return []
     return [
         f"Queries with several targets are hit hardest: recall {several.value:.3f} ({several.n} "

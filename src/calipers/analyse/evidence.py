@@ -57,6 +57,14 @@ class Evidence:
         )
         return Fact(exact_mean(defined), interval, defined.size)
 
+    @property
+    def judges_results(self) -> bool:
+        """Whether the ground truth judges results by their ids.
+
+        Quotes and spans name evidence instead: a result without it is wrong, not unjudged.
+        """
+        return str(self.scores.settings.get("match", "id")).startswith(("id", "document"))
+
     @cached_property
     def wanted(self) -> Ints:
         """How many targets each query has to find."""

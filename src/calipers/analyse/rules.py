@@ -84,8 +84,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "thin_ground_truth", "ground truth too thin",
-        "at least {single} of the queries have a single label, or at most {judged} of what is "
-        "shown was ever judged",
+        "at least {single} of the queries have a single label, or (matched by id) at most "
+        "{judged} of what is shown was ever judged",
         {"single": 0.8, "judged": 0.2},
         symptoms.thin_ground_truth,
     ),

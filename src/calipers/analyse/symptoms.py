@@ -247,7 +247,9 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
     """Too little was judged to believe the rest."""
     labels = np.bincount(seen.matches.target_query, minlength=seen.matches.n_queries)
     single = seen.fact(np.where(seen.answerable, (labels == 1).astype(np.float64), np.nan))
-    judged = seen.fact(np.where(seen.answerable, seen.metric("judged"), np.nan))
+    judged = None
+    if seen.judges_results:
+        judged = seen.fact(np.where(seen.answerable, seen.metric("judged"), np.nan))
     is_single = single is not None and single.value >= at["single"]
     is_unjudged = judged is not None and judged.value <= at["judged"]
     lines: list[str] = []

@@ -80,6 +80,8 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
     >>> name_systems(["runs/bm25.jsonl", "runs/dense.jsonl.gz"])
     {'bm25': 'runs/bm25.jsonl', 'dense': 'runs/dense.jsonl.gz'}
+    >>> list(name_systems(["runs/test.1", "runs/test.2"]))
+    ['test.1', 'test.2']
     >>> list(name_systems(["old/run.txt", "new/run.txt"]))
     ['old/run.txt', 'new/run.txt']
     """
@@ -96,9 +98,10 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     for path in paths:
         if paths.count(path) > 1:
             raise InvalidInput(f"The file {path} is given twice; compare two different ones.")
-    stems = [Path(path).name.split(".")[0] or path for path in paths]
-    unique = len(set(stems)) == len(stems)
-    return dict(zip(stems if unique else paths, paths, strict=True))
+    names = [Path(path).name for path in paths]
+    stems = [name.split(".")[0] or name for name in names]
+    shortest = next(level for level in (stems, names, paths) if len(set(level)) == len(paths))
+    return dict(zip(shortest, paths, strict=True))
 
 
 def _as_scores(value: Any) -> Scores | None:

@@ -7,10 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.comparison import Comparison
+from calipers.model.comparison import Comparison, Difference
 from calipers.model.diagnosis import Diagnosis, Finding
-from calipers.present.comparison import findings as compared_findings
-from calipers.present.comparison import p_in_words, power_sentences, signed, warnings
+from calipers.present.comparison import p_in_words, signed, warnings
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -112,7 +111,7 @@ def _print_changes(diagnosis: Diagnosis, comparison: Comparison, console: Consol
 
 
 def change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
-    """The metrics before and now, the findings that went, and what could have been seen."""
+    """The metrics before and now with what could have been seen, and the findings that went."""
     lines = warnings(comparison)
     for metric in comparison.metrics:
         found = comparison.difference("now", metric.name)
@@ -120,14 +119,23 @@ def change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
         now = comparison.mean("now", metric.name).mean
         if before is None or now is None or found.difference is None:
             continue
-        verdict = "no difference shown" if found.verdict == "not shown" else found.verdict
         lines.append(
             f"{metric.name}: {number(before)} → {number(now)} ({signed(found.difference)}, "
-            f"{p_in_words(found.p_adjusted)}): {verdict}."
+            f"{p_in_words(found.p_adjusted)}): {_verdict(found)}."
         )
     before_findings = diagnosis.before.findings if diagnosis.before else ()
     titles = {finding.rule: finding.title for finding in before_findings}
     gone = [titles[rule] for rule, change in diagnosis.changes.items() if change == "gone"]
-    if gone:
-        lines.append(f"Gone: {', '.join(gone)}.")
-    return [*lines, *compared_findings(comparison), *power_sentences(comparison)]
+    return [*lines, *([f"Gone: {', '.join(gone)}."] if gone else [])]
+
+
+def _verdict(found: Difference) -> str:
+    """The verdict; "no difference shown" never without what could have been."""
+    if found.verdict != "not shown":
+        return found.verdict
+    seen = found.visibility
+    if seen.smallest is not None:
+        return f"no difference shown, and none below {seen.smallest:.2g} could be"
+    if seen.why_not == "too few queries":
+        return f"no difference shown; {seen.n} queries cannot show any, {seen.fewest} might"
+    return f"no difference shown; all {seen.n} queries have the same difference"
