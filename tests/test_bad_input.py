@@ -125,8 +125,12 @@ def test_one_bad_file(fault: str, tmp_path: Path) -> None:
 
 TWO_FILES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "swapped": (RUN, QRELS, ("The two files are swapped", "exchange them")),
-    "both runs": (RUN, RUN, ("The ground truth is missing", "is a TREC run")),
-    "both judgements": (QRELS, QRELS, ("The results are missing", "is TREC judgements")),
+    "swapped records": (
+        as_lines([{"query": "q0", "retrieved": ["a"]}]), as_lines(
+            [{"query": "q0", "ground_truth": ["a"]}]), ("The two files are swapped",),
+    ),
+    "both runs": (RUN, RUN, ("The ground truth is missing", "holds results (a TREC run)")),
+    "both judgements": (QRELS, QRELS, ("The results are missing", "(TREC judgements)")),
     "contradiction": (
         QRELS + "q0 0 a 2\n", RUN,
         ("two different grades", "query 'q0', target 'a'", "truth:1 and 2 at", "truth:3"),

@@ -95,17 +95,18 @@ def _pair(
     a, b = _name(truth_given, "ground_truth"), _name(run_given, "run")
     if truth.ground_truth is None and run.run is None:
         raise InvalidInput(
-            f"The two files are swapped: {a} is {truth.kind} and {b} is {run.kind}; exchange them."
+            f"The two files are swapped: {a} holds results ({truth.kind}) and {b} holds a ground "
+            f"truth ({run.kind}); exchange them."
         )
     if truth.ground_truth is None:
         raise InvalidInput(
-            f"The ground truth is missing: {a} is {truth.kind}, as {b} is; give a file with "
-            "judgements as the ground truth."
+            f"The ground truth is missing: {a} holds results ({truth.kind}), as {b} does; give a "
+            "file with judgements as the ground truth."
         )
     if run.run is None:
         raise InvalidInput(
-            f"The results are missing: {b} is {run.kind}, as {a} is; give a file with results as "
-            "the run."
+            f"The results are missing: {b} holds a ground truth ({run.kind}), as {a} does; give a "
+            "file with results as the run."
         )
     return truth.ground_truth, run.run
 
