@@ -141,6 +141,14 @@ def test_evidence_in_quotes_is_not_called_unjudged():
     assert "thin_ground_truth" not in names(made)
 
 
+def test_slices_are_looked_for_where_the_caller_says():
+    made = SHOWN["slice_collapses"]
+    assert "slice_collapses" in names(made, by="type")
+    assert "slice_collapses" not in names(made, by=["targets", "length"])
+    with pytest.raises(InvalidInput, match=r"no tag 'tpye'.*mean type\?"):
+        diagnose(made, by="tpye")
+
+
 def test_confidence_follows_the_intervals_and_the_number_of_queries():
     def confidence(made, rule):
         return {one.rule: one.confidence for one in diagnose(made).findings}[rule]

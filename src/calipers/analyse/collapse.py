@@ -1,18 +1,22 @@
 """Slices that do much worse than the rest of the queries."""
 
+from collections.abc import Sequence
+
 from calipers.analyse.cuts import MOST_SLICES, cut
 from calipers.analyse.slices import slice_scores
 from calipers.model.scores import Scores
 from calipers.model.slices import Slice
 
 
-def worst_slices(scores: Scores, *, gap: float, least: int) -> list[Slice] | str:
+def worst_slices(
+    scores: Scores, *, gap: float, least: int, cuts: Sequence[str] | None = None
+) -> list[Slice] | str:
     """Slices of at least so many queries, significantly below the rest by at least the gap.
 
-    All tags are looked at, the length of the query and the number of its targets; worst first.
-    A sentence where the queries cannot be cut in any way.
+    Where no cuts are named, all tags are looked at, the length of the query and the number of
+    its targets; worst first. A sentence where the queries cannot be cut in any way.
     """
-    cuts = usable_cuts(scores)
+    cuts = usable_cuts(scores) if cuts is None else cuts
     if not cuts:
         return "the queries have no tags with a few values, and are alike in length and targets"
     recall = next(m.name for m in scores.metrics if m.stem.partition("(")[0] == "recall")

@@ -38,6 +38,8 @@ class Evidence:
     rel: float | None
     tokens: TokenCounts | None
     price: float | None
+    cuts: tuple[str, ...] | None = None
+    """How to slice the queries; None: in every way they allow."""
 
     def metric(self, stem: str) -> Floats:
         """The values of a metric at k, one per query."""

@@ -282,7 +282,7 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     recall = seen.fact(seen.metric("recall"))
     if not recall or recall.value < at["mean"]:
         return None
-    found = worst_slices(seen.scores, gap=at["gap"], least=int(at["queries"]))
+    found = worst_slices(seen.scores, gap=at["gap"], least=int(at["queries"]), cuts=seen.cuts)
     if isinstance(found, str):
         return found
     if not found:

@@ -1,6 +1,6 @@
 """Why a retriever fails, and what to do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from calipers.analyse.compare import compare_scores
 from calipers.analyse.context import Context
+from calipers.analyse.cuts import cut
 from calipers.analyse.diagnose import apply_rules, thresholds_in_force
 from calipers.analyse.evidence import Evidence
 from calipers.analyse.rules import RULES
@@ -34,6 +35,7 @@ def diagnose(
     before: Any = None,
     k: int | None = None,
     thresholds: Mapping[str, float] | None = None,
+    by: str | Iterable[str] | None = None,
     price: float | None = None,
     tokenizer: str | Callable[[str], Any] | None = None,
     anyway: bool = False,
@@ -47,7 +49,8 @@ def diagnose(
 
     Each finding has its evidence, a confidence and what to do. ``thresholds`` override single
     thresholds by name, such as ``{"too_wide.recall": 0.7}`` (`rules` lists them). ``before`` is
-    an earlier run or evaluation of the same queries: then the result says what changed.
+    an earlier run or evaluation of the same queries: then the result says what changed. ``by``
+    are the tags to look for a collapsed slice in (default: all, and "length" and "targets").
     ``price`` is that of a million tokens, for what is wasted. The other arguments are those of
     ``evaluate`` and ``sweep``.
 
@@ -59,6 +62,7 @@ def diagnose(
     ['too selective', 'k too small for this ground truth']
     """
     in_force = thresholds_in_force(thresholds)
+    cuts = None if by is None else (by,) if isinstance(by, str) else tuple(by)
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     if ground_truth is not None:
         ground_truth = load(ground_truth, "ground_truth")
@@ -68,7 +72,7 @@ def diagnose(
     def look(prepared: Prepared) -> tuple[Diagnosis, Scores]:
         metrics = [metric.with_rel(rel) for metric in parse(METRICS, [k])]
         scores = score(prepared, metrics, confidence=confidence, resamples=resamples, seed=seed)
-        return _diagnosis(prepared, scores, k, in_force, price, function), scores
+        return _diagnosis(prepared, scores, k, in_force, cuts, price, function), scores
 
     diagnosis, scores = look(now)
     if before is None:
@@ -124,6 +128,7 @@ def _diagnosis(
     scores: Scores,
     k: int,
     thresholds: Mapping[str, float],
+    cuts: tuple[str, ...] | None,
     price: float | None,
     tokenizer: Callable[[str], Any] | None,
 ) -> Diagnosis:
@@ -136,8 +141,10 @@ def _diagnosis(
             "tokens nor a text; give 'tokens' or 'text' with every result, or leave out the price."
         )
     evidence = Evidence(
-        k, scores, prepared.ground_truth, matches, context, prepared.rel, tokens, price
+        k, scores, prepared.ground_truth, matches, context, prepared.rel, tokens, price, cuts
     )
+    for name in cuts or ():
+        cut(scores, name)  # a tag that does not exist is said whatever the rules look at
     if not evidence.answerable.any():
         raise InvalidInput(
             "There is nothing to diagnose: no query has a relevant target that was measured."

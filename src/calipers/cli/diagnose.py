@@ -27,6 +27,10 @@ from calipers.errors import InvalidInput
     "--threshold", "thresholds", multiple=True, metavar="NAME=VALUE",
     help="Override a threshold, such as too_wide.recall=0.7; may be given several times.",
 )  # fmt: skip
+@click.option(
+    "--by", multiple=True, metavar="TAG",
+    help="Look for a collapsed slice by this tag, length or targets only. [default: all]",
+)  # fmt: skip
 @click.option("--price", type=float, metavar="PRICE", help="Of a million tokens.")
 @click.option(
     "--tokenizer", metavar="PACKAGE:FUNCTION",
@@ -40,6 +44,7 @@ def command(
     ground_truth: str | None,
     run: str | None,
     thresholds: tuple[str, ...],
+    by: tuple[str, ...],
     list_rules: bool,
     as_json: bool,
     **settings: Any,
@@ -69,7 +74,7 @@ def command(
     with reading() as progress:
         diagnosis = api.diagnose(
             data, ground_truth=ground_truth, run=run, thresholds=_numbers(thresholds),
-            progress=progress, **settings,
+            by=by or None, progress=progress, **settings,
         )  # fmt: skip
     if as_json:
         print_json(diagnosis.to_dict())
