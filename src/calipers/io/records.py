@@ -66,21 +66,21 @@ EXAMPLE = '{"query": …, "retrieved": […], "ground_truth": {…}}'
 
 @dataclass(eq=False)
 class _Columns:
-    """Values of one chunk, column by column."""
+    """Values of one chunk, row by row until the chunk is full."""
 
     names: tuple[str, ...]
-    values: dict[str, list[Any]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.values = {name: [] for name in self.names}
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
 
     def add(self, **row: Any) -> None:
-        for name, values in self.values.items():
-            values.append(row.get(name))
+        self.rows.append(tuple(map(row.get, self.names)))
 
     def frame(self, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.names)
         try:
-            return pl.DataFrame(self.values, schema={name: schema[name] for name in self.names})
+            return pl.DataFrame(
+                dict(zip(self.names, columns, strict=True)),
+                schema={name: schema[name] for name in self.names},
+            )
         except UnicodeEncodeError as error:
             raise InvalidInput(
                 f"A text holds half a character: found {error.object[:60]!r}; texts must be valid "
@@ -207,9 +207,9 @@ class RecordBuilder:
                 self._stage_queries.setdefault(name, []).append(query)
             if record.ground_truth is not None:
                 self._with_targets += 1
-                before = len(targets.values["query"])
+                before = len(targets.rows)
                 _add_targets(targets, query, record.ground_truth, self.place, number)
-                self._target_record += [number] * (len(targets.values["query"]) - before)
+                self._target_record += [number] * (len(targets.rows) - before)
             if record.tags:
                 self._tags.append((number, record.tags))
         self._results.append(results.frame(RUN_SCHEMA))

@@ -1,5 +1,6 @@
 import json
 
+import polars as pl
 import pytest
 
 from calipers.errors import InvalidInput
@@ -52,3 +53,16 @@ def test_a_list_of_numbers_is_the_wrong_type_with_its_path(tmp_path):
     path.write_text('[{"user_input": "a", "reference_contexts": ["x", 7]}]')
     with pytest.raises(InvalidInput, match=r"a\.json \$\[0\]\.reference_contexts\[1\]: found int"):
         targets(path)
+
+
+def test_a_dataset_saved_to_disk_with_one_split(tmp_path):
+    rows = [{"user_input": "q", "retrieved_contexts": ["a", "b"], "reference_contexts": ["b"]}]
+    folder = tmp_path / "train"
+    folder.mkdir()
+    pl.DataFrame(rows).write_ipc_stream(folder / "data-00000-of-00001.arrow")
+    (folder / "state.json").write_text(
+        json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]})
+    )
+    (tmp_path / "dataset_dict.json").write_text('{"splits": ["train"]}')
+    assert targets(tmp_path) == targets(folder) == [{"query": "q", "quote": "b"}]
+    assert [row["text"] for row in results(tmp_path)] == ["a", "b"]

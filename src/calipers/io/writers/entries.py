@@ -161,8 +161,9 @@ def _joined(facts: pl.DataFrame, known: pl.DataFrame, mark: str) -> pl.DataFrame
 
 def _by_query(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
     lists: dict[str, list[dict[str, Any]]] = {}
-    for row in frame.iter_rows(named=True):
-        query = row.pop("query")
-        present = {key: value for key, value in row.items() if value is not None}
+    names = [name for name in frame.columns if name != "query"]
+    rows = zip(frame["query"].to_list(), frame.select(names).iter_rows(), strict=True)
+    for query, row in rows:
+        present = {k: v for k, v in zip(names, row, strict=True) if v is not None}
         lists.setdefault(query, []).append(present)
     return lists

@@ -1,6 +1,6 @@
 """Tables: one row per item where there is one part only, else one row per query."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,7 +69,7 @@ def write(parts: Iterable[Dataset], path: Path, remarks: Remarks, nested: bool) 
         if is_text:
             _write_text(frames, file, SEPARATORS[ending(path)], remarks)
         else:
-            _sink(frames, file, ending(path))
+            _sink(frames, file, ending(path), nested)
     return [path]
 
 
@@ -166,7 +166,7 @@ def _write_text(frames: Frames, file: BinaryIO, separator: str, remarks: Remarks
         header = False
 
 
-def _sink(frames: Frames, file: BinaryIO, suffix: str) -> None:
+def _sink(frames: Frames, file: BinaryIO, suffix: str, nested: bool) -> None:
     """Frames into a binary table one after the other, never all in memory."""
     from polars.io.plugins import register_io_source
 
@@ -182,6 +182,8 @@ def _sink(frames: Frames, file: BinaryIO, suffix: str) -> None:
         yield from whole
 
     lazy = register_io_source(source, schema=first.schema)
-    sink: Callable[[BinaryIO], object]
-    sink = lazy.sink_ipc if suffix == ".arrow" else lazy.sink_parquet
-    sink(file)
+    if suffix == ".arrow":
+        lazy.sink_ipc(file)
+    else:
+        # A row group waits in memory until it is full, and a row may be a whole query.
+        lazy.sink_parquet(file, row_group_size=ROWS_AT_ONCE if nested else None)
