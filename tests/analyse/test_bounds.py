@@ -98,3 +98,8 @@ def test_quotes_have_bounds_too():
     }
     found = bounds([record], metrics="mrr")["mrr"]
     assert (found.value, found.highest) == (0.5, 1.0)
+
+
+def test_policies_are_enforced():
+    with pytest.raises(InvalidInput, match="missing=error"):
+        bounds(ground_truth={"q": ["s"], "r": ["t"]}, run={"q": ["s"]}, missing="error")

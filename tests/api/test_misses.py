@@ -246,3 +246,8 @@ def test_quotes_in_stages():
     assert found.table.select("quote", "reason", "candidate_rank").rows() == [
         ("answer is 42", "lost_by_reranker", 1)
     ]
+
+
+def test_policies_are_enforced():
+    with pytest.raises(InvalidInput, match="missing=error"):
+        misses(ground_truth={"q": ["s"], "r": ["t"]}, run={"q": ["s"]}, missing="error")

@@ -9,6 +9,7 @@ from calipers.analyse.bounds import bound_all, has_bounds, unjudged_results
 from calipers.analyse.listing import list_results
 from calipers.api.evaluate import choose_metrics
 from calipers.api.prepare import prepare
+from calipers.audit.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.metrics import Metric
 from calipers.metrics.spec import check_cutoff
@@ -48,6 +49,9 @@ def bounds(
         )
     prepared = prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
     matches, policy = prepared.matches, prepared.policy
+    enforce(policy, audit_counts(
+        prepared.ground_truth, matches, prepared.tally, depth=None, rel=rel
+    ))  # fmt: skip
     deepest = max([depth if one.k is None else one.k for one in bounded])
     listing = list_results(prepared.run, matches, policy.ties, deepest)
     unjudged = unjudged_results(matches, listing)

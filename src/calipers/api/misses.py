@@ -27,6 +27,7 @@ from calipers.analyse.misses_table import (
     ranks_or_null,
 )
 from calipers.api.prepare import Prepared, prepare
+from calipers.audit.counts import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load, load_pair
@@ -81,6 +82,9 @@ def explain(
 ) -> Misses:
     """The misses of matches that are there already."""
     matches = prepared.matches
+    enforce(prepared.policy, audit_counts(
+        prepared.ground_truth, matches, prepared.tally, depth=k, rel=prepared.rel
+    ))  # fmt: skip
     targets = prepared.ground_truth.targets[
         np.argsort(prepared.ground_truth.target_query, kind="stable")
     ]
