@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,9 @@ from calipers.errors import InvalidInput
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
+
+# The usual ones first: the test for any mapping takes longer.
+_COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
 
 
 def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
@@ -25,9 +28,7 @@ def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             "give the two separately (--ground-truth and --run, or ground_truth= and run=)."
         )
     for query, items in value.items():
-        if isinstance(items, str) or not isinstance(
-            items, Mapping | list | tuple | set | frozenset
-        ):
+        if not isinstance(items, _COLLECTIONS):
             raise InvalidInput(
                 f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
                 "a list of items."
@@ -47,7 +48,7 @@ def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
 
 
 def _run(value: Mapping[Any, Any], name: str) -> Dataset:
-    scored = [isinstance(items, Mapping) for items in value.values() if items]
+    scored = [_is_mapping(items) for items in value.values() if items]
     if any(scored) and not all(scored):
         raise InvalidInput(
             f"{name} gives scores for some queries and bare lists for others; give one form for "
@@ -85,15 +86,14 @@ def _flatten(
     }
     if number is not None:
         numbers = chain.from_iterable(
-            items.values() if isinstance(items, Mapping) else (default,) * len(items)
-            for items in groups
+            items.values() if _is_mapping(items) else (default,) * len(items) for items in groups
         )
         columns[number] = _numbers(list(numbers), columns, number, name)
     return pl.DataFrame(columns), lengths
 
 
 def _ids(values: Iterable[Any], name: str) -> pl.Series:
-    listed = list(values)
+    listed = values if isinstance(values, list) else list(values)
     try:
         ids = pl.Series("query", listed, dtype=pl.String, strict=True)
     except UnicodeEncodeError as error:
@@ -128,6 +128,10 @@ def _numbers(
             f"{_short(values[row])}; a {number} is a finite number."
         )
     return series
+
+
+def _is_mapping(items: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(items, (dict, Mapping))
 
 
 def _number(value: Any) -> float | None:

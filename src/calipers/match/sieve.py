@@ -44,4 +44,6 @@ def suspected_duplicates(hashes: Hashes) -> Ints:
     near = np.zeros(1 << 16, dtype=np.bool_)
     near[repeated >> 16] = True
     rows = np.flatnonzero(near[upper >> 16])
-    return rows[np.isin(upper[rows], repeated)]
+    # Now all bits, for the few that are left.
+    _, which, counts = np.unique(hashes[rows], return_inverse=True, return_counts=True)
+    return rows[counts[which] > 1]

@@ -1,6 +1,7 @@
 """What there is to count in a run while it passes by once."""
 
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -31,7 +32,7 @@ class RunTally:
     _unknown_examples: list[str] = field(default_factory=list)
     _duplicates: int = 0
     _ties: int = 0
-    _with_results: set[str] = field(default_factory=set)
+    _with_results: list[list[str]] = field(default_factory=list)
     _sample_queries: list[str] = field(default_factory=list)
     _sample_items: list[str] = field(default_factory=list)
 
@@ -43,7 +44,7 @@ class RunTally:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
         codes = self._code(batch.names)
         self._fingerprint.add(batch.queries, batch.identity, batch.starts)
-        self._with_results.update(batch.names)
+        self._with_results.append(batch.names)
         known = codes >= 0
         self._retrieved.append((codes[known], batch.lengths[known]))
         self._note_unknown(batch.queries, known)
@@ -71,8 +72,9 @@ class RunTally:
             known = codes >= 0
             status[codes[known]] = _STATUSES.index(EMPTY)
             self._note_silent_unknown(run.queries["query"], known)
-            silent = run.queries.filter(~pl.col("query").is_in(list(self._with_results)))
-            self._fingerprint.add_without_results(silent["query"], EMPTY)
+            with_results = set(chain.from_iterable(self._with_results))
+            silent = [name for name in run.queries["query"] if name not in with_results]
+            self._fingerprint.add_without_results(pl.Series(silent, dtype=pl.String), EMPTY)
         status[retrieved > 0] = _STATUSES.index(ANSWERED)
         if run.queries is not None and "error" in run.queries.columns:
             names = run.queries.filter(pl.col("error").is_not_null())["query"]

@@ -91,6 +91,8 @@ class RankingFingerprint:
 
     def add_without_results(self, queries: pl.Series, why: str) -> None:
         """Take queries for which nothing came back, or nothing that counts."""
+        if not len(queries):
+            return
         names = _escaped(queries).to_list()
         self._add_digests(
             [hashlib.sha256(f"{name}{_FIELD}{_ESCAPE}{why}".encode()).digest() for name in names]

@@ -63,11 +63,12 @@ class GroundTruth:
         ``queries`` (query, text) may name queries without targets; ``where`` says where a row
         of the table came from, for errors.
         """
-        for name, dtype in TARGET_SCHEMA.items():
-            if name not in targets.columns:
-                default = pl.lit(1.0 if name == "grade" else None, dtype=dtype)
-                targets = targets.with_columns(default.alias(name))
-        targets = targets.select(pl.col(n).cast(t) for n, t in TARGET_SCHEMA.items())
+        targets = targets.select(
+            pl.col(name).cast(dtype)
+            if name in targets.columns
+            else pl.lit(1.0 if name == "grade" else None, dtype=dtype).alias(name)
+            for name, dtype in TARGET_SCHEMA.items()
+        )
         _check_grades(targets, where)
         kept = _once_each(targets, where)
         if queries is None:

@@ -12,11 +12,13 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Hashes, Ints
+from calipers.model.arrays import Bools, Floats, Hashes, Ints
 from calipers.model.policy import Ties
 
 Order = Literal["listed", "rank", "score"]
 """What makes the order: the list itself, a column of ranks, or scores from high to low."""
+
+_MOST_PADDING = 4
 
 
 class NotGroupedError(Exception):
@@ -109,7 +111,7 @@ def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> Ranked
     tied = np.zeros(frame.height, dtype=np.bool_)
     lengths = np.diff(starts, append=frame.height)
     if order == "rank":
-        frame = _sorted(frame, lengths, "rank", descending=False)
+        frame = _sorted(frame, starts, lengths, frame["rank"].to_numpy())
     elif order == "score":
         frame, tied = _by_score(frame, starts, lengths, ties)
     rank = np.arange(1, frame.height + 1) - np.repeat(starts, lengths)
@@ -119,10 +121,8 @@ def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> Ranked
 def _by_score(
     frame: pl.DataFrame, starts: Ints, lengths: Ints, ties: Ties
 ) -> tuple[pl.DataFrame, Bools]:
+    frame = _sorted(frame, starts, lengths, -frame["score"].to_numpy())
     score = frame["score"].to_numpy()
-    if _within_queries(score[1:] > score[:-1], starts).any():
-        frame = _sorted(frame, lengths, "score", descending=True)
-        score = frame["score"].to_numpy()
     with_previous = _within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
@@ -165,10 +165,19 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
     return frame.with_columns(frame[name].gather(place) for name in moved)
 
 
-def _sorted(frame: pl.DataFrame, lengths: Ints, column: str, *, descending: bool) -> pl.DataFrame:
-    segment = pl.Series("__segment", np.repeat(np.arange(lengths.size), lengths))
-    return (
-        frame.with_columns(segment)
-        .sort(["__segment", column], descending=[False, descending], maintain_order=True)
-        .drop("__segment")
-    )
+def _sorted(frame: pl.DataFrame, starts: Ints, lengths: Ints, key: Floats) -> pl.DataFrame:
+    """The frame with the rows of each query in ascending order of a key; equal keys stay."""
+    if not _within_queries(key[1:] < key[:-1], starts).any():
+        return frame
+    widest = int(lengths.max())
+    if widest * lengths.size > _MOST_PADDING * key.size:
+        segment = np.repeat(np.arange(lengths.size), lengths)
+        pair = pl.DataFrame({"segment": segment, "key": key})
+        order = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True)).to_series()
+        return frame[order.to_numpy()]
+    # One row of a matrix for each query: many short sorts are quicker than one long one.
+    inside = np.arange(widest) < lengths[:, np.newaxis]
+    keys = np.full(inside.shape, np.inf)
+    keys[inside] = key
+    places = np.argsort(keys, axis=1, kind="stable") + starts[:, np.newaxis]
+    return frame[places[inside]]
