@@ -1,11 +1,13 @@
 """What the library does, one function per operation; every face calls these and nothing else."""
 
+from calipers.api.agreement import agreement
 from calipers.api.audit import audit
 from calipers.api.baseline import read_baseline, save_baseline
 from calipers.api.bounds import bounds
 from calipers.api.compare import compare
 from calipers.api.convert import convert
 from calipers.api.diagnose import diagnose, rules
+from calipers.api.draft import draft
 from calipers.api.evaluate import evaluate
 from calipers.api.gate import gate
 from calipers.api.index_recall import index_recall
@@ -18,11 +20,13 @@ from calipers.api.slices import slices
 from calipers.api.sweep import sweep
 
 __all__ = [
+    "agreement",
     "audit",
     "bounds",
     "compare",
     "convert",
     "diagnose",
+    "draft",
     "evaluate",
     "gate",
     "index_recall",

@@ -1,0 +1,187 @@
+"""How far judges agree beyond chance: Cohen's and Fleiss' kappa, Krippendorff's alpha.
+
+All work on a table with one row per thing that was judged and one column per judge; NaN is a
+label that is missing. A value of 1 is full agreement, 0 is what chance gives, below 0 is worse
+than chance. Where only one grade was ever used, chance alone explains everything and there is
+no value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats, Ints
+from calipers.suggest import did_you_mean
+
+Scale = Literal["nominal", "ordinal", "interval"]
+"""What a difference between grades means: just different, an order, or a distance."""
+Weights = Literal["none", "linear", "quadratic"]
+SCALES: tuple[str, ...] = get_args(Scale)
+WEIGHTS: tuple[str, ...] = get_args(Weights)
+
+NOTHING_SHARED = "nobody judged the same thing"
+ONE_GRADE = "only one grade was used"
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One measure of agreement, with what it rests on."""
+
+    name: str
+    judges: tuple[str, ...]
+    value: float | None
+    n: int
+    """How many pairs of question and item it rests on."""
+    observed: float | None = None
+    """Agreement (for alpha and weighted kappa: disagreement) as it is."""
+    expected: float | None = None
+    """The same as it would be by chance."""
+    why_not: str | None = None
+    """Where there is no value."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The coefficient as plain values."""
+        return {**asdict(self), "judges": list(self.judges)}
+
+
+def cohen_kappa(
+    table: Floats, judges: Sequence[str] = ("first", "second"), weights: Weights = "none"
+) -> Coefficient:
+    """Cohen's kappa of two judges, over what both judged.
+
+    Weighted, a disagreement counts by the steps between the two grades (linear) or their square
+    (quadratic), on the ladder of all grades in the table.
+
+    >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
+    >>> round(cohen_kappa(table).value, 3)
+    0.4
+    """
+    check_choice("weights", weights, WEIGHTS)
+    name = "Cohen's kappa" + ("" if weights == "none" else f", {weights} weights")
+    grades = np.unique(table[~np.isnan(table)])
+    both = table[~np.isnan(table).any(axis=1)]
+    n, steps = len(both), len(grades)
+    if not n:
+        return Coefficient(name, tuple(judges), None, 0, why_not=NOTHING_SHARED)
+    first, second = (np.searchsorted(grades, both[:, column]) for column in (0, 1))
+    share = np.zeros((steps, steps))
+    np.add.at(share, (first, second), 1 / n)
+    apart = np.abs(np.subtract.outer(np.arange(steps), np.arange(steps))).astype(float)
+    cost = {"none": (apart > 0).astype(float), "linear": apart, "quadratic": apart**2}[weights]
+    observed = float((share * cost).sum())
+    expected = float((np.outer(share.sum(1), share.sum(0)) * cost).sum())
+    # Of shares that come from whole numbers nothing can be this small but not 0.
+    if expected * n * n < 0.5:
+        return Coefficient(name, tuple(judges), None, n, why_not=ONE_GRADE)
+    shown = (observed, expected) if weights != "none" else (1 - observed, 1 - expected)
+    return Coefficient(name, tuple(judges), 1 - observed / expected, n, *shown)
+
+
+def fleiss_kappa(table: Floats, judges: Sequence[str]) -> Coefficient:
+    """Fleiss' kappa over what all judges judged; grades are names, not numbers.
+
+    >>> table = np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1]], float)
+    >>> round(fleiss_kappa(table, ["a", "b", "c"]).value, 3)
+    0.55
+    """
+    name = "Fleiss' kappa"
+    complete = table[~np.isnan(table).any(axis=1)]
+    n, raters = complete.shape
+    if not n or raters < 2:
+        return Coefficient(name, tuple(judges), None, 0, why_not=NOTHING_SHARED)
+    counts = _counts(complete)[1]
+    alike = float((counts * (counts - 1)).sum()) / (n * raters * (raters - 1))
+    chance = float(((counts.sum(axis=0) / (n * raters)) ** 2).sum())
+    if counts.shape[1] == 1:
+        return Coefficient(name, tuple(judges), None, n, why_not=ONE_GRADE)
+    return Coefficient(name, tuple(judges), (alike - chance) / (1 - chance), n, alike, chance)
+
+
+def krippendorff_alpha(
+    table: Floats, judges: Sequence[str], scale: Scale = "ordinal"
+) -> Coefficient:
+    """Krippendorff's alpha over everything that at least two judged; labels may be missing.
+
+    >>> table = np.array([[1, 1, 1], [0, 0, np.nan], [1, 0, 1], [0, np.nan, np.nan]])
+    >>> found = krippendorff_alpha(table, ["a", "b", "c"])
+    >>> round(found.value, 3), found.n
+    (0.533, 3)
+    """
+    check_choice("scale", scale, SCALES)
+    name = f"Krippendorff's alpha, {scale}"
+    judged = (~np.isnan(table)).sum(axis=1)
+    paired = table[judged >= 2]
+    if not len(paired):
+        return Coefficient(name, tuple(judges), None, 0, why_not=NOTHING_SHARED)
+    grades, counts = _counts(paired)
+    labels = counts.sum(axis=1)
+    # How often two judges of the same thing say c and k; each label counts once in all.
+    share = counts / (labels - 1)[:, None]
+    together = share.T @ counts - np.diag(share.sum(axis=0))
+    used = counts.sum(axis=0).astype(float)
+    if len(grades) == 1:
+        return Coefficient(name, tuple(judges), None, len(paired), why_not=ONE_GRADE)
+    distance = _distance(grades, used, scale)
+    total = used.sum()
+    observed = float((together * distance).sum() / total)
+    expected = float((np.outer(used, used) * distance).sum() / (total * (total - 1)))
+    return Coefficient(
+        name, tuple(judges), 1 - observed / expected, len(paired), observed, expected
+    )
+
+
+def coefficients(
+    table: Floats, judges: Sequence[str], scale: Scale = "ordinal", weights: Weights = "none"
+) -> tuple[Coefficient, ...]:
+    """Alpha and Fleiss' kappa over all judges, and Cohen's kappa for every two of them."""
+    check_choice("scale", scale, SCALES)
+    check_choice("weights", weights, WEIGHTS)
+    if len(judges) < 2:
+        return ()
+    pairs = [
+        cohen_kappa(_on_ladder(table, a, b), (judges[a], judges[b]), weights)
+        for a, b in combinations(range(len(judges)), 2)
+    ]
+    return (krippendorff_alpha(table, judges, scale), fleiss_kappa(table, judges), *pairs)
+
+
+def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
+    """Refuse a word that is not among those allowed."""
+    if value not in allowed:
+        raise InvalidInput(
+            f"{name} is {value!r}; it can be {', '.join(allowed)}."
+            f"{did_you_mean(str(value), allowed)}"
+        )
+
+
+def _on_ladder(table: Floats, first: int, second: int) -> Floats:
+    """Two judges' columns, with rows below that only hold the grades others used.
+
+    A step between two grades then means the same for every two judges.
+    """
+    grades = np.unique(table[~np.isnan(table)])
+    rungs = np.column_stack([grades, np.full_like(grades, np.nan)])
+    return np.vstack([table[:, [first, second]], rungs])
+
+
+def _counts(table: Floats) -> tuple[Floats, Ints]:
+    """The grades in use, and how often each row has each."""
+    grades = np.unique(table[~np.isnan(table)])
+    rows, columns = np.nonzero(~np.isnan(table))
+    counts = np.zeros((len(table), len(grades)), dtype=np.int64)
+    np.add.at(counts, (rows, np.searchsorted(grades, table[rows, columns])), 1)
+    return grades, counts
+
+
+def _distance(grades: Floats, used: Floats, scale: Scale) -> Floats:
+    """The square of how far two grades lie apart."""
+    if scale == "nominal":
+        return 1 - np.eye(len(grades))
+    # On an ordinal scale, as many labels lie between two grades as were given in between.
+    place = grades if scale == "interval" else np.cumsum(used) - used / 2
+    squared: Floats = np.subtract.outer(place, place) ** 2
+    return squared

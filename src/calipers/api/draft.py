@@ -1,0 +1,187 @@
+"""The work list for whoever makes a ground truth: what is worth judging, in no telling order."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from calipers.analyse.pooling import Pool, pool_runs, shuffled, without_judged
+from calipers.errors import InvalidInput
+from calipers.io.corpus import open_corpus
+from calipers.io.labels import write_labels
+from calipers.io.load import load
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.labels import Label
+from calipers.model.run import Run
+from calipers.retrievers.questions import read_questions
+
+DEPTH = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """Rows to label, with what was counted on the way."""
+
+    rows: tuple[Label, ...]
+    runs: int
+    k: int
+    seed: int
+    queries: int
+    """Questions with at least one row."""
+    silent: tuple[str, ...]
+    """Questions for which no run returned anything."""
+    unknown: int
+    """Queries of the runs that are not among the questions."""
+    judged: int
+    """Pairs left out, as the ground truth has them."""
+    without_text: int
+    """Rows in which a judge would see an id alone."""
+
+    def write(self, path: str | Path) -> None:
+        """The rows as .jsonl or .csv, whole or not at all."""
+        write_labels(self.rows, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts: what ``--json`` prints."""
+        return {
+            "rows": len(self.rows), "queries": self.queries, "runs": self.runs, "k": self.k,
+            "seed": self.seed, "already_judged": self.judged, "without_text": self.without_text,
+            "without_results": list(self.silent), "unknown_queries": self.unknown,
+        }  # fmt: skip
+
+
+def draft(
+    runs: Any,
+    *,
+    questions: Any = None,
+    k: int = DEPTH,
+    seed: int = 0,
+    ground_truth: Any = None,
+    corpus: Any = None,
+) -> Draft:
+    """Pool the first k results of several runs into rows that somebody can judge.
+
+    ``runs`` is one run or a list of them, in any form. Each pair of question and item is there
+    once, whichever run found it; rank, score and run are not in the rows, and the items of a
+    question are shuffled by ``seed``. ``questions`` gives the texts and the order of the
+    questions; without it the runs must know them. ``ground_truth`` leaves out what is judged
+    already, ``corpus`` fills in texts that the runs do not carry.
+
+    >>> found = draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
+    >>> sorted(row.item for row in found.rows), found.rows[0].query
+    (['a', 'b'], 'Who?')
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    loaded = [_run(one) for one in _listed(runs)]
+    pool = pool_runs((run.frame for run in loaded), k)
+    texts = _texts(questions, loaded, pool)
+    items = {query: some for query, some in pool.items.items() if query in texts}
+    if not items:
+        raise InvalidInput(_nothing_in_common(texts, pool))
+    left, judged = items, 0
+    if ground_truth is not None:
+        left, judged = without_judged(items, _truth(ground_truth))
+    if corpus is not None:
+        left = _with_texts(left, corpus)
+    rows = tuple(
+        replace(one, query=texts[query])
+        for query in texts
+        if query in left
+        for one in shuffled(left[query], seed)
+    )
+    return Draft(
+        rows=rows, runs=len(loaded), k=k, seed=seed,
+        queries=len({row.query_id for row in rows}),
+        silent=tuple(query for query in texts if query not in items),
+        unknown=sum(query not in texts for query in pool.items),
+        judged=judged,
+        without_text=sum(row.text is None for row in rows),
+    )  # fmt: skip
+
+
+def _listed(runs: Any) -> list[Any]:
+    if isinstance(runs, str | os.PathLike | Run | Mapping | pl.DataFrame):
+        return [runs]
+    # A list of records is one run; a list of anything else is a list of runs.
+    if isinstance(runs, list | tuple) and runs and all(_is_record(one) for one in runs):
+        return [list(runs)]
+    found = list(runs) if isinstance(runs, Iterable) else [runs]
+    if not found:
+        raise InvalidInput("No run is given; give at least one, and better several.")
+    return found
+
+
+def _is_record(one: Any) -> bool:
+    return isinstance(one, Mapping) and "query" in one and "retrieved" in one
+
+
+def _run(value: Any) -> Run:
+    found = load(value, "run")
+    if found.run is None:
+        raise InvalidInput(
+            f"{_name(value)} holds no results ({found.kind}); give what `calipers retrieve` wrote, "
+            "or any other run."
+        )
+    return found.run
+
+
+def _truth(value: Any) -> GroundTruth:
+    found = load(value, "ground_truth")
+    if found.ground_truth is None:
+        raise InvalidInput(f"{_name(value)} holds no ground truth ({found.kind}); name another.")
+    return found.ground_truth
+
+
+def _texts(questions: Any, runs: list[Run], pool: Pool) -> dict[str, str]:
+    """The text of every question, in the order in which they are to be judged."""
+    if questions is not None:
+        return {one.id: one.text for one in read_questions(questions)}
+    known: dict[str, str] = {}
+    for run in runs:
+        if run.queries is None or "text" not in run.queries.columns:
+            continue
+        for query, text in run.queries.select("query", "text").iter_rows():
+            if text is not None:
+                known.setdefault(query, text)
+    unknown = [query for query in pool.items if query not in known and " " not in query]
+    if unknown:
+        raise InvalidInput(
+            f"The text of the question {unknown[0]!r:.80} is not known: the runs have ids alone, "
+            "and nobody can judge an id; give the questions (--questions FILE)."
+        )
+    return {**known, **{query: query for query in pool.items if query not in known}}
+
+
+def _with_texts(items: dict[str, list[Label]], corpus: Any) -> dict[str, list[Label]]:
+    wanted = {one.item for some in items.values() for one in some if one.text is None} - {None}
+    texts: dict[str, tuple[str, str | None]] = {}
+    for batch in open_corpus(corpus).batches() if wanted else ():
+        here = batch.filter(pl.col("id").is_in(list(wanted)))
+        for row in here.iter_rows(named=True):
+            texts.setdefault(row["id"], (row["text"], row["document"] if row["named"] else None))
+    return {query: [_filled(one, texts) for one in some] for query, some in items.items()}
+
+
+def _filled(one: Label, texts: Mapping[str, tuple[str, str | None]]) -> Label:
+    found = texts.get(one.item or "")
+    if one.text is not None or found is None:
+        return one
+    text, document = found
+    return replace(one, text=text, document=one.document or document)
+
+
+def _nothing_in_common(texts: Mapping[str, str], pool: Pool) -> str:
+    asked = ", ".join(repr(one) for one in list(texts)[:3]) or "none"
+    found = ", ".join(repr(one) for one in list(pool.items)[:3]) or "none"
+    return (
+        f"There is nothing to judge: the questions are {asked}, and the runs have results for "
+        f"{found}; give the questions that these runs were asked."
+    )
+
+
+def _name(value: Any) -> str:
+    return str(value) if isinstance(value, str | os.PathLike) else "What is given"

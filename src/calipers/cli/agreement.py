@@ -1,0 +1,83 @@
+"""calipers agreement: read labelled files back, and merge them."""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+
+
+@click.command("agreement")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--scale", default="ordinal", show_default=True,
+    type=click.Choice(["nominal", "ordinal", "interval"]),
+    help="What a difference between grades means, for Krippendorff's alpha.",
+)  # fmt: skip
+@click.option(
+    "--weights", default="none", show_default=True,
+    type=click.Choice(["none", "linear", "quadratic"]),
+    help="How Cohen's kappa counts the distance between grades.",
+)  # fmt: skip
+@click.option(
+    "--output", "-o", metavar="FILE", help="Write the merged ground truth there, as JSON lines."
+)
+@click.option(
+    "--merge", default="majority", show_default=True,
+    type=click.Choice(["majority", "mean", "max", "min"]), help="How several grades become one.",
+)  # fmt: skip
+@click.option(
+    "--ties", default="leave", show_default=True,
+    type=click.Choice(["leave", "max", "min", "mean"]),
+    help="When two grades have equally many votes: leave the pair out, or take this one.",
+)  # fmt: skip
+@click.option(
+    "--by", default="id", show_default=True, type=click.Choice(["id", "quote", "span"]),
+    help="How the ground truth recognises an item: by its id, its text, or its place.",
+)  # fmt: skip
+@click.option(
+    "--add-to", metavar="FILE", help="A ground truth to which the new judgements are added."
+)
+@click.option(
+    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
+    help="How many disagreements to list.",
+)  # fmt: skip
+@options.json_option
+def command(
+    files: tuple[str, ...],
+    output: str | None,
+    examples: int,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Say how far judges agree, and make one ground truth of what they said.
+
+    A FILE is one that `calipers draft` wrote and somebody filled in, or that `calipers judge`
+    wrote. A row without a judge belongs to the judge that its file is named for.
+
+    \b
+    Examples:
+      calipers agreement anna.csv bo.csv
+      calipers agreement anna.csv bo.csv machine.jsonl --scale nominal
+      calipers agreement anna.csv bo.csv cem.csv -o truth.jsonl
+    """
+    from calipers import api
+    from calipers.errors import InvalidInput
+    from calipers.io.write import check_place
+
+    if output:
+        check_place(output)
+    elif settings["add_to"]:
+        raise InvalidInput("There is something to add to and nowhere to write it; give -o FILE.")
+    else:
+        settings["merge"] = None
+    found = api.agreement(list(files), **settings)
+    if output:
+        found.write(output)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    from calipers.present.agreement import print_agreement
+
+    print_agreement(found, console(), written=output, examples=examples)

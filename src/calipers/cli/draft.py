@@ -1,0 +1,65 @@
+"""calipers draft: the work list for whoever judges what was retrieved."""
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+
+
+@click.command("draft")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--questions", "-q", metavar="FILE",
+    help="The questions with their texts, and their order. [default: as the runs know them]",
+)  # fmt: skip
+@click.option(
+    "-k", type=int, default=10, show_default=True, help="How many first results of each run."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order of the items.")
+@click.option(
+    "--ground-truth", "-g", metavar="FILE", help="Leave out what this ground truth has judged."
+)
+@click.option(
+    "--corpus", "-c", metavar="PATH", help="Fill in texts that the runs do not carry, by id."
+)
+@click.option(
+    "--output", "-o", required=True, metavar="FILE", help="The file to label, .jsonl or .csv."
+)
+@options.json_option
+def command(
+    runs: tuple[str, ...],
+    questions: str | None,
+    k: int,
+    seed: int,
+    ground_truth: str | None,
+    corpus: str | None,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Make a file to label from what one or several retrievers returned.
+
+    The first k results of each RUN are put together, each pair of question and item once. Who
+    judges sees neither rank nor score nor system, and the order is shuffled.
+
+    \b
+    Examples:
+      calipers draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
+      calipers draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
+    """
+    from calipers import api
+    from calipers.io.labels import check_label_file
+
+    check_label_file(output)
+    found = api.draft(
+        list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus
+    )
+    if found.rows:
+        found.write(output)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    from calipers.present.agreement import draft_lines
+
+    screen = console()
+    for line in draft_lines(found, output):
+        screen.print(line, markup=False)

@@ -1,0 +1,215 @@
+"""Files to label, out and back: JSON lines, or CSV for a spreadsheet.
+
+A spreadsheet runs a cell that begins like a formula. Such cells get an apostrophe, and lose it
+when they are read, so that what comes back is what went out, to the last character.
+"""
+
+import csv
+import io
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.delimited import header
+from calipers.io.json_files import explain_broken
+from calipers.io.source import BYTE_ORDER_MARK, Source
+from calipers.io.write import check_place, whole_file
+from calipers.model.labels import Label
+
+ENDINGS = (".jsonl", ".csv")
+COLUMNS = tuple(field.name for field in fields(Label))
+PLACES = ("start", "end")
+"""Columns that are written only where an item has them."""
+ARMED = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+"""A cell that a spreadsheet may run, with any apostrophes that already disarm it."""
+LONGEST_CELL = 1 << 30
+EXAMPLE = '{"query_id": "q1", "query": "Who …?", "item": "c7", "text": "…", "grade": 1}'
+
+Placed = tuple[str, Label]
+"""A label, and the line it was read from."""
+
+
+def check_label_file(path: str | Path) -> None:
+    """Complain before any work about a file to label that cannot be written there."""
+    check_place(path)
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise InvalidInput(
+            f"The output {path} has the ending {Path(path).suffix or 'nothing'!r}; a file to label "
+            f"can be written to {' or '.join(ENDINGS)}."
+        )
+
+
+def write_labels(labels: Iterable[Label], path: str | Path) -> None:
+    """Write a file to label, whole or not at all."""
+    check_label_file(path)
+    rows = list(labels)
+    placed = any(one.start is not None or one.end is not None for one in rows)
+    names = [name for name in COLUMNS if placed or name not in PLACES]
+    try:
+        if Path(path).suffix.lower() == ".csv":
+            content = BYTE_ORDER_MARK + _csv(rows, names).encode()
+        else:
+            content = b"".join(_line(one, names) for one in rows)
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"A text to label holds half a character: found {error.object[:60]!r}; texts must be "
+            "valid Unicode."
+        ) from None
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
+    """The rows of a labelled file with their places; rows without a grade are among them."""
+    source = Source(Path(path))
+    if not source.head.strip():
+        source.check_has_content()
+    is_json = source.head.lstrip()[:1] == b"{"
+    found = list(_from_lines(source) if is_json else _from_csv(source))
+    if not found:
+        raise InvalidInput(f"{path} holds no row to label; check that it is the right file.")
+    return found
+
+
+def _line(label: Label, names: list[str]) -> bytes:
+    # Every column in every line, so that whoever labels sees what there is to fill in.
+    row = {name: getattr(label, name) for name in names}
+    row["grade"] = _whole(label.grade)
+    return msgspec.json.encode(row) + b"\n"
+
+
+def _csv(labels: list[Label], names: list[str]) -> str:
+    text = io.StringIO(newline="")
+    # All cells in quotes: a text with a semicolon must not fall apart where that divides cells.
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerow(names)
+    for label in labels:
+        writer.writerow([_cell(getattr(label, name)) for name in names])
+    return text.getvalue()
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"'{value}" if ARMED.match(value) else value
+    return str(_whole(float(value)))
+
+
+def _uncovered(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and ARMED.match(cell) else cell
+
+
+def _whole(grade: float | None) -> float | int | None:
+    return int(grade) if grade is not None and grade.is_integer() else grade
+
+
+def _from_lines(source: Source) -> Iterator[Placed]:
+    for number, line in source.lines():
+        if not line.strip():
+            continue
+        place = f"{source.name}:{number}"
+        try:
+            row = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UnreadableFile(explain_broken(str(error), line, source, number)) from None
+        if not isinstance(row, dict):
+            raise InvalidInput(f"A line is no row to label at {place}; a row is {EXAMPLE}.")
+        yield place, _label(row, place)
+
+
+def _from_csv(source: Source) -> Iterator[Placed]:
+    found = header(source)
+    if found is None or "query_id" not in found[0]:
+        raise InvalidInput(
+            f"{source.name} is no file to label: it has no column 'query_id'; give a file that "
+            "`calipers draft` wrote and somebody filled in."
+        )
+    try:
+        text = source.read().decode()
+    except UnicodeDecodeError:
+        raise UnreadableFile(
+            f"{source.name} is not valid UTF-8; save it from the spreadsheet as “CSV UTF-8”."
+        ) from None
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=found[1])
+        names = next(reader)
+        for cells in reader:
+            if not any(cells):
+                continue
+            place = f"{source.name}:{reader.line_num}"
+            if len(cells) > len(names) and any(cells[len(names) :]):
+                raise InvalidInput(
+                    f"A row has {len(cells)} cells at {place}, and the table {len(names)} columns; "
+                    "put texts that hold the divider into double quotes."
+                )
+            row = dict(zip(names, map(_uncovered, cells), strict=False))
+            if found[1] == ";":
+                # A spreadsheet that divides by semicolons writes 1,5 for one and a half.
+                row["grade"] = row.get("grade", "").replace(",", ".")
+            yield place, _label(row, place)
+    except csv.Error as error:
+        raise UnreadableFile(
+            f"{source.name}:{reader.line_num} is not valid CSV: {error}; write it again."
+        ) from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def _label(row: dict[str, Any], place: str) -> Label:
+    texts = {
+        name: _text(row.get(name), name, place)
+        for name in ("query_id", "query", "item", "text", "document", "judge", "note")
+    }
+    known = texts.pop("query_id")
+    if not known:
+        raise InvalidInput(f"A row to label has no 'query_id' at {place}; a row is {EXAMPLE}.")
+    if not texts["item"] and not texts["text"]:
+        raise InvalidInput(
+            f"A row to label has neither an 'item' nor a 'text' at {place}; a row is {EXAMPLE}."
+        )
+    start, end = (_position(row.get(name), name, place) for name in PLACES)
+    grade = _grade(row.get("grade"), place)
+    return Label(known, **texts, start=start, end=end, grade=grade)
+
+
+def _text(value: Any, name: str, place: str) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if value is None or isinstance(value, str):
+        return value
+    raise InvalidInput(f"The {name} is {value!r:.60} at {place}; it must be a text.")
+
+
+def _position(value: Any, name: str, place: str) -> int | None:
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return int(value)
+    except ValueError:
+        pass
+    raise InvalidInput(f"The {name} is {value!r:.60} at {place}; it must be a whole number.")
+
+
+def _grade(value: Any, place: str) -> float | None:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        number = math.nan if isinstance(value, bool | list | dict) else float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(
+            f"A grade cannot be read at {place}: found {value!r:.60}; a grade is a number such as "
+            "0, 1 or 2, above 0 where the item helps, and empty where nobody judged."
+        )
+    return number

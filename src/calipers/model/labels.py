@@ -1,0 +1,61 @@
+"""One judge's opinion on one question and one item: what a person fills in."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from calipers.text import normalise
+
+MACHINE = "machine:"
+"""How the name of a judge begins that is a language model."""
+
+Pair = tuple[str, str]
+"""The question, and what tells the item from others: its id, or else its text."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A row of a file to label. An empty text is the same as none."""
+
+    query_id: str
+    query: str | None = None
+    """The text of the question."""
+    item: str | None = None
+    text: str | None = None
+    document: str | None = None
+    start: int | None = None
+    end: int | None = None
+    grade: float | None = None
+    """None while nobody has judged."""
+    judge: str | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("query", "item", "text", "document", "judge", "note"):
+            if getattr(self, name) == "":
+                object.__setattr__(self, name, None)
+
+    @property
+    def pair(self) -> Pair:
+        """What the label is about, the same in every judge's file.
+
+        >>> Label("q1", item="c7", text="It is a lock.").pair
+        ('q1', 'id c7')
+        >>> Label("q1", text="It is  a lock.").pair == Label("q1", text="It is a lock.").pair
+        True
+        """
+        if self.item is not None:
+            return self.query_id, f"id {self.item}"
+        return self.query_id, f"text {normalise(self.text or '')}"
+
+    def judged(self, judge: str | None, grade: float | None, note: str | None = None) -> Self:
+        """The same row with somebody's judgement in place of the one it had."""
+        return replace(self, judge=judge, grade=grade, note=note)
+
+
+def is_machine(judge: str) -> bool:
+    """Whether a judge is a language model.
+
+    >>> is_machine("machine:small-model"), is_machine("anna")
+    (True, False)
+    """
+    return judge.startswith(MACHINE)

@@ -1,0 +1,160 @@
+"""Drafts and agreement, in plain words."""
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from calipers.analyse.agreement import Coefficient
+from calipers.analyse.merging import Merged, Opinions
+from calipers.api.agreement import Agreement
+from calipers.api.draft import Draft
+from calipers.audit.findings import plural
+from calipers.present.plain import printable
+
+LONGEST = 64
+MOST_PAIRS_OF_JUDGES = 10
+
+
+def draft_lines(draft: Draft, output: str) -> list[str]:
+    """What is in a file to label, and what to do with it."""
+    left_out = f"; {plural(draft.judged, 'pair')} judged before left out" if draft.judged else ""
+    lines = []
+    if draft.rows:
+        lines.append(
+            f"{plural(len(draft.rows), 'pair')} to label for "
+            f"{plural(draft.queries, 'question')}: the first {draft.k} results of "
+            f"{plural(draft.runs, 'run')}, each once{left_out}."
+        )
+    else:
+        lines.append(f"Nothing is left to label{left_out}; no file was written.")
+    if draft.silent:
+        shown = ", ".join(printable(one, 40) for one in draft.silent[:3])
+        more = ", …" if len(draft.silent) > 3 else ""
+        lines.append(f"{plural(len(draft.silent), 'question')} without any result: {shown}{more}.")
+    if draft.unknown:
+        lines.append(
+            f"{plural(draft.unknown, 'query', 'queries')} of the runs are not among the questions."
+        )
+    if draft.without_text:
+        lines.append(
+            f"{plural(draft.without_text, 'pair')} without a text, which nobody can judge; "
+            "--corpus fills in texts."
+        )
+    if draft.rows:
+        lines.append(
+            f"Written to {output}. Fill in 'grade' (0 = does not help) and 'judge', one copy per "
+            "judge; then: calipers agreement FILE…"
+        )
+    return lines
+
+
+def print_agreement(
+    found: Agreement, console: Console, *, written: str | None, examples: int = 5
+) -> None:
+    """Who judged how much, how far they agree, and where they do not."""
+    for judge in found.judges:
+        missing = f", {judge.missing:,} without a grade" if judge.missing else ""
+        name = printable(judge.name, LONGEST)
+        console.print(Text(f"{name}: {plural(judge.labelled, 'label')}{missing}"))
+    alone = len(found.opinions) - found.shared
+    if found.coefficients and alone:
+        console.print(Text(f"{plural(alone, 'pair')} judged by one of them only"))
+    console.print()
+    if found.coefficients:
+        console.print(_table(found.coefficients))
+        console.print()
+        console.print(
+            Text(
+                "1 is full agreement, 0 what chance gives. n is the number of pairs of question "
+                "and item behind each value.",
+                style="dim",
+            )
+        )
+        console.print()
+        _print_disagreements(found, console, examples)
+    else:
+        console.print(Text("One judge alone: there is nobody to agree with."))
+    if found.merged is not None:
+        _print_merged(found.merged, console, written, examples)
+
+
+def _table(coefficients: tuple[Coefficient, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("measure")
+    table.add_column("judges")
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    everybody, pairs = coefficients[:2], coefficients[2:]
+    for one in everybody:
+        table.add_row(one.name, f"all {len(one.judges)}", *_values(one))
+    lowest = sorted(pairs, key=lambda one: (one.value is None, one.value or 0.0))
+    for one in pairs if len(pairs) <= MOST_PAIRS_OF_JUDGES else lowest[:MOST_PAIRS_OF_JUDGES]:
+        judges = " – ".join(printable(name, 30) for name in one.judges)
+        table.add_row(one.name, Text(judges), *_values(one))
+    if len(pairs) > MOST_PAIRS_OF_JUDGES:
+        rest = len(pairs) - MOST_PAIRS_OF_JUDGES
+        table.add_row("", f"… and {rest:,} pairs of judges that agree more (--json)")
+    return table
+
+
+def _values(one: Coefficient) -> tuple[str, str]:
+    value = f"none: {one.why_not}" if one.value is None else f"{one.value:.3f}"
+    return value.replace("-", "−"), f"{one.n:,}"
+
+
+def _print_disagreements(found: Agreement, console: Console, examples: int) -> None:
+    if not found.disagreements:
+        if found.shared:
+            console.print(Text("No disagreement."))
+        return
+    console.print(
+        Text(
+            f"{len(found.disagreements):,} of {plural(found.shared, 'pair')} that several judged "
+            "have different grades; the largest differences:",
+            style="bold",
+        )
+    )
+    _print_some(found.disagreements, console, examples)
+
+
+def _print_some(some: tuple[Opinions, ...], console: Console, examples: int) -> None:
+    for one in some[:examples]:
+        about = one.about
+        console.print(Padding(Text(f"· {_question(one)}"), (0, 0, 0, 2), expand=False))
+        shown = printable(about.item or "", 40)
+        if about.text is not None:
+            shown = f"{shown}: " if shown else ""
+            shown += f"“{printable(' '.join(about.text.split()), LONGEST)}”"
+        grades = ", ".join(f"{printable(who, 30)} {grade:g}" for who, grade in one.grades.items())
+        console.print(Padding(Text(shown), (0, 0, 0, 4), expand=False))
+        console.print(Padding(Text(grades), (0, 0, 0, 4), expand=False))
+    if len(some) > examples:
+        console.print(Text(f"  … and {len(some) - examples:,} more (--json lists all)", "dim"))
+
+
+def _question(one: Opinions) -> str:
+    query, text = one.about.query_id, one.about.query
+    if text is None or text == query:
+        return printable(query, LONGEST)
+    return f"{printable(query, 30)}: {printable(text, LONGEST)}"
+
+
+def _print_merged(merged: Merged, console: Console, written: str | None, examples: int) -> None:
+    console.print()
+    if merged.tied:
+        console.print(
+            Text(
+                f"{plural(len(merged.tied), 'pair')} left out of the ground truth: two grades have "
+                "equally many votes (--ties max, min or mean decides):",
+                style="bold",
+            )
+        )
+        _print_some(merged.tied, console, examples)
+    console.print(
+        Text(
+            f"{plural(merged.targets, 'judgement')} merged by {merged.how}, "
+            f"{plural(len(merged.records), 'question')}"
+            + (f", written to {written}." if written else ".")
+        )
+    )

@@ -1,0 +1,122 @@
+"""From runs to rows that somebody can judge."""
+
+import json
+
+import pytest
+
+from calipers.api import draft
+from calipers.errors import InvalidInput
+from calipers.io.labels import read_labels
+from tests.command import calipers_command, refused
+
+QUESTIONS = [{"id": "q1", "query": "Who?"}, {"id": "q2", "query": "When?"}]
+FIRST = {"q1": ["a", "b", "c"], "q2": ["a"]}
+SECOND = {"q1": ["b", "d"], "q3": ["a"]}
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, run in (("first", FIRST), ("second", SECOND)):
+        records = [
+            {
+                "query": query,
+                "retrieved": [{"id": item, "text": f"{item}\x1b[31m"} for item in items],
+            }
+            for query, items in run.items()
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    lines = "".join(json.dumps(one) + "\n" for one in QUESTIONS)
+    (tmp_path / "questions.jsonl").write_text(lines)
+    return tmp_path
+
+
+def test_every_pair_once_in_the_order_of_the_questions():
+    found = draft([FIRST, SECOND], questions=QUESTIONS, k=2)
+    assert [row.query_id for row in found.rows] == ["q1"] * 3 + ["q2"]
+    assert {row.item for row in found.rows[:3]} == {"a", "b", "d"}
+    assert {row.query for row in found.rows} == {"Who?", "When?"}
+    assert (found.queries, found.unknown, found.silent) == (2, 1, ())
+    assert all(row.grade is row.judge is row.note is None for row in found.rows)
+
+
+def test_the_seed_decides_the_order():
+    many = {"q1": [f"d{i}" for i in range(20)]}
+    orders = [
+        [row.item for row in draft(many, questions=QUESTIONS, k=20, seed=seed).rows]
+        for seed in (0, 0, 1)
+    ]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(orders[2])
+    assert orders[0] != many["q1"]
+
+
+def test_questions_without_results_are_named():
+    found = draft({"q1": ["a"]}, questions=QUESTIONS)
+    assert found.silent == ("q2",)
+
+
+def test_what_is_judged_is_left_out():
+    found = draft([FIRST, SECOND], questions=QUESTIONS, k=2, ground_truth={"q1": {"a": 0, "b": 1}})
+    assert [row.item for row in found.rows] == ["d", "a"]
+    assert found.judged == 2
+
+
+def test_texts_from_the_corpus():
+    corpus = [{"id": "a", "text": "A lock.", "document": "gil"}, {"id": "b", "text": "B"}]
+    found = draft({"q1": ["a", "x"]}, questions=QUESTIONS, corpus=corpus)
+    known = {row.item: (row.text, row.document) for row in found.rows}
+    assert known == {"a": ("A lock.", "gil"), "x": (None, None)}
+    assert found.without_text == 1
+
+
+def test_runs_that_know_their_questions_need_no_file():
+    run = [{"id": "q1", "query": "Who?", "retrieved": ["a"]}]
+    assert draft(run).rows[0].query == "Who?"
+    assert draft({"Who is it?": ["a"]}).rows[0].query == "Who is it?"
+    with pytest.raises(InvalidInput, match="text of the question 'q1' is not known"):
+        draft({"q1": ["a"]})
+
+
+def test_bad_use():
+    with pytest.raises(InvalidInput, match="k is 0"):
+        draft(FIRST, questions=QUESTIONS, k=0)
+    with pytest.raises(InvalidInput, match="No run is given"):
+        draft([], questions=QUESTIONS)
+    with pytest.raises(InvalidInput, match="nothing to judge: the questions are 'x'"):
+        draft(FIRST, questions={"x": "Why?"})
+    with pytest.raises(InvalidInput, match="holds no results"):
+        draft([[{"query": "q", "ground_truth": ["a"]}]], questions=QUESTIONS)
+
+
+def test_the_command(files):
+    output = files / "label.csv"
+    arguments = ["draft", files / "first.jsonl", files / "second.jsonl"]
+    asked = ["--questions", files / "questions.jsonl"]
+    printed = calipers_command(*arguments, *asked, "-k", "2", "-o", output)
+    assert printed.code == 0, printed.err
+    assert "4 pairs to label for 2 questions: the first 2 results of 2 runs" in printed.out
+    assert "1 query of the runs" in printed.out
+    rows = [label for _, label in read_labels(output)]
+    assert rows == list(
+        draft([str(p) for p in arguments[1:]], questions=files / "questions.jsonl", k=2).rows
+    )
+    shown = output.read_text(encoding="utf-8-sig")
+    for word in ("rank", "score", "first", "second"):
+        assert word not in shown
+    found = calipers_command(*arguments, *asked, "-o", files / "label.jsonl", "--json")
+    assert json.loads(found.out)["rows"] == 5
+
+
+def test_nothing_left_is_no_error_and_no_file(files):
+    (files / "truth.json").write_text('{"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 0}}')
+    printed = calipers_command(
+        "draft", files / "first.jsonl", "-q", files / "questions.jsonl",
+        "-g", files / "truth.json", "-o", files / "label.csv",
+    )  # fmt: skip
+    assert printed.code == 0
+    assert "Nothing is left to label; 4 pairs judged before left out" in printed.out
+    assert not (files / "label.csv").exists()
+
+
+def test_a_bad_output_is_refused_before_any_work(files):
+    assert "'.txt'" in refused("draft", files / "missing.jsonl", "-o", files / "label.txt")
