@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from calipers.api.convert import convert
-from calipers.errors import InvalidInput
+from calipers.errors import CalipersError, InvalidInput
 from calipers.io.formats import ROWS, WHOLES
 from calipers.io.load import load
 from calipers.io.registry import FORMATS, named, recognise
@@ -172,6 +172,20 @@ def test_it_can_be_named_where_the_content_does_not_say(name):
     opened = form.read(Sight(Source(fixture(name))), ROLES.get(name, "both"), False)
     dataset = opened if isinstance(opened, Dataset) else opened.dataset()
     assert_same(dataset, read(fixture(name), name))
+
+
+@EVERY
+def test_a_file_read_as_a_form_it_has_not_is_an_error_in_words(name, tmp_path):
+    """Whoever names a wrong form gets a sentence, or what can be read that way; never a crash."""
+    for given in (form.name for form in FORMATS):
+        out = tmp_path / f"{given}.jsonl"
+        try:
+            done = convert(fixture(name), out, form=given)
+        except CalipersError as error:
+            assert str(error)
+            assert not out.exists()
+        else:
+            assert done.read == (given,)
 
 
 @pytest.mark.parametrize("name", [*ROW_NAMES, *(form.name for form in WHOLES)])

@@ -41,6 +41,11 @@ def is_qrels(sight: Sight) -> bool:
 def read_folder(sight: Sight) -> Dataset:
     """The judgements of the one split, with the texts of their queries."""
     folder = sight.source.path
+    if not is_folder(sight):
+        raise InvalidInput(
+            f"{folder} cannot be read as a BEIR folder: it is not a folder with judgements in "
+            f"{QRELS}."
+        )
     splits = sorted(
         path for path in (folder / QRELS).iterdir() if path.name.endswith((".tsv", ".tsv.gz"))
     )

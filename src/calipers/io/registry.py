@@ -59,6 +59,8 @@ def _whole_format(form: WholeFormat) -> Format:
         return look is not None and look.shape == "object" and form.recognise(look.first)
 
     def read(sight: Sight, _: Role, watch: bool) -> Opened:
+        if sight.look is None or sight.look.shape != "object":
+            raise _wrong_form(sight, form.title)
         return stream_whole(form, sight.source.read(), sight.name, watch)
 
     return Format(form.name, form.title, claims, read)
@@ -71,6 +73,8 @@ def _read_table(sight: Sight, role: Role, _: bool) -> Opened:
 
 
 def _read_mapping(sight: Sight, role: Role, _: bool) -> Opened:
+    if sight.look is None or sight.look.shape != "object":
+        raise _wrong_form(sight, "a mapping of query to items")
     value = json_files.decoded(sight.source.read(), sight.source)
     return mappings.read(value, role, sight.name)
 
