@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -207,7 +208,8 @@ def test_a_step_between_grades_is_the_same_for_every_two_judges():
 
 
 def test_unknown_words_are_refused():
+    unknown: Any = "ordinals"
     with pytest.raises(InvalidInput, match=r"it can be nominal, ordinal, interval. Did you mean"):
-        krippendorff_alpha(np.ones((2, 2)), TWO, "ordinals")
-    with pytest.raises(InvalidInput, match="weights is 'cubic'"):
-        coefficients(np.ones((2, 2)), TWO, weights="cubic")
+        krippendorff_alpha(np.ones((2, 2)), TWO, unknown)
+    with pytest.raises(InvalidInput, match="weights is 'ordinals'"):
+        coefficients(np.ones((2, 2)), TWO, weights=unknown)

@@ -1,6 +1,7 @@
 """Several grades become one, and what cannot be decided is not guessed."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -88,6 +89,7 @@ def test_other_ways_to_recognise_an_item():
         {"document": "d", "start": 3, "end": 10, "grade": 1}
     ]
     bare = opinions(Opinions(Label("q", item="a"), {"anna": 1.0}))
+    by: Any
     for by, what in (("quote", "text"), ("span", "document")):
         with pytest.raises(InvalidInput, match=f"'a' of the query 'q' has no {what}"):
             merge(bare, by=by)

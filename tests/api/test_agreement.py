@@ -1,6 +1,7 @@
 """Labelled files read back: agreement, disagreements, and one ground truth."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_ties_are_reported_and_an_option_decides(files):
 
 
 def test_new_judgements_join_an_old_ground_truth(files):
-    old = [
+    old: list[dict[str, Any]] = [
         {"id": "q1", "query": "Who?", "ground_truth": {"z": 1}, "tags": {"type": "fact"},
          "owner": 1},
         {"id": "q2", "query": "When?", "ground_truth": ["y"]},
@@ -119,9 +120,11 @@ def test_the_same_grade_twice_counts_once():
 
 
 def test_unknown_words_and_nothing_to_write(files):
+    given: Any
     for name in ("scale", "weights", "ties", "by", "merge"):
+        given = {name: "x"}
         with pytest.raises(InvalidInput, match=f"{name} is 'x'; it can be"):
-            agreement(files, **{name: "x"})
+            agreement(files, **given)
     with pytest.raises(InvalidInput, match="no merged ground truth"):
         agreement(files).write(files[0].parent / "x.jsonl")
 

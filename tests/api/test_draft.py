@@ -36,7 +36,7 @@ def test_every_pair_once_in_the_order_of_the_questions():
     assert {row.item for row in found.rows[:3]} == {"a", "b", "d"}
     assert {row.query for row in found.rows} == {"Who?", "When?"}
     assert (found.queries, found.unknown, found.silent) == (2, 1, ())
-    assert all(row.grade is row.judge is row.note is None for row in found.rows)
+    assert all((row.grade, row.judge, row.note) == (None,) * 3 for row in found.rows)
 
 
 def test_the_seed_decides_the_order():
