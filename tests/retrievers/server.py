@@ -62,8 +62,8 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: Server
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+    def log_message(self, *args: Any) -> None:
+        """A test prints nothing."""
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
@@ -93,22 +93,29 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(SLOW_SECONDS)
         if "hang" in words:
             self.server.released.wait(20)
-            return
-        if "reset" in words or ("resetonce" in words and times == 1):
+        elif "reset" in words or ("resetonce" in words and times == 1):
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
-            return
-        if "fail" in words or ("once" in words and times == 1):
-            return self.send(500, {"error": f"seen {self.headers.get('Authorization')}"})
-        if "busy" in words and times == 1:
-            return self.send(429, {}, {"Retry-After": "0.01"})
-        if "missing" in words:
-            return self.send(404, {"error": "no such index"})
-        if "moved" in words:
-            return self.send(302, {}, {"Location": "http://elsewhere.invalid/"})
-        if "echo" in words:
-            return self.send(200, {"hits": [{"id": "d1", "text": self.headers["Authorization"]}]})
-        hits: Any = answer_to(query, k)
+        elif "fail" in words or ("once" in words and times == 1):
+            self.send(500, {"error": f"seen {self.headers.get('Authorization')}"})
+        elif "busy" in words and times == 1:
+            self.send(429, {}, {"Retry-After": "0.01"})
+        elif "missing" in words:
+            self.send(404, {"error": "no such index"})
+        elif "moved" in words:
+            self.send(302, {}, {"Location": "http://elsewhere.invalid/"})
+        elif "echo" in words:
+            self.send(200, {"hits": [{"id": "d1", "text": self.headers["Authorization"]}]})
+        elif "drip" in words:
+            self.drip()
+        else:
+            content = json.dumps(self.found(query, k, words)).encode()
+            self.send(200, content[:-9] if "broken" in words else content)
+            with self.server.lock:
+                self.server.answered[query] += 1
+
+    def found(self, query: str, k: int, words: list[str]) -> dict[str, Any]:
+        hits: list[dict[str, Any]] = answer_to(query, k)
         if "few" in words:
             hits = hits[:1]
         if "none" in words:
@@ -121,14 +128,7 @@ class Handler(BaseHTTPRequestHandler):
             hits[0]["score"], hits[1]["score"] = 0.0, 9.0
         if "types" in words:
             hits[0]["score"] = "high"
-        if "keys" in words:
-            return self.send(200, {"result": hits})
-        if "drip" in words:
-            return self.drip()
-        content = json.dumps({"hits": hits, "candidates": hits[::-1]}).encode()
-        self.send(200, content[:-9] if "broken" in words else content)
-        with self.server.lock:
-            self.server.answered[query] += 1
+        return {"result": hits} if "keys" in words else {"hits": hits, "candidates": hits[::-1]}
 
     def send(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
         content = value if isinstance(value, bytes) else json.dumps(value).encode()

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,15 +33,16 @@ def test_an_answer_is_asked_for_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"k": 3}, {"label": "v2"}, {"params": {"x": 1}}])
-def test_other_settings_are_other_answers(tmp_path: Path, changed: dict[str, object]) -> None:
+def test_other_settings_are_other_answers(tmp_path: Path, changed: dict[str, Any]) -> None:
     asked = []
 
     def search(query: str, k: int, x: int = 0) -> list[str]:
         asked.append(query)
         return ["a"]
 
-    retrieve(search, QUESTIONS, **{"k": 2, "cache": tmp_path / "c.db"})
-    retrieve(search, QUESTIONS, **{"k": 2, "cache": tmp_path / "c.db", **changed})
+    retrieve(search, QUESTIONS, k=2, cache=tmp_path / "c.db")
+    settings: dict[str, Any] = {"k": 2, "cache": tmp_path / "c.db", **changed}
+    retrieve(search, QUESTIONS, **settings)
     assert len(asked) == 4
 
 

@@ -128,7 +128,7 @@ def test_too_many_hanging_calls_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
             release.wait(20)
         return ["a"]
 
-    with pytest.raises(RetrieverFailed, match="5 calls of .* hang and cannot be stopped"):
+    with pytest.raises(RetrieverFailed, match=r"5 calls of .* hang and cannot be stopped"):
         retrieve(search, [f"q{i}" for i in range(100)], workers=1, timeout=0.02)
     release.set()
 
@@ -284,8 +284,13 @@ def test_k_is_a_whole_number(k: Any) -> None:
 def test_progress_is_told() -> None:
     seen: list[int] = []
     totals: list[int] = []
+
+    def slow(query: str, k: int) -> list[str]:
+        time.sleep(0.05)
+        return ["a"]
+
     retrieve(
-        lambda query, k: time.sleep(0.05) or ["a"], ["a", "b", "c", "d"], workers=1,
+        slow, ["a", "b", "c", "d"], workers=1,
         progress=lambda tally: seen.append(tally.done), total=totals.append,
     )  # fmt: skip
     assert totals == [4]

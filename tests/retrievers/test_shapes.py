@@ -21,6 +21,12 @@ class Document:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass
+class Point:
+    id: str
+    score: float
+
+
 def read(raw: Any, k: int = 10, **paths: Any) -> Answer:
     return read_answer(raw, k, Layout.from_texts(paths))
 
@@ -45,7 +51,7 @@ PAIRS = [Row("a", 0.5), Row("b", 0.25)]
         {"hits": {"total": 2, "hits": [{"_id": "a", "_score": 0.5}, {"_id": "b", "_score": 0.25}]}},
         {"ids": [["a", "b"]], "distances": [[0.5, 0.25]]},
         {"ids": ["a", "b"], "scores": [0.5, 0.25]},
-        SimpleNamespace(points=[SimpleNamespace(id="a", score=0.5), SimpleNamespace(id="b", score=0.25)]),
+        SimpleNamespace(points=[Point("a", 0.5), Point("b", 0.25)]),
         iter([("a", 0.5), ("b", np.float32(0.25))]),
         [{"document": {"id": "a"}, "score": 0.5}, {"node": {"node_id": "b"}, "score": 0.25}],
     ],

@@ -79,6 +79,7 @@ class _Session:
         self.lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self.complaints: deque[bytes] = deque(maxlen=TAIL_LINES)
         self.listening: list[threading.Thread] = []
+        self.answered = False
 
     def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
         return [self._one(question, k, timeout) for question in questions]
@@ -157,13 +158,17 @@ class _Session:
             self._kill()
             raise AskFailed(
                 "timeout",
-                f"no line within {timeout:g} s; does the command flush its output after each line?",
-                retry=True,
+                f"no line within {timeout:g} s; does the command flush its output after each "
+                "line, and is that time enough for it to start?",
+                # Where not one line ever came, none will.
+                retry=self.answered,
+                hopeless=not self.answered,
             ) from None
         except OSError:
             line = None
         if line is None:
             raise self._ended()
+        self.answered = True
         return self._decoded(line, question)
 
     def _ended(self) -> AskFailed:
@@ -172,8 +177,7 @@ class _Session:
             code = process.wait(PATIENCE_SECONDS) if process is not None else 0
         except subprocess.TimeoutExpired:
             code = self._kill()
-        self._hear_out()
-        self.process = None
+        self.close()
         said = b" / ".join(one for one in self.complaints if one)
         return AskFailed(
             "command",

@@ -1,0 +1,93 @@
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from calipers.api.retrieve import retrieve
+from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.retrievers.command import from_command
+
+PROGRAM = """
+import json, os, sys, time
+starts = open(sys.argv[1], "a"); starts.write("x"); starts.close()
+for line in sys.stdin:
+    asked = json.loads(line)
+    query, k = asked["query"], asked["k"]
+    if query == "die":
+        print("index not found", file=sys.stderr); sys.exit(3)
+    if query == "hang":
+        time.sleep(30)
+    if query == "text":
+        print("hello"); continue
+    if query == "order":
+        print(json.dumps({"id": "another", "retrieved": []})); continue
+    if query == "refuse":
+        print(json.dumps({"retrieved": [], "error": "no such index"})); continue
+    print(json.dumps([f"{query}-{i}" for i in range(k)]))
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> str:
+    program = tmp_path / "search.py"
+    program.write_text(PROGRAM)
+    words = [sys.executable, str(program), str(tmp_path / "starts")]
+    return "cmd:" + " ".join(map(shlex.quote, words))
+
+
+def test_one_process_answers_line_by_line(command: str, tmp_path: Path) -> None:
+    run = retrieve(command, [f"q{i}" for i in range(30)], k=2)
+    assert run.frame["item"].to_list() == [f"q{i}-{j}" for i in range(30) for j in range(2)]
+    assert (tmp_path / "starts").read_text() == "x"
+
+
+def test_every_trouble_is_one_error_and_the_command_starts_again(
+    command: str, tmp_path: Path
+) -> None:
+    questions = ["a", "die", "b", "hang", "c", "text", "d", "order", "e", "refuse", "f"]
+    run = retrieve(command, questions, k=1, timeout=1, retries=0)
+    assert dict(run.report.errors) == {"bad answer": 2, "command": 2, "timeout": 1}
+    assert run.frame["item"].to_list() == [f"{one}-0" for one in "abcdef"]
+    assert run.report.first_error == (
+        "command: the command ended with code 3 instead of answering; its last words: "
+        "index not found"
+    )
+    assert (tmp_path / "starts").read_text() == "xxxx"
+
+
+def test_a_command_that_is_not_there() -> None:
+    with pytest.raises(RetrieverFailed, match=r"'./not-there' cannot be started: No such file"):
+        retrieve("cmd:./not-there --fast", ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [("", "is empty"), ("a 'b", "quotation"), ("a $NOT_SET_X", "NOT_SET_X")]
+)
+def test_commands_that_cannot_be_read(line: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        from_command(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["s --api-key abcd1234", "s --token=abcd1234", "env PASSWORD=abcd1234 s"]
+)
+def test_secrets_of_the_command_line_are_hidden(line: str) -> None:
+    retriever = from_command(line)
+    assert "abcd1234" not in retriever.name + str(retriever.settings)
+    assert retriever.secrets.redact("key abcd1234 refused") == "key *** refused"
+
+
+def test_secrets_from_the_environment_are_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY_X", "abcd1234")
+    retriever = from_command("s --key $MY_KEY_X")
+    assert retriever.name == "cmd:s --key $MY_KEY_X"
+    assert retriever.secrets.redact("abcd1234") == "***"
+
+
+def test_a_command_that_keeps_its_lines_to_itself_is_given_up_at_once(tmp_path: Path) -> None:
+    silent = tmp_path / "silent.py"
+    silent.write_text("import sys\nfor line in sys.stdin: pass\n")
+    line = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(silent))}"
+    with pytest.raises(RetrieverFailed, match=r"no line within 0.3 s; .* flush its output"):
+        retrieve(line, [f"q{i}" for i in range(100)], timeout=0.3)

@@ -1,0 +1,222 @@
+import shutil
+import ssl
+import subprocess
+import threading
+from email.utils import formatdate
+from http.server import HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calipers.api.retrieve import retrieve
+from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.retrievers.http import _retry_after, from_address
+from calipers.retrievers.journal import meta_path
+from tests.retrievers.server import Handler, Server, answer_to
+
+SECRET = "tok-5f3c9a77d1"
+RESULTS = "$.hits[*]"
+
+
+def items(run: Any) -> list[str]:
+    found: list[str] = run.frame["item"].to_list()
+    return found
+
+
+def test_get_and_post_bring_the_same(server: Server) -> None:
+    questions = ["Who & what?", "ünïcode ? # %41 {k}", "a/b"]
+    by_get = retrieve(server.search, questions, k=4, results=RESULTS)
+    by_post = retrieve(
+        f"{server.address}/search", questions, k=4, results=RESULTS,
+        request={"q": "{query}", "top": "{k}"},
+    )  # fmt: skip
+    expected = [one["id"] for question in questions for one in answer_to(question, 4)]
+    assert items(by_get) == items(by_post) == expected
+
+
+def test_results_are_found_without_a_path_and_fields_by_paths(server: Server) -> None:
+    assert items(retrieve(server.search, ["one"], k=2)) == [o["id"] for o in answer_to("one", 2)]
+    run = retrieve(
+        server.search, ["one"], k=2, results=RESULTS, id="$.id", score="$.score",
+        stages={"candidates": "$.candidates[*]"},
+    )  # fmt: skip
+    assert run.frame["score"].to_list() == [1.0, 0.5]
+    backwards = [one["id"] for one in answer_to("one", 2)][::-1]
+    assert run.stages["candidates"].frame["item"].to_list() == backwards
+
+
+def test_a_connection_is_used_again(server: Server) -> None:
+    retrieve(server.search, [f"q{i}" for i in range(50)], k=1, results=RESULTS, workers=2)
+    assert server.connections == 2
+
+
+def test_headers_come_from_the_environment_and_stay_there(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARCH_TOKEN", SECRET)
+    output = tmp_path / "run.jsonl"
+    run = retrieve(
+        server.search, ["fine 1", "fail 2", "echo 3"], k=2, results=RESULTS, output=output,
+        headers={"Authorization": "Bearer $SEARCH_TOKEN"}, retries=0, cache=tmp_path / "cache.db",
+    )  # fmt: skip
+    assert {one["Authorization"] for one in server.headers} == {f"Bearer {SECRET}"}
+    assert run.report.first_error is not None
+    assert "seen ***" in run.report.first_error
+    for path in tmp_path.iterdir():
+        assert SECRET.encode() not in path.read_bytes(), path
+    assert b"headers" in meta_path(output).read_bytes()
+    assert SECRET not in str(run.report)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"headers": {"X-Api-Key": SECRET}},
+        {"request": {"q": "{query}", "top": "{k}", "api_key": SECRET}},
+    ],
+)
+def test_secrets_written_out_are_hidden_too(
+    server: Server, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    address = server.search if "request" not in options else f"{server.address}/search"
+    output = tmp_path / "run.jsonl"
+    retrieve(address, ["fine", "fail"], k=1, output=output, retries=0, **options)
+    for path in tmp_path.iterdir():
+        assert SECRET.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    "place", ["user:{}@127.0.0.1:1/s?q={{query}}", "127.0.0.1:1/s?q={{query}}&api_key={}"]
+)
+def test_secrets_in_an_address_are_hidden(place: str) -> None:
+    retriever = from_address(f"http://{place.format(SECRET)}")
+    assert SECRET not in retriever.name
+    assert SECRET not in str(retriever.settings)
+    assert retriever.secrets.redact(f"at {SECRET}") == "at ***"
+    with pytest.raises(RetrieverFailed, match="refused") as failed:
+        retrieve(f"http://{place.format(SECRET)}", ["a"], retries=0)
+    assert SECRET not in str(failed.value)
+
+
+def test_an_address_that_refuses() -> None:
+    with pytest.raises(RetrieverFailed, match=r"127.0.0.1:1 refuses connections; is the server"):
+        retrieve("http://127.0.0.1:1/?q={query}", ["a", "b"], retries=0)
+
+
+def test_a_redirect_is_not_followed(server: Server) -> None:
+    with pytest.raises(RetrieverFailed, match=r"302 and points to 'http://elsewhere.invalid/'"):
+        retrieve(server.search, [f"moved {i}" for i in range(50)], results=RESULTS)
+    assert server.asked.total() <= 8
+
+
+def test_a_path_that_matches_nothing_shows_what_came(server: Server) -> None:
+    with pytest.raises(RetrieverFailed, match=r"\$.out\[\*\] matches nothing.*begins with {'hits'"):
+        retrieve(server.search, ["a", "b"], k=1, results="$.out[*]")
+
+
+def test_a_server_that_speaks_no_tls(server: Server) -> None:
+    address = server.search.replace("http://", "https://")
+    with pytest.raises(RetrieverFailed, match="does not speak TLS as expected"):
+        retrieve(address, ["a"], retries=0)
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+def test_a_certificate_nobody_vouches_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = tmp_path / "localhost.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-keyout", certificate, "-out", tmp_path / "cert.pem", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with certificate.open("ab") as both:
+        both.write((tmp_path / "cert.pem").read_bytes())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    server = Server()
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    address = server.search.replace("http://127.0.0.1", "https://localhost")
+    try:
+        with pytest.raises(RetrieverFailed, match=r"cannot be trusted.*SSL_CERT_FILE"):
+            retrieve(address, ["a"], k=1, results=RESULTS)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert retrieve(address, ["a"], k=1, results=RESULTS).report.answered == 1
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+def test_an_idle_connection_that_the_server_closed_is_opened_again() -> None:
+    class Closing(Handler):
+        def answer(self, *args: Any) -> None:
+            super().answer(*args)
+            self.close_connection = True
+
+    with_closing = Server()
+    with_closing.RequestHandlerClass = Closing
+    thread = threading.Thread(target=with_closing.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        run = retrieve(with_closing.search, [f"q{i}" for i in range(20)], k=1, workers=1, retries=0)
+        assert (run.report.answered, run.report.failed) == (20, 0)
+    finally:
+        with_closing.shutdown()
+        with_closing.server_close()
+        thread.join(5)
+
+
+def test_something_that_is_no_web_server() -> None:
+    class Rude(HTTPServer):
+        def process_request(self, request: Any, client_address: Any) -> None:
+            request.recv(1000)
+            request.sendall(b"220 mail.example ESMTP\r\n")
+            self.shutdown_request(request)
+
+    rude = Rude(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=rude.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(RetrieverFailed, match="does not speak HTTP"):
+            retrieve(f"http://127.0.0.1:{rude.server_address[1]}/?q={{query}}", ["a"], retries=0)
+    finally:
+        rude.shutdown()
+        rude.server_close()
+        thread.join(5)
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "words"),
+    [
+        ("http://host/search", {}, "where the question goes"),
+        ("http:///search?q={query}", {}, "names no host"),
+        ("http://host:x/?q={query}", {}, "cannot be read"),
+        ("http://host/?q={query}", {"method": "DELETE"}, "method is 'DELETE'"),
+        ("http://host/?q={query}", {"request": "{"}, "not JSON"),
+        ("http://host/?q={query}", {"headers": {"X": "a\nb"}}, "control character"),
+        (
+            "http://host/?q={query}",
+            {"headers": {"X": "$NOT_SET_ANYWHERE"}},
+            "NOT_SET_ANYWHERE is not",
+        ),
+        ("http://host/?q={query}", {"results": "hits"}, "path 'hits' cannot be read"),
+        ("http://host/?q={query}", {"batch": 2}, "'batch' means nothing for an address"),
+    ],
+)
+def test_bad_settings_are_told_before_anything_is_sent(
+    address: str, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        retrieve(address, ["a"], **options)
+
+
+def test_retry_after_as_seconds_or_as_a_date() -> None:
+    assert _retry_after("7") == 7
+    assert _retry_after("-1") == 0
+    assert _retry_after("soon") is None
+    assert _retry_after(None) is None
+    assert _retry_after(formatdate(1000, usegmt=True), now=lambda: 990) == 10
+    assert _retry_after(formatdate(1000, usegmt=True), now=lambda: 2000) == 0
