@@ -31,20 +31,29 @@ class Quote:
         return self.whole if self.text in text else self.edge_pieces(text)
 
     def edge_pieces(self, text: str) -> tuple[Piece, ...]:
-        """The end of the quote where the text begins, its beginning where the text ends."""
-        quote, found = self.text, []
+        """The one piece of the quote that the text shows, where it does not have it all.
+
+        That is the end of the quote where the text begins, its beginning where the text ends,
+        whichever is longer, or the whole text where it stands inside the quote. One piece only:
+        a text that shows two has one of them by chance, and together they would make up a quote
+        that is not there.
+
+        >>> Quote("drew looked").edge_pieces("rew looked")
+        ((1, 10),)
+        """
+        quote = self.text
         if not text:
             return ()
+        if len(text) >= ANCHOR and (at := quote.find(text)) >= 0:
+            return self._without_spaces([(at, at + len(text))])
+        piece = (0, 0)
         if text[:ANCHOR] in quote or text.startswith(self._tails):
-            if start := _longest_end(quote, text):
-                found.append((start, len(quote)))
-            if len(text) >= ANCHOR:
-                found += _occurrences(quote, text)
-        if (text[-ANCHOR:] in quote or text.endswith(self._heads)) and (
-            end := _longest_beginning(quote, text)
-        ):
-            found.append((0, end))
-        return self._without_spaces(found) if found else ()
+            start = _longest_end(quote, text)
+            piece = (start, len(quote)) if start else piece
+        if text[-ANCHOR:] in quote or text.endswith(self._heads):
+            beginning = (0, _longest_beginning(quote, text))
+            piece = max(piece, beginning, key=lambda one: one[1] - one[0])
+        return self._without_spaces([piece]) if piece[1] else ()
 
     def tolerant_pieces(self, text: str) -> tuple[Piece, ...]:
         """The stretches of the quote that the most similar place of the text has unchanged."""
@@ -87,12 +96,3 @@ def _longest_beginning(quote: str, text: str) -> int:
             return at + 1
         end = at
     return 0
-
-
-def _occurrences(quote: str, text: str) -> list[Piece]:
-    found = []
-    at = quote.find(text)
-    while at >= 0:
-        found.append((at, at + len(text)))
-        at = quote.find(text, at + 1)
-    return found
