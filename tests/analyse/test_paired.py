@@ -215,3 +215,9 @@ def test_wrong_input_is_refused():
         randomisation_tests([1.0])
     with pytest.raises(InvalidInput, match="found inf"):
         paired_result([1.0, math.inf])
+
+
+def test_many_columns_are_tested_as_each_alone():
+    table = generator(9).normal(0.02, 0.3, (700, 40))
+    together = randomisation_tests(table, resamples=300, seed=4)
+    assert together[11] == randomisation_test(table[:, 11], resamples=300, seed=4)

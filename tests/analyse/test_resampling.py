@@ -140,3 +140,11 @@ def test_what_cannot_be_resampled_is_refused():
         bootstrap_means(SAMPLE, 0)
     with pytest.raises(InvalidInput, match="number of values to draw from"):
         IndexStream(2**32, 0)
+
+
+def test_many_columns_take_larger_blocks_and_give_the_same_means():
+    table = np.random.Generator(np.random.PCG64(1)).random((700, 40))
+    assert resampling.rows_at_once(700, 40) > resampling.rows_at_once(700, 1)
+    together = bootstrap_means(table, resamples=300, seed=2)
+    alone = bootstrap_means(table[:, 7:8], resamples=300, seed=2)
+    assert np.array_equal(together[:, 7], alone[:, 0])

@@ -169,7 +169,7 @@ def _sampled_p(whole: FloatArray, resamples: int, seed: int) -> FloatArray:
     total = whole.sum(axis=0)
     least = _least_extreme(whole)
     extreme = np.zeros(whole.shape[1], dtype=np.int64)
-    for kept in sign_blocks(whole.shape[0], resamples, seed):
+    for kept in sign_blocks(len(whole), resamples, seed, columns=whole.shape[1]):
         # Sum of the kept minus sum of the flipped = twice the kept minus the total.
         sums = 2.0 * (kept @ whole) - total
         extreme += np.count_nonzero(np.abs(sums) >= least, axis=0)
