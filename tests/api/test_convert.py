@@ -233,6 +233,15 @@ def test_inputs_that_do_not_fit(tmp_path, inputs, said):
         convert(output=tmp_path / "out.jsonl", **inputs)
 
 
+def test_a_table_without_rows_writes_nothing(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("query,item,score\n")
+    for name in ("out.jsonl", "out.csv", "out.parquet", "out.run", "out.json"):
+        with pytest.raises(InvalidInput, match=r"holds no queries|nothing to write"):
+            convert(path, tmp_path / name)
+    assert [one.name for one in tmp_path.iterdir()] == ["in.csv"]
+
+
 def test_the_form_to_read_can_be_named(tmp_path):
     path = tmp_path / "in.json"
     record = {"user_input": "q", "reference_contexts": ["a"], "input": "q", "context": ["b"]}

@@ -96,6 +96,12 @@ def test_records_under_any_key_of_one_object(tmp_path):
         load(bad, "both")
 
 
+def test_a_mapping_to_lists_of_mixed_values_is_no_form_of_records(tmp_path):
+    path = write(tmp_path, json.dumps({"q": [{"id": "a"}, "b"]}))
+    with pytest.raises(InvalidInput, match="data"):
+        load(path, "run")
+
+
 def test_a_name_that_does_not_exist_is_answered_with_the_nearest():
     with pytest.raises(InvalidInput, match=r"Did you mean ragas\?"):
         named("ragass")

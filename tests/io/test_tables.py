@@ -151,6 +151,20 @@ def test_bad_cells_are_named_with_their_line(tmp_path, text, said):
         ranking(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"query,item,score\nq,a,1\nq,\xff,1\n", r"a\.csv:3:3 is not valid UTF-8 \(byte 0xff\)"),
+        (b"query,item,score\nq,a,1\nq,b,2,3\n", r"a\.csv:3 has 4 cells, and the header has 3"),
+    ],
+)
+def test_a_line_that_is_no_row_is_named(tmp_path, content, said):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFile, match=said):
+        ranking(path)
+
+
 def test_a_line_end_in_a_cell_does_not_shift_the_line_of_an_error(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('query,item,score\n"two\nlines",a,1\nq,b,x\n')

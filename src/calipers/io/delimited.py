@@ -46,6 +46,26 @@ def line_of(source: Source, row: int, separator: str) -> str:
     return source.name
 
 
+def fault(source: Source, width: int, separator: str) -> str | None:
+    """The first line that cannot be read as a row, in words; None where all can."""
+    for number, line in source.lines():
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            return (
+                f"{source.name}:{number}:{error.start + 1} is not valid UTF-8 (byte "
+                f"{line[error.start]:#04x}); save the file as UTF-8."
+            )
+    reader = csv.reader(io.StringIO(source.read().decode(), newline=""), delimiter=separator)
+    for cells in reader:
+        if len(cells) > width:
+            return (
+                f"{source.name}:{reader.line_num} has {len(cells)} cells, and the header has "
+                f"{width}; put quotation marks around a cell that holds {separator!r}."
+            )
+    return None
+
+
 ARMED = r"^'*[=+\-@\t\r]"
 """A text that a spreadsheet would run, with any apostrophes that already disarm it."""
 

@@ -101,8 +101,13 @@ def decoded(content: bytes | msgspec.Raw, source: Source) -> Any:
 
 def is_list_of_objects(raw: msgspec.Raw | None) -> bool:
     """Whether a value that is not decoded yet begins as a list of objects does."""
-    text = bytes(raw or b"")
-    return text[:1] == b"[" and text[1:].lstrip()[:1] == b"{"
+    begin = bytes(memoryview(raw)[:64]) if raw is not None else b""
+    return begin[:1] == b"[" and begin[1:].lstrip()[:1] == b"{"
+
+
+def first_keys(raw: msgspec.Raw) -> frozenset[str]:
+    """The keys of the first object of a list that is not decoded yet."""
+    return frozenset(_as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0]))
 
 
 def _lines(source: Source) -> RawRecords:
@@ -141,7 +146,7 @@ def _goes_on(source: Source, first: bytes) -> bool:
     return next(lines, b"").strip() == first and next(lines, None) is not None
 
 
-def _as_object(text: bytes) -> dict[str, msgspec.Raw]:
+def _as_object(text: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
     try:
         return _OBJECT.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -62,7 +62,8 @@ class Sight:
         def where(row: int) -> str:
             return delimited.line_of(self.source, row, separator)
 
-        return Table(scan, self.name, where, frozenset(names))
+        fault = partial(delimited.fault, self.source, len(names), separator)
+        return Table(scan, self.name, where, frozenset(names), fault)
 
     @cached_property
     def row_keys(self) -> dict[str | None, frozenset[str]]:
@@ -75,8 +76,7 @@ class Sight:
         if self.look.shape == "object":
             for key, raw in self.look.first.items():
                 if json_files.is_list_of_objects(raw):
-                    first = msgspec.json.decode(raw, type=list[dict[str, msgspec.Raw]])[0]
-                    keys[key] = frozenset(first)
+                    keys[key] = json_files.first_keys(raw)
         return keys
 
     @cached_property

@@ -45,6 +45,8 @@ class Table:
     where: Where
     columns: frozenset[str]
     """The names of the columns, as the file has them."""
+    fault: Callable[[], str | None] = lambda: None
+    """What is wrong with the file, where the table library cannot say on which line."""
 
     @cached_property
     def lazy(self) -> pl.LazyFrame:
@@ -60,14 +62,15 @@ def in_memory(lazy: pl.LazyFrame, name: str) -> Table:
 
 
 @contextmanager
-def explained(name: str) -> Iterator[None]:
+def explained(name: str, fault: Callable[[], str | None] | None = None) -> Iterator[None]:
     """Complaints of the table library as our sentence."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).partition("\n")[0]
         raise UnreadableFile(
-            f"The table {name} cannot be read: {first}; write it again, or check its form."
+            (fault() if fault else None)
+            or f"The table {name} cannot be read: {first}; write it again, or check its form."
         ) from error
 
 
@@ -83,7 +86,7 @@ def stream_table(table: Table, form: RowFormat, watch: bool = False) -> RecordSt
     ]
 
     def rows() -> Iterator[dict[str, Any]]:
-        with explained(table.name):
+        with explained(table.name, table.fault):
             for batch in table.lazy.select(names).collect_batches(
                 chunk_size=ROWS_AT_ONCE, maintain_order=True
             ):
@@ -99,7 +102,7 @@ def _is_wanted(name: str, form: RowFormat) -> bool:
 
 def read_long(table: Table, role: Role) -> Dataset:
     """A ground truth, a run or both from a table with one row per item, by its columns."""
-    with explained(table.name):
+    with explained(table.name, table.fault):
         schema = table.lazy.collect_schema()
         names = renaming(schema.names())
         if frozenset(schema.names()) >= BEIR_QRELS and role != "run":
@@ -166,7 +169,7 @@ def _run(table: Table, schema: pl.Schema) -> Run:
 
     def scan() -> Iterator[pl.DataFrame]:
         seen = 0
-        with explained(table.name):
+        with explained(table.name, table.fault):
             for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
                 yield _cast(batch, RUN_SCHEMA, table.where, seen)
                 seen += batch.height

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from calipers.errors import InvalidInput
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -70,7 +71,10 @@ def in_words(facet: str, count: int) -> str:
 
 def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
     """The same datasets; what passes is counted, the results whenever they are read."""
+    queries = 0
     for part in parts:
+        for held in (part.ground_truth, part.run):
+            queries += held.queries.height if held and held.queries is not None else 0
         if part.ground_truth is not None:
             counts.update(_of_truth(part.ground_truth))
         if part.run is None:
@@ -84,6 +88,12 @@ def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
             # The form has no place for results, so nobody read them; say how many they were.
             for _ in watched.scan():
                 pass
+    if not queries and not counts["results"]:
+        # Raised while the writer waits for more, so that no empty file takes its name.
+        raise InvalidInput(
+            "The input holds no queries, so there is nothing to write; check that it is the right "
+            "file."
+        )
 
 
 def _of_truth(truth: GroundTruth) -> Counts:
