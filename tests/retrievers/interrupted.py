@@ -1,9 +1,35 @@
-"""A retrieval that another process can kill."""
+"""Retrievals that can be killed: a process that has everything loaded, and forks one for each.
+
+Each line on standard input holds the arguments of one retrieval. It answers with the number of
+the new process, and when that has ended with how it ended.
+"""
+
+import json
+import os
+import sys
 
 from calipers.api.retrieve import retrieve_to_report
+from calipers.retrievers import http  # noqa: F401 - loaded here once, not in every fork
 
 
 def run(address: str, questions: list[str], output: str) -> None:
     retrieve_to_report(
         address, questions, k=5, output=output, results="$.hits[*]", workers=4, timeout=5, retries=1
     )
+
+
+def serve() -> None:
+    for line in sys.stdin:
+        number = os.fork()
+        if number == 0:
+            run(*json.loads(line))
+            os._exit(0)
+        sys.stdout.write(f"{number}\n")
+        sys.stdout.flush()
+        _, status = os.waitpid(number, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    serve()
