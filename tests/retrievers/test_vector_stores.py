@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from calipers.api.retrieve import retrieve
+from calipers.errors import InvalidInput, RetrieverFailed
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+TEXTS = ["the war began", "Anna held a party", "peace came", "an army marched"]
+IDS = [f"d{i}" for i in range(4)]
+
+
+def embed(text):
+    vector = np.array([text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnop"])
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def first_items(run):
+    return run.frame.filter(rank=1)["item"].to_list()
+
+
+def faiss_index():
+    faiss = pytest.importorskip("faiss", reason="needs faiss-cpu")
+    index = faiss.IndexFlatIP(16)
+    index.add(np.stack([embed(text) for text in TEXTS]))
+    return index
+
+
+def test_faiss_with_ids_and_texts():
+    run = retrieve(faiss_index(), TEXTS, k=10, ids=IDS, texts=TEXTS, embed=embed)
+    assert first_items(run) == IDS
+    assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
+    assert run.frame.filter(rank=1)["score"].to_list() == pytest.approx([1.0] * 4)
+    assert run.frame.height == 16
+
+
+def test_faiss_without_ids_gives_row_numbers():
+    assert first_items(retrieve(faiss_index(), TEXTS, k=1, embed=embed)) == ["0", "1", "2", "3"]
+
+
+def test_faiss_and_what_it_needs():
+    with pytest.raises(InvalidInput, match="A FAISS index searches by vectors"):
+        retrieve(faiss_index(), TEXTS)
+    with pytest.raises(InvalidInput, match="holds 4 vectors and ids has 2"):
+        retrieve(faiss_index(), TEXTS, embed=embed, ids=["a", "b"])
+    with pytest.raises(
+        RetrieverFailed, match="has 3 numbers and the FAISS index holds vectors of 16"
+    ):
+        retrieve(faiss_index(), TEXTS, embed=lambda text: [1, 2, 3])
+
+
+def test_faiss_that_finds_fewer():
+    faiss = pytest.importorskip("faiss", reason="needs faiss-cpu")
+    quantizer = faiss.IndexFlatIP(16)
+    index = faiss.IndexIVFFlat(quantizer, 16, 4, faiss.METRIC_INNER_PRODUCT)
+    vectors = np.stack([embed(text) for text in TEXTS])
+    index.train(vectors)
+    index.add(vectors)
+    run = retrieve(index, TEXTS, k=4, ids=IDS, embed=embed)
+    assert first_items(run) == IDS
+    assert run.report.short == 4
+
+
+def test_chroma():
+    chromadb = pytest.importorskip("chromadb", reason="needs chromadb")
+    client = chromadb.EphemeralClient()
+    collection = client.get_or_create_collection("texts", embedding_function=None)
+    collection.upsert(
+        ids=IDS, documents=TEXTS, embeddings=[embed(text).tolist() for text in TEXTS],
+        metadatas=[{"source": f"book{i}"} for i in range(4)],
+    )  # fmt: skip
+    run = retrieve(collection, TEXTS, k=2, embed=embed)
+    assert first_items(run) == IDS
+    assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
+    assert run.frame.filter(rank=1)["document"].to_list() == [f"book{i}" for i in range(4)]
+
+
+def test_qdrant():
+    qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    models = qdrant.models
+    client = qdrant.QdrantClient(":memory:")
+    client.create_collection(
+        "texts", vectors_config=models.VectorParams(size=16, distance=models.Distance.COSINE)
+    )
+    client.upsert("texts", [
+        models.PointStruct(
+            id=i, vector=embed(text).tolist(), payload={"text": text, "doc_id": "book"}
+        )
+        for i, text in enumerate(TEXTS)
+    ])  # fmt: skip
+    run = retrieve(client, TEXTS, k=2, collection="texts", embed=embed, workers=1)
+    assert first_items(run) == ["0", "1", "2", "3"]
+    assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
+    assert run.frame["document"].unique().to_list() == ["book"]
+    with pytest.raises(InvalidInput, match="without a collection"):
+        retrieve(client, TEXTS, embed=embed)
+
+
+def test_lancedb(tmp_path):
+    lancedb = pytest.importorskip("lancedb", reason="needs lancedb")
+    table = lancedb.connect(tmp_path).create_table(
+        "texts",
+        [{"id": i, "text": t, "vector": embed(t)} for i, t in zip(IDS, TEXTS, strict=True)],
+    )
+    run = retrieve(table, TEXTS, k=2, embed=embed)
+    assert first_items(run) == IDS
+    assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
+    assert run.frame.filter(rank=1)["score"].to_list() == pytest.approx([0.0] * 4, abs=1e-6)
