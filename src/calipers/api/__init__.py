@@ -11,9 +11,11 @@ from calipers.api.draft import draft
 from calipers.api.evaluate import evaluate
 from calipers.api.gate import gate
 from calipers.api.index_recall import index_recall
+from calipers.api.judge import judge
 from calipers.api.levels import levels
 from calipers.api.metrics import metrics
 from calipers.api.misses import misses
+from calipers.api.questions import write_questions
 from calipers.api.resolve import resolve
 from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
 from calipers.api.slices import slices
@@ -30,6 +32,7 @@ __all__ = [
     "evaluate",
     "gate",
     "index_recall",
+    "judge",
     "levels",
     "metrics",
     "misses",
@@ -42,4 +45,5 @@ __all__ = [
     "save_baseline",
     "slices",
     "sweep",
+    "write_questions",
 ]

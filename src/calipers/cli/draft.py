@@ -58,8 +58,10 @@ def command(
     if as_json:
         print_json(found.to_dict())
         return
+    from rich.text import Text
+
     from calipers.present.agreement import draft_lines
 
     screen = console()
     for line in draft_lines(found, output):
-        screen.print(line, markup=False)
+        screen.print(Text(line))

@@ -99,6 +99,40 @@ def json_option(function: F) -> F:
     )
 
 
+def model_options(function: F) -> F:
+    """Which language model, where, and how patiently it is asked."""
+    return apply(
+        click.option(
+            "--endpoint", required=True, metavar="ADDRESS",
+            help="An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.",
+        ),
+        click.option("--model", required=True, metavar="NAME", help="As the endpoint calls it."),
+        click.option(
+            "--key-env", metavar="VARIABLE",
+            help="The environment variable that holds the key; it is never written anywhere.",
+        ),
+        click.option(
+            "--cache", default=".calipers/answers", show_default=True, metavar="FOLDER",
+            help="Keep answers here, and ask no prompt twice.",
+        ),
+        click.option("--no-cache", is_flag=True, help="Keep no answers."),
+        click.option(
+            "--workers", type=int, default=4, show_default=True, metavar="N",
+            help="Prompts asked at a time.",
+        ),
+        click.option(
+            "--timeout", type=float, default=60.0, show_default=True, metavar="SECONDS",
+            help="Per prompt.",
+        ),
+        click.option(
+            "--retries", type=int, default=2, show_default=True, metavar="N",
+            help="For lost connections, timeouts, 429 and 5xx; with a growing pause.",
+        ),
+        click.option("--rate", type=float, metavar="N", help="Prompts per second at most."),
+        click.option("--max-errors", type=int, metavar="N", help="Stop when more than N fail."),
+    )(function)  # fmt: skip
+
+
 def config_option(function: F) -> F:
     """--config."""
     return click.option(
