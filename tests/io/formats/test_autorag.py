@@ -1,6 +1,7 @@
 import polars as pl
 import pytest
 
+import calipers
 from calipers.errors import InvalidInput
 from tests.io.formats.expect import FIXTURES, results, targets, texts
 
@@ -48,9 +49,11 @@ def test_what_it_retrieved_stands_beside():
         results([{**row, "retrieve_scores": [0.5]}])
 
 
-def test_an_item_in_two_lists_cannot_be_held_and_is_an_error():
-    with pytest.raises(InvalidInput, match=r"'a' stands in the lists 1 and 2 at data\[0\]"):
-        targets([{"query": "q", "retrieval_gt": [["a", "b"], ["a"]]}])
+def test_an_item_that_is_an_alternative_twice_serves_both_lists():
+    row = {"query": "q", "retrieval_gt": [["a", "b"], ["a", "c"]]}
+    assert len(targets([row])) == 4
+    found = calipers.evaluate([{**row, "retrieved_ids": ["a"]}], metrics="recall@1,full_recall@1")
+    assert [found["recall@1"].mean, found["full_recall@1"].mean] == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("given", [7, [["a"], "b"], [[["a"]]], {"a": 1}])

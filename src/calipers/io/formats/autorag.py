@@ -51,19 +51,10 @@ def _record(row: Question, at: At) -> Record:
 
 
 def _targets(row: Question, at: At) -> list[Id | Target]:
-    """Alternatives share a group; a list alone in its group needs no name for it."""
-    groups = _groups(row.retrieval_gt, at)
-    owner: dict[str, int] = {}
+    """Alternatives share a group; an item may be an alternative in several."""
     targets: list[Id | Target] = []
-    for number, group in enumerate(groups, start=1):
+    for number, group in enumerate(_groups(row.retrieval_gt, at), start=1):
         for item in dict.fromkeys(str(one) for one in group):
-            if item in owner:
-                raise InvalidInput(
-                    f"The item {item!r} stands in the lists {owner[item]} and {number} at "
-                    f"{at()}.retrieval_gt; an item can be an alternative in one list only, so "
-                    "leave it in one of them."
-                )
-            owner[item] = number
             targets.append(Target(id=item, group=str(number) if len(group) > 1 else None))
     return targets
 
