@@ -27,6 +27,7 @@ def rows(quick: bool = False) -> list[Row]:
         *_against_peers("TREC files", usual, f"{queries:,} × {depth:,}", ours, patience),
         *_against_peers("many queries", wide, f"{many:,} × {few}", _ours(wide), patience),
         *_against_ourselves(queries, depth, ours),
+        *_twice_the_file(queries, depth),
         *_twice_as_many(many, few),
     ]
 
@@ -54,13 +55,21 @@ def _against_ourselves(queries: int, depth: int, ours: Measured) -> list[Row]:
     same = "Calipers, rows in order"
     unsorted = _ours(trec_files(queries, depth, "unsorted"))
     ungrouped = _ours(trec_files(queries, depth, "ungrouped"))
-    twice = _ours(trec_files(2 * queries, depth))
     wrong = [_differs(ours, other) for other in (unsorted, ungrouped)]
     return [
         compared("rows not sorted by score", size, unsorted, same, ours, wrong[0]),
         compared("rows not grouped by query", size, ungrouped, same, ours, wrong[1]),
-        compared("twice the file", f"{2 * queries:,} × {depth:,}", twice, "Calipers, half", ours),
     ]
+
+
+def _twice_the_file(queries: int, depth: int) -> list[Row]:
+    """Memory must not grow with the file, whether ids are short or long."""
+    found = []
+    for name, prefix in (("short", ""), ("long", "a-chunk-of-the-handbook-")):
+        half, whole = (_ours(trec_files(n, depth, prefix=prefix)) for n in (queries, 2 * queries))
+        size = f"{2 * queries:,} × {depth:,}, {name} ids"
+        found.append(compared("twice the file", size, whole, "Calipers, half", half))
+    return found
 
 
 def _twice_as_many(queries: int, depth: int) -> list[Row]:

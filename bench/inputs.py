@@ -35,16 +35,19 @@ class Files:
         return round(self.run.stat().st_size / 1e6)
 
 
-def trec_files(queries: int, depth: int, order: Order = "sorted", seed: int = 1) -> Files:
+def trec_files(
+    queries: int, depth: int, order: Order = "sorted", *, prefix: str = "", seed: int = 1
+) -> Files:
     """A run of `queries` × `depth` results and its judgements.
 
-    "unsorted" mixes the rows within each query, "ungrouped" those of the whole file.
+    "unsorted" mixes the rows within each query, "ungrouped" those of the whole file. `prefix`
+    makes the ids longer.
     """
     CACHE.mkdir(exist_ok=True)
-    stem = CACHE / f"v{VERSION}-{queries}x{depth}-{seed}"
+    stem = CACHE / f"v{VERSION}-{prefix}{queries}x{depth}-{seed}"
     files = Files(stem.with_suffix(".qrels"), stem.with_suffix(f".{order}.run"))
     if not (files.ground_truth.exists() and files.run.exists()):
-        _write(files, queries, depth, order, seed)
+        _write(files, queries, depth, order, prefix, seed)
     # Read once, so that every tool finds the file in memory.
     files.run.read_bytes()
     return files
@@ -71,13 +74,17 @@ def _nested(frame: pl.DataFrame, number: str) -> dict[str, dict[str, float]]:
     return whole
 
 
-def _write(files: Files, queries: int, depth: int, order: Order, seed: int) -> None:
+def _write(files: Files, queries: int, depth: int, order: Order, prefix: str, seed: int) -> None:
+    longer = pl.format(f"{prefix}{{}}", pl.col("item"))
     random = np.random.default_rng(seed)
     parts: list[pl.DataFrame] = []
     with files.run.open("wb") as run, files.ground_truth.open("wb") as ground_truth:
         for first in range(0, queries, QUERIES_AT_ONCE):
             count = min(QUERIES_AT_ONCE, queries - first)
-            results, judged = _made(random, first, count, depth)
+            results, judged = (
+                frame.with_columns(item=longer) if prefix else frame
+                for frame in _made(random, first, count, depth)
+            )
             _append(
                 judged.select("query", zero=pl.lit(0), item="item", grade="grade"), ground_truth
             )

@@ -34,7 +34,9 @@ def _match(
     ground_truth: GroundTruth, run: Run, policy: Policy, corpus_size: int | None
 ) -> tuple[Matches, Tally]:
     targets = (
-        ground_truth.targets.select("query", "item").with_row_index("target").drop_nulls("item")
+        ground_truth.targets.select("query", "item", code=pl.Series(ground_truth.target_query))
+        .with_row_index("target")
+        .drop_nulls("item")
     )
     sieve = Sieve(targets["query"], targets["item"])
     counting = RunTally(ground_truth, policy.duplicates)
@@ -42,11 +44,12 @@ def _match(
     waiting: list[pl.DataFrame] = []
     for batch in ahead(run.ranked(policy.ties)):
         _check_ids(batch.frame)
-        counting.add(batch)
+        code = np.repeat(counting.add(batch), batch.lengths)
         rows = sieve.passing(batch.hashes)
-        columns = [batch.frame["query"].gather(rows), batch.frame["item"].gather(rows)]
-        columns += [pl.Series("rank", batch.rank[rows]), pl.Series("tied", batch.tied[rows])]
-        waiting.append(pl.DataFrame(columns))
+        # Adding nothing copies the ids: a mere selection keeps all texts of the batch in memory.
+        item = batch.frame["item"].gather(rows) + ""
+        columns = {"code": code[rows], "rank": batch.rank[rows], "tied": batch.tied[rows]}
+        waiting.append(pl.DataFrame({**columns, "item": item}))
         # A join costs nearly as much for few rows as for many, so rows are collected first.
         if sum(frame.height for frame in waiting) > _ROWS_PER_JOIN:
             found.append(_joined(waiting, targets))
@@ -65,7 +68,7 @@ def _match(
 
 
 def _joined(waiting: list[pl.DataFrame], targets: pl.DataFrame) -> pl.DataFrame:
-    edges = pl.concat(waiting).join(targets, on=["query", "item"], how="inner")
+    edges = pl.concat(waiting).join(targets, on=["code", "item"], how="inner")
     return edges.select("target", "rank", "tied")
 
 
