@@ -1,0 +1,1 @@
+"""The history of evaluations: kept in SQLite or PostgreSQL, found again by reference."""

@@ -1,0 +1,204 @@
+"""Care of a history: what is in it, whether it is whole, making it smaller."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, delete, func, select, text
+
+from calipers.analyse.intervals import exact_mean
+from calipers.errors import CalipersError
+from calipers.store.blob import digest_of
+from calipers.store.evaluation import Evaluation, from_moment
+from calipers.store.load import evaluations, load_retrieved, load_scores
+from calipers.store.open import Store
+from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, TAG
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreInfo:
+    """What a history holds and how large it is."""
+
+    place: str
+    kind: str
+    version: str
+    evaluations: int
+    names: int
+    oldest: datetime | None
+    newest: datetime | None
+    bytes: int
+    """Of the file, or of the tables on the server."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        times = {
+            name: None if when is None else when.isoformat(timespec="seconds")
+            for name, when in (("oldest", self.oldest), ("newest", self.newest))
+        }
+        return {
+            "place": self.place, "kind": self.kind, "version": self.version,
+            "evaluations": self.evaluations, "names": self.names, **times, "bytes": self.bytes,
+        }  # fmt: skip
+
+
+def info(store: Store) -> StoreInfo:
+    """The counts and the size."""
+    with store.reading() as connection:
+        n, names, oldest, newest = connection.execute(
+            select(
+                func.count(),
+                func.count(EVALUATION.c.name.distinct()),
+                func.min(EVALUATION.c.saved),
+                func.max(EVALUATION.c.saved),
+            ).select_from(EVALUATION)
+        ).one()
+        size = _size(connection)
+    return StoreInfo(
+        place=store.place.shown,
+        kind=store.place.kind,
+        version=HEAD,
+        evaluations=n,
+        names=names,
+        oldest=None if oldest is None else from_moment(oldest),
+        newest=None if newest is None else from_moment(newest),
+        bytes=size,
+    )
+
+
+def _size(connection: Connection) -> int:
+    if connection.dialect.name == "sqlite":
+        pages, size = (
+            connection.execute(text(f"PRAGMA {name}")).scalar_one()
+            for name in ("page_count", "page_size")
+        )
+        return int(pages * size)
+    tables = "', '".join(table.name for table in EVALUATION.metadata.sorted_tables)
+    statement = f"SELECT sum(pg_total_relation_size(t::regclass)) FROM unnest(ARRAY['{tables}']) t"  # noqa: S608 - our own table names
+    return int(connection.execute(text(statement)).scalar_one())
+
+
+def problems(store: Store) -> Iterator[str]:
+    """One sentence for everything that is not as it was written; none: the history is whole."""
+    with store.reading() as connection:
+        broken = list(_database_problems(connection))
+        if not broken:
+            broken += _damaged_contents(connection)
+    yield from broken
+    if broken:
+        return
+    for evaluation in evaluations(store):
+        yield from _evaluation_problems(store, evaluation)
+
+
+def _database_problems(connection: Connection) -> Iterator[str]:
+    if connection.dialect.name != "sqlite":
+        return
+    for row in connection.execute(text("PRAGMA integrity_check")).scalars():
+        if row != "ok":
+            yield f"The file is damaged: {row}."
+    for row in connection.execute(text("PRAGMA foreign_key_check")).all():
+        yield f"A row of {row[0]} belongs to nothing in {row[2]}."
+
+
+def _damaged_contents(connection: Connection) -> list[str]:
+    found = []
+    rows = connection.execution_options(stream_results=True).execute(select(CONTENT))
+    for row in rows:
+        if digest_of(bytes(row.bytes)) != row.digest:
+            owners = connection.execute(
+                select(EVALUATION.c.id, EVALUATION.c.name, PART.c.kind)
+                .join(PART, PART.c.evaluation == EVALUATION.c.number)
+                .where(PART.c.digest == row.digest)
+            ).all()
+            shown = ", ".join(f"{one.name} ({one.id[:8]})" for one in owners[:3]) or "nothing"
+            kind = owners[0].kind if owners else "content"
+            more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
+            found.append(f"The {kind} of {shown}{more} are damaged.")
+    return found
+
+
+def _evaluation_problems(store: Store, evaluation: Evaluation) -> Iterator[str]:
+    try:
+        scores = load_scores(store, evaluation)
+        if "results" in _kinds(store, evaluation):
+            load_retrieved(store, evaluation)
+    except CalipersError as error:
+        yield str(error)
+        return
+    whose = f"{evaluation.name} ({evaluation.short})"
+    if len(scores) != evaluation.queries:
+        yield f"{whose} says {evaluation.queries} queries and holds {len(scores)}."
+    for name, summary in evaluation.summaries.items():
+        column = scores.of(name)
+        defined = column[~np.isnan(column)]
+        mean = exact_mean(defined) if defined.size else None
+        if mean != summary.mean:
+            yield f"The mean of {name} in {whose} is not that of its queries."
+
+
+def _kinds(store: Store, evaluation: Evaluation) -> list[str]:
+    with store.reading() as connection:
+        statement = select(PART.c.kind).where(PART.c.evaluation == evaluation.number)
+        return list(connection.execute(statement).scalars())
+
+
+def prunable(
+    store: Store,
+    *,
+    keep: int | None = None,
+    before: datetime | None = None,
+    name: str | None = None,
+    tagged: bool = False,
+) -> list[Evaluation]:
+    """Evaluations that may go: older than ``before``, and not among the latest ``keep``.
+
+    ``keep`` counts for each name. The latest of a name always stays, and so does what is tagged
+    unless ``tagged`` is true.
+    """
+    seen: dict[str, int] = {}
+    chosen = []
+    for evaluation in evaluations(store, name=name, metrics=()):
+        seen[evaluation.name] = seen.get(evaluation.name, 0) + 1
+        if seen[evaluation.name] <= max(keep or 1, 1):
+            continue
+        if before is not None and evaluation.saved >= before:
+            continue
+        if evaluation.tags and not tagged:
+            continue
+        chosen.append(evaluation)
+    return chosen
+
+
+def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
+    """Remove evaluations, and the contents that no other needs, in one transaction."""
+    with store.writing() as connection:
+        if connection.dialect.name == "postgresql":
+            # Whoever saves begins with the evaluation, so this waits for all that have begun:
+            # none of them may lose a content that it found in place.
+            connection.execute(text("LOCK TABLE calipers_evaluation IN EXCLUSIVE MODE"))
+        numbers = [evaluation.number for evaluation in chosen]
+        for i in range(0, len(numbers), 500):
+            some = numbers[i : i + 500]
+            for table in (TAG, PART):
+                connection.execute(delete(table).where(table.c.evaluation.in_(some)))
+            connection.execute(delete(EVALUATION).where(EVALUATION.c.number.in_(some)))
+        drop_unused(connection)
+
+
+def drop_unused(connection: Connection) -> int:
+    """Remove contents that belong to no evaluation; returns how many."""
+    used = select(PART.c.digest)
+    return connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(used))).rowcount
+
+
+def vacuum(store: Store) -> tuple[int, int]:
+    """Give unused space back; the size before and after."""
+    before = info(store).bytes
+    if store.place.kind == "sqlite":
+        store.outside("VACUUM")
+    else:
+        names = ", ".join(table.name for table in EVALUATION.metadata.sorted_tables)
+        store.outside(f"VACUUM (FULL, ANALYZE) {names}")
+    return before, info(store).bytes

@@ -1,0 +1,103 @@
+"""Everything from one history into another, without loss."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from calipers.errors import WriteFailed
+from calipers.store.open import Store
+from calipers.store.record import Record
+from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
+from calipers.store.write import write_on
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a copy did."""
+
+    source: str
+    target: str
+    copied: int
+    present: int
+    """Evaluations that the target had already."""
+    fingerprint: str
+    """Of everything that was copied, the same on both sides."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "source": self.source, "target": self.target, "copied": self.copied,
+            "present": self.present, "fingerprint": self.fingerprint,
+        }  # fmt: skip
+
+
+def copy(source: Store, target: Store) -> Copied:
+    """Bring the evaluations that the target lacks, in one transaction, and compare afterwards."""
+    with source.reading() as reading:
+        ids = list(
+            reading.execute(
+                select(EVALUATION.c.id).order_by(EVALUATION.c.saved, EVALUATION.c.number)
+            ).scalars()
+        )
+        with target.writing() as writing:
+            there = set(writing.execute(select(EVALUATION.c.id)).scalars())
+            missing = [one for one in ids if one not in there]
+            digests = {}
+            for one in missing:
+                record = _record(reading, one)
+                digests[one] = _digest(record)
+                write_on(writing, record)
+            for one in missing:
+                if _digest(_record(writing, one)) != digests[one]:
+                    raise WriteFailed(
+                        f"The evaluation {one} did not arrive in {target.place.shown} as it is in "
+                        f"{source.place.shown}; nothing was copied. The source may be damaged: "
+                        "look with `calipers store check`."
+                    )
+    return Copied(
+        source.place.shown, target.place.shown, len(missing), len(ids) - len(missing),
+        hashlib.sha256("".join(sorted(digests.values())).encode()).hexdigest()[:32],
+    )  # fmt: skip
+
+
+def _record(connection: Connection, one: str) -> Record:
+    row = dict(
+        connection.execute(select(EVALUATION).where(EVALUATION.c.id == one)).mappings().one()
+    )
+    number = row.pop("number")
+    row.pop("id")
+    tags = connection.execute(
+        select(TAG.c.name, TAG.c.value).where(TAG.c.evaluation == number).order_by(TAG.c.name)
+    )
+    summaries = connection.execute(
+        select(SUMMARY).where(SUMMARY.c.evaluation == number).order_by(SUMMARY.c.position)
+    ).mappings()
+    parts = connection.execute(
+        select(PART.c.kind, CONTENT.c.digest, CONTENT.c.bytes)
+        .join(CONTENT, CONTENT.c.digest == PART.c.digest)
+        .where(PART.c.evaluation == number)
+    )
+    return Record(
+        one,
+        row,
+        {found.name: found.value for found in tags},
+        [_without(found, ("evaluation", "position")) for found in summaries],
+        {found.kind: (found.digest, bytes(found.bytes)) for found in parts},
+    )
+
+
+def _without(row: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def _digest(record: Record) -> str:
+    """A fingerprint of everything in a record; floats by all their digits."""
+    contents = {
+        kind: hashlib.sha256(content).hexdigest() for kind, (_, content) in record.contents.items()
+    }
+    whole = [record.id, record.row, record.tags, record.summaries, contents]
+    return hashlib.sha256(msgspec.json.encode(whole, order="deterministic")).hexdigest()

@@ -1,0 +1,55 @@
+"""Which commit was measured, asked of git where there is one."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PATIENCE_SECONDS = 10
+# Build servers check out a commit, not a branch; they say the branch in the environment. The
+# source of a pull request goes before the ref that was made for it.
+BRANCH_VARIABLES = (
+    "GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",
+    "CI_COMMIT_REF_NAME", "BITBUCKET_BRANCH", "CIRCLE_BRANCH", "BUILDKITE_BRANCH",
+    "BUILD_SOURCEBRANCHNAME", "BRANCH_NAME",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GitState:
+    """A commit, its branch, and whether files were changed beyond it; None where unknown."""
+
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool | None = None
+
+
+def git_state(
+    folder: str | Path | None = None, environment: Mapping[str, str] | None = None
+) -> GitState:
+    """The state of the repository that a folder (default: the working folder) lies in."""
+    where = Path(folder or Path.cwd())
+    commit = _git(where, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return GitState()
+    branch = _git(where, "symbolic-ref", "--short", "HEAD")
+    if branch is None:
+        known = os.environ if environment is None else environment
+        branch = next((known[name] for name in BRANCH_VARIABLES if known.get(name)), None)
+    # Files that git does not know (results, the history itself) do not change what was measured.
+    changed = _git(where, "status", "--porcelain", "--untracked-files=no")
+    return GitState(commit, branch, None if changed is None else bool(changed))
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    # A repository may configure a program that git starts by itself; it has no business here.
+    command = ["git", "-c", "core.fsmonitor=false", "--no-optional-locks", *arguments]
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed words, no shell
+            command, cwd=folder, capture_output=True, timeout=PATIENCE_SECONDS, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else None

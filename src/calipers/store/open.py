@@ -1,0 +1,230 @@
+"""Opening a history: connecting, recognising it, bringing its tables up to date."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from calipers.errors import CalipersError, InvalidInput, MissingExtra, UnreadableFile
+from calipers.store.complaints import read_complaint, write_complaint
+from calipers.store.place import Place, locate
+from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
+
+PATIENCE_SECONDS = 30.0
+"""How long to wait while somebody else writes."""
+APPLICATION_ID = 0x43414C50
+"""Written into the head of an SQLite file ("CALP"), so that tools can tell what it is."""
+_LOCK = 0x43414C50
+"""The number under which PostgreSQL lets one process at a time change the tables."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """A history whose tables are up to date. Nothing stays connected between two uses."""
+
+    place: Place
+    engine: Engine
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the history from beginning to end."""
+        options = {} if self.place.kind == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        with (
+            _spoken(self.place, writing=False),
+            self.engine.connect().execution_options(**options) as connection,
+        ):
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection whose changes become visible all at once, or not at all."""
+        with _spoken(self.place, writing=True), self._transaction() as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self.engine.connect().execution_options(writes=True) as connection:
+            with connection.begin():
+                yield connection
+
+    def outside(self, statement: str) -> None:
+        """Run a statement that no transaction may hold, such as VACUUM."""
+        with (
+            _spoken(self.place, writing=True),
+            self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+        ):
+            connection.execute(text(statement))
+
+
+def open_store(given: str | os.PathLike[str] | None = None, *, create: bool = False) -> Store:
+    """The history that is named or found, ready to use; with ``create`` also a new one."""
+    return open_place(locate(given, create=create), create=create)
+
+
+def open_place(place: Place, *, create: bool = False) -> Store:
+    """The history at a place, its tables brought up to date."""
+    if place.path is not None:
+        _check_file(place, place.path, create=create)
+    store = Store(place, _engine(place, create=create))
+    with store.reading() as connection:
+        version = _version(connection, place)
+    if version is None and not create:
+        raise UnreadableFile(
+            f"The history {place.shown} is empty: no evaluation was ever saved there. Save one "
+            "with `calipers eval … --save NAME`."
+        )
+    if version != HEAD:
+        migrate(store)
+    return store
+
+
+def migrate(store: Store, to: str = HEAD) -> None:
+    """Bring the tables to a version, in one transaction that one process at a time may hold."""
+    import warnings
+
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    folder = str(Path(__file__).parent / "migrations")
+    config.set_main_option("script_location", folder.replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    with store.writing() as connection:
+        if store.place.kind == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        if _version(connection, store.place) == to:
+            return
+        config.attributes["connection"] = connection
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            command.upgrade(config, to)
+        if store.place.kind == "sqlite":
+            connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID}"))
+
+
+def _version(connection: Connection, place: Place) -> str | None:
+    """The version of the tables; None where there are none; foreign ones are refused."""
+    tables = inspect(connection).get_table_names()
+    if VERSION_TABLE not in tables:
+        if place.kind == "sqlite" and tables:
+            raise UnreadableFile(
+                f"{place.shown} is no history of Calipers but an SQLite database of something "
+                f"else: it holds {', '.join(sorted(tables)[:3])}; name another file."
+            )
+        return None
+    row = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).first()  # noqa: S608 - a constant
+    version = None if row is None else str(row[0])
+    if version is not None and version not in VERSIONS:
+        raise InvalidInput(
+            f"The history {place.shown} was written by a newer version of Calipers: its tables "
+            f"have version {version}, and this Calipers knows versions up to {HEAD}. Install the "
+            "newer one: pip install --upgrade calipers"
+        )
+    return version
+
+
+def _check_file(place: Place, path: Path, *, create: bool) -> None:
+    if path.is_dir():
+        raise InvalidInput(f"The history {place.shown} is a folder; name a file in it.")
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except FileNotFoundError:
+        if not create:
+            raise UnreadableFile(
+                f"There is no history {place.shown}; check the path, or save an evaluation there "
+                "with `calipers eval … --save NAME --store PATH`."
+            ) from None
+        _make_folder(place, path.parent)
+        return
+    except OSError as error:
+        raise UnreadableFile(
+            f"The history {place.shown} cannot be read: {error.strerror}; check its permissions."
+        ) from error
+    if head and head != b"SQLite format 3\x00":
+        raise UnreadableFile(
+            f"{place.shown} is no history of Calipers: it is not an SQLite database; name another "
+            "file."
+        )
+
+
+def _make_folder(place: Place, folder: Path) -> None:
+    from calipers.errors import WriteFailed
+    from calipers.store.place import FOLDER
+
+    try:
+        folder.mkdir(exist_ok=True)
+        ignore = folder / ".gitignore"
+        if folder.name == FOLDER and not ignore.exists():
+            # The history changes with every evaluation and is binary: nothing for git.
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise WriteFailed(
+            f"The history {place.shown} cannot be made: {error.strerror}; create the folder, or "
+            "name another with --store."
+        ) from error
+
+
+def _engine(place: Place, *, create: bool) -> Engine:
+    if place.kind == "postgresql":
+        return _postgresql(place)
+    path = place.path
+    if path is None:
+        raise InvalidInput("A history in SQLite needs a file.")
+    address = f"{path.as_uri()}?mode={'rwc' if create else 'rw'}"
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: sqlite3.connect(address, uri=True, timeout=PATIENCE_SECONDS),
+        poolclass=NullPool,
+    )
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: Any, _: object) -> None:
+    # Python's driver would begin transactions late and commit before changing tables; here
+    # SQLAlchemy says when, so that a migration too is one transaction.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _on_begin(connection: Connection) -> None:
+    # A writer takes its lock at once: two that both read first and write later would deadlock.
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _postgresql(place: Place) -> Engine:
+    try:
+        import psycopg  # noqa: F401 - only whether it is there
+    except ImportError:
+        raise MissingExtra(
+            "A history in PostgreSQL needs the library psycopg: pip install 'calipers[postgres]'"
+        ) from None
+    engine = create_engine(place.address, poolclass=NullPool, connect_args={"connect_timeout": 10})
+    event.listen(engine, "begin", _on_begin_postgresql)
+    return engine
+
+
+def _on_begin_postgresql(connection: Connection) -> None:
+    milliseconds = int(PATIENCE_SECONDS * 1000)
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+
+
+@contextmanager
+def _spoken(place: Place, *, writing: bool) -> Iterator[None]:
+    """Errors of the database as sentences of ours, without any password."""
+    try:
+        yield
+    except CalipersError:
+        raise
+    except SQLAlchemyError as error:
+        complaint = write_complaint if writing else read_complaint
+        raise complaint(place, error) from None

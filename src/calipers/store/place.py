@@ -1,0 +1,151 @@
+"""Where a history is: a file or a database, named by the user or found from the working folder."""
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote, unquote
+
+from calipers.config import find_config
+from calipers.errors import InvalidInput, UnreadableFile
+
+FOLDER = ".calipers"
+FILE = "history.db"
+VARIABLE = "CALIPERS_STORE"
+HIDDEN = "***"
+ALLOWED = "a path, sqlite:///path, or postgresql://user@host/database"
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SECRET_PARAMETER = re.compile(r"([?&][^=&]*(?:pass|secret|key|token)[^=&]*=)([^&#\s]*)", re.I)
+_WORDS = re.compile(r"(\b(?:password|passfile|sslpassword)\s*=\s*)('[^']*'|\S+)", re.I)
+
+
+@dataclass(frozen=True)
+class Place:
+    """One history: what kind of database, and how to speak of it without its password."""
+
+    kind: Literal["sqlite", "postgresql"]
+    shown: str
+    """The path or address as it may appear in any output."""
+    path: Path | None = None
+    address: str = field(default="", repr=False)
+    """The address with everything in it; never to be shown."""
+
+    def redact(self, text: str) -> str:
+        """A driver's message without the password, however the driver writes it."""
+        for secret in _secrets(self.address):
+            for form in (secret, quote(secret, safe=""), unquote(secret)):
+                text = text.replace(form, HIDDEN)
+        return _WORDS.sub(rf"\1{HIDDEN}", text)
+
+
+def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False) -> Place:
+    """The history that the caller names, or the environment, the configuration, a folder above.
+
+    With ``create`` a history that does not exist yet has a place too: beside ``.git``, or in the
+    working folder.
+    """
+    if given is not None:
+        return place_of(os.fspath(given))
+    if named := os.environ.get(VARIABLE, "").strip():
+        return place_of(named)
+    configured = find_config().shared.get("store")
+    if configured is not None:
+        return place_of(configured)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / FOLDER / FILE).is_file():
+            return _file(folder / FOLDER / FILE)
+    if not create:
+        raise UnreadableFile(
+            f"There is no history: no {FOLDER}/{FILE} in {here} or in a folder above it. Save an "
+            "evaluation with `calipers eval … --save NAME`, or name a history with --store or "
+            f"{VARIABLE}."
+        )
+    roots = [folder for folder in (here, *here.parents) if (folder / ".git").exists()]
+    return _file((roots[0] if roots else here) / FOLDER / FILE)
+
+
+def place_of(text: str) -> Place:
+    """The place that a path or an address names.
+
+    >>> place_of("postgres://ann:secret@db/team").shown
+    'postgresql://ann:***@db/team'
+    >>> place_of("mysql://ann:secret@db/team")
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: The history mysql://ann:***@db/team is in a database that \
+Calipers cannot use; a history is a path, sqlite:///path, or postgresql://user@host/database.
+    """
+    found = _SCHEME.match(text)
+    if not text.strip() or "\x00" in text:
+        raise InvalidInput(f"The name of the history is empty; it is {ALLOWED}.")
+    if not found:
+        return _file(Path(text).expanduser())
+    scheme, rest = found[1].lower(), text[found.end() :]
+    if scheme in ("postgres", "postgresql") or scheme.startswith("postgresql+"):
+        return _postgresql(rest)
+    if scheme != "sqlite":
+        raise InvalidInput(
+            f"The history {without_password(text)} is in a database that Calipers cannot use; "
+            f"a history is {ALLOWED}."
+        )
+    if not rest.startswith("/") or rest in ("/", "/:memory:"):
+        raise InvalidInput(
+            f"The history {text} names no file; write sqlite:///history.db for a file here, or "
+            "sqlite:////folder/history.db for one anywhere."
+        )
+    return _file(Path(unquote(rest[1:])))
+
+
+def without_password(address: str) -> str:
+    """An address fit for output: the password and every parameter that looks secret hidden.
+
+    >>> without_password("postgresql://ann:p@ss/w:rd@db:5432/team?sslpassword=x&sslmode=require")
+    'postgresql://ann:***@db:5432/team?sslpassword=***&sslmode=require'
+    """
+    scheme, separator, rest = address.partition("://")
+    # A password may itself hold an at sign: everything before the last one belongs to it.
+    before, _, query = rest.partition("?")
+    user, at, host = before.rpartition("@")
+    name, colon, _ = user.partition(":")
+    shown = f"{name}{colon}{HIDDEN if colon else ''}{at}{host}" + (f"?{query}" if query else "")
+    return scheme + separator + _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", shown)
+
+
+def _secrets(address: str) -> list[str]:
+    _, _, rest = address.partition("://")
+    before, _, query = rest.partition("?")
+    user = before.rpartition("@")[0]
+    found = [user.partition(":")[2]]
+    found += [value for _, value in _SECRET_PARAMETER.findall(f"?{query}")]
+    return [secret for secret in found if secret]
+
+
+def _postgresql(rest: str) -> Place:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    address = f"postgresql+psycopg://{rest}"
+    shown = without_password(f"postgresql://{rest}")
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or not url.database:
+        raise InvalidInput(
+            f"The history {shown} is no address of a database; write "
+            "postgresql://user@host:5432/database, with special characters of the password as "
+            "%40 and the like."
+        )
+    return Place("postgresql", shown, address=address)
+
+
+def _file(path: Path) -> Place:
+    absolute = path.absolute()
+    try:
+        shown = str(absolute.relative_to(Path.cwd()))
+    except ValueError:
+        shown = str(absolute)
+    return Place("sqlite", shown, path=absolute)

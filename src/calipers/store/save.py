@@ -1,0 +1,207 @@
+"""From scores to a record: everything that is kept of an evaluation, packed."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.analyse.cuts import cut
+from calipers.analyse.summary import summarise
+from calipers.model.fingerprint import RankingFingerprint
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.ranking import NotGroupedError
+from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.scores import Scores, Summary
+from calipers.store.blob import digest_of, pack
+from calipers.store.evaluation import moment
+from calipers.store.git import GitState
+from calipers.store.record import Record, check_name, check_tags, new_id
+
+DEPTH = 100
+"""Results beyond this rank, and beyond every cut-off in use, are not kept."""
+MOST_VALUES = 20
+"""A tag with more values than this has no summaries of its own; they can be made on demand."""
+LONGEST_LABEL = 200
+SHARED = ("query", "text", "targets")
+"""What is known of a query before anything was retrieved: the same from night to night."""
+TAG = "tag."
+JUDGEMENTS = "judgements"
+
+
+def record_of(
+    scores: Scores,
+    name: str,
+    *,
+    tags: Mapping[str, str] | None = None,
+    git: GitState | None = None,
+    ground_truth: GroundTruth | None = None,
+    run: Run | None = None,
+    corpus: str | None = None,
+    now: datetime | None = None,
+) -> Record:
+    """The record of an evaluation.
+
+    With the ``ground_truth`` it can later be told which judgements changed; with the ``run`` too,
+    what was retrieved is kept. ``corpus`` is the fingerprint of what was searched.
+    """
+    git = git or GitState()
+    row = {
+        "name": check_name(name),
+        "saved": moment(now or datetime.now(UTC)),
+        "calipers": scores.settings["calipers"],
+        "git_commit": git.commit,
+        "git_branch": git.branch,
+        "git_dirty": git.dirty,
+        "queries": len(scores),
+        "ground_truth": scores.fingerprints["ground_truth"],
+        "run": scores.fingerprints["run"],
+        "corpus": corpus,
+        "facts": _json(_facts(scores)).decode(),
+    }
+    contents = {
+        "definitions": _json([asdict(metric) for metric in scores.metrics]),
+        "queries": pack(_queries(scores, ground_truth)),
+        "scores": pack(_scores(scores)),
+    }
+    if ground_truth is not None and run is not None:
+        contents |= _retrieved(scores, ground_truth, run)
+    return Record(
+        new_id(),
+        row,
+        check_tags(tags or {}),
+        list(_summaries(scores)),
+        {kind: (digest_of(content), content) for kind, content in contents.items()},
+    )
+
+
+def corpus_fingerprint(batches: Iterator[pl.DataFrame]) -> str:
+    """The same for the same chunks, whatever their order or file."""
+    sums = RankingFingerprint()
+    for batch in batches:
+        sums.add(batch["id"], batch["text"], np.arange(batch.height))
+    return sums.hexdigest()
+
+
+def _facts(scores: Scores) -> dict[str, Any]:
+    return {
+        "settings": dict(scores.settings),
+        "policy": scores.policy.to_dict(),
+        "audit": asdict(scores.audit),
+        "weights": dict(scores.weights),
+        "fingerprints": dict(scores.fingerprints),
+    }
+
+
+def _queries(scores: Scores, ground_truth: GroundTruth | None) -> pl.DataFrame:
+    frame = scores.queries.select(SHARED)
+    known = pl.lit(None, dtype=pl.String).alias(JUDGEMENTS)
+    if ground_truth is not None:
+        frame = frame.join(_judgements(ground_truth), on="query", how="left", maintain_order="left")
+    else:
+        frame = frame.with_columns(known)
+    return frame.with_columns(tag.alias(TAG + name) for name, tag in scores.tags.items())
+
+
+def _judgements(ground_truth: GroundTruth) -> pl.DataFrame:
+    """A short digest of what should be found, for each query: it tells when that changed."""
+    grades = ground_truth.targets["grade"].to_numpy() + 0.0
+    texts = ground_truth.targets.with_columns(
+        grade=pl.Series(grades.view(np.int64)).cast(pl.String)
+    ).select(
+        "query",
+        row=pl.concat_str(
+            [pl.col(n).cast(pl.String).fill_null("\x00") for n in TARGET_SCHEMA if n != "query"],
+            separator="\x1f",
+        ),
+    )
+    joined = texts.sort("query", "row").group_by("query").agg(pl.col("row").str.join("\x1e"))
+    of_query = ground_truth.queries.select("query").join(joined, on="query", how="left")
+    digests = [
+        hashlib.sha256((row or "").encode()).hexdigest()[:16] for row in of_query["row"].to_list()
+    ]
+    return of_query.select("query", pl.Series(JUDGEMENTS, digests, dtype=pl.String))
+
+
+def _scores(scores: Scores) -> pl.DataFrame:
+    varying = [name for name in scores.queries.columns if name not in SHARED]
+    values = {str(i): scores.values[:, i] for i in range(len(scores.metrics))}
+    return scores.queries.select(varying).with_columns(
+        pl.Series(name, column, dtype=pl.Float64) for name, column in values.items()
+    )
+
+
+def _summaries(scores: Scores) -> Iterator[dict[str, Any]]:
+    for summary in scores.summaries.values():
+        yield _summary(summary, None, None)
+    for tag, column in scores.tags.items():
+        if column.n_unique() > MOST_VALUES:
+            continue
+        for value, mask in cut(scores, tag):
+            part = replace(scores, values=scores.values[mask], queries=scores.queries.filter(mask))
+            for summary in summarise(part):
+                yield _summary(summary, _label(tag), _label(value))
+
+
+def _summary(summary: Summary, tag: str | None, value: str | None) -> dict[str, Any]:
+    interval = summary.interval
+    return {
+        "slice_tag": tag,
+        "slice_value": value,
+        "metric": summary.metric,
+        "mean": summary.mean,
+        "median": summary.median,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "level": interval.level if interval else None,
+        "method": interval.method if interval else None,
+        "n": summary.n,
+        "undefined": summary.undefined,
+    }
+
+
+def _label(text: str) -> str:
+    """The name of a slice as a database takes it; the per-query data has it as it is."""
+    return text.replace("\x00", "␀")[:LONGEST_LABEL]
+
+
+def _retrieved(scores: Scores, ground_truth: GroundTruth, run: Run) -> dict[str, bytes]:
+    """What was to be found and what came back, each text once."""
+    depth = max(DEPTH, scores.audit.depth or 0)
+    try:
+        results = _listing(run, scores, depth)
+    except NotGroupedError:
+        results = _listing(run.grouped(), scores, depth)
+    kept = {"targets": pack(ground_truth.targets)}
+    if "text" in results.columns:
+        texts = results.select("text").unique(maintain_order=True).with_row_index("text_row")
+        results = results.join(
+            texts, on="text", how="left", maintain_order="left", nulls_equal=True
+        ).drop("text")
+        kept["texts"] = pack(texts.select("text"))
+    kept["results"] = pack(results)
+    if run.queries is not None:
+        kept["asked"] = pack(run.queries)
+    return kept
+
+
+def _listing(run: Run, scores: Scores, depth: int) -> pl.DataFrame:
+    measured = scores.queries.select("query")
+    tables = [
+        batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
+        .filter(pl.col("rank") <= depth)
+        .join(measured, on="query", how="semi", maintain_order="left")
+        for batch in run.ranked(scores.policy.ties)
+    ]
+    if not tables:
+        return pl.DataFrame(schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")})
+    whole = pl.concat(tables)
+    return whole.select(name for name in RUN_SCHEMA if name in whole.columns)
+
+
+def _json(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="deterministic")

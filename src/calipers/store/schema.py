@@ -1,0 +1,109 @@
+"""The tables of the history. docs/history.md describes them for people who query them."""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+VERSIONS = ("0001", "0002")
+"""Every version the tables have had, oldest first: one migration each."""
+HEAD = VERSIONS[-1]
+VERSION_TABLE = "calipers_version"
+
+# The names say whose they are: a team's database holds tables of others too.
+METADATA = MetaData()
+
+EVALUATION = Table(
+    "calipers_evaluation",
+    METADATA,
+    # Grows with every save; the id is what people see, and stays the same in another store.
+    Column("number", Integer, primary_key=True),
+    Column("id", String(16), nullable=False, unique=True),
+    Column("name", String(100), nullable=False),
+    # UTC as 2026-01-31T06:00:00.000000Z: readable, sorts as it reads, the same in every database.
+    Column("saved", String(27), nullable=False),
+    Column("calipers", String(40), nullable=False),
+    Column("git_commit", String(64)),
+    Column("git_branch", Text),
+    Column("git_dirty", Boolean),
+    Column("queries", Integer, nullable=False),
+    Column("ground_truth", String(64), nullable=False),
+    Column("run", String(64), nullable=False),
+    Column("corpus", String(64)),
+    # What the result says of itself, as JSON.
+    Column("facts", Text, nullable=False),
+)
+
+TAG = Table(
+    "calipers_tag",
+    METADATA,
+    Column(
+        "evaluation",
+        Integer,
+        ForeignKey("calipers_evaluation.number", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("name", String(100), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+SUMMARY = Table(
+    "calipers_summary",
+    METADATA,
+    Column(
+        "evaluation",
+        Integer,
+        ForeignKey("calipers_evaluation.number", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    # Both null: over all queries.
+    Column("slice_tag", Text),
+    Column("slice_value", Text),
+    Column("metric", Text, nullable=False),
+    Column("mean", Double),
+    Column("median", Double),
+    Column("low", Double),
+    Column("high", Double),
+    Column("level", Double),
+    Column("method", String(20)),
+    Column("n", Integer, nullable=False),
+    Column("undefined", Integer, nullable=False),
+)
+
+# Contents by their SHA-256: what many evaluations share (questions, ground truth, definitions)
+# is kept once.
+CONTENT = Table(
+    "calipers_content",
+    METADATA,
+    Column("digest", String(64), primary_key=True),
+    Column("bytes", LargeBinary, nullable=False),
+)
+
+PART = Table(
+    "calipers_part",
+    METADATA,
+    Column(
+        "evaluation",
+        Integer,
+        ForeignKey("calipers_evaluation.number", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    # definitions, queries, scores; where they were kept: targets, results, texts.
+    Column("kind", String(20), primary_key=True),
+    Column("digest", String(64), ForeignKey("calipers_content.digest"), nullable=False, index=True),
+)
+
+# How evaluations are looked for: the latest of a name, of a branch, of a commit.
+Index("calipers_evaluation_by_name", EVALUATION.c.name, EVALUATION.c.saved, EVALUATION.c.number)
+Index("calipers_evaluation_by_time", EVALUATION.c.saved, EVALUATION.c.number)
+Index("calipers_evaluation_by_commit", EVALUATION.c.git_commit)
