@@ -236,11 +236,9 @@ class Opposed:
         """
         found = Found.of(matches, rel)
         is_irrelevant = ~matches.relevant(rel) & (matches.target_grade >= 0)
-        place = _place(matches.edge_query, matches.edge_rank)
-        irrelevant = np.setdiff1d(
-            place[is_irrelevant[matches.edge_target]],
-            _place(found.holding_query, found.holding_rank),
-        )
+        is_against = _holding(matches, is_irrelevant) & ~_holding(matches, matches.relevant(rel))
+        new = matches.is_new_rank
+        irrelevant = _place(matches.edge_query[new], matches.edge_rank[new])[is_against]
         kept = found.rank < NEVER
         query, rank = found.query[kept], found.rank[kept]
         before_query = np.searchsorted(irrelevant, _place(query, np.zeros_like(rank)))
@@ -252,6 +250,16 @@ class Opposed:
     def n_queries(self) -> int:
         """How many queries there are."""
         return self.n_relevant.size
+
+
+def _holding(matches: Matches, targets: Bools) -> Bools:
+    """Which of the ranks with an edge hold one of these targets."""
+    rank_of_edge = np.cumsum(matches.is_new_rank) - 1
+    counts = np.bincount(
+        rank_of_edge[targets[matches.edge_target]],
+        minlength=np.count_nonzero(matches.is_new_rank),
+    )
+    return counts > 0
 
 
 def _place(query: Ints, rank: Ints) -> Ints:
