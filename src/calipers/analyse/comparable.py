@@ -50,7 +50,7 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
 def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
     yield from _queries(a, first, b, second)
     yield from _judgements(a, first, b, second)
-    yield from _choices(a, first, b, second)
+    yield from different_ways(a, first, b, second)
 
 
 def _queries(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
@@ -94,7 +94,8 @@ def _judgements(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
         )
 
 
-def _choices(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+    """One sentence for each policy, setting, weight or definition in which two results differ."""
     pairs: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], frozenset[str]], ...] = (
         ("policy", first.policy.to_dict(), second.policy.to_dict(), OWN_POLICY),
         ("setting", first.settings, second.settings, WITHOUT_EFFECT),

@@ -10,11 +10,11 @@ from sqlalchemy import Connection, delete, func, select, text
 
 from calipers.analyse.intervals import exact_mean
 from calipers.errors import CalipersError
+from calipers.model.evaluation import Evaluation, from_moment
 from calipers.store.blob import digest_of
-from calipers.store.evaluation import Evaluation, from_moment
 from calipers.store.load import evaluations, load_retrieved, load_scores
 from calipers.store.open import Store
-from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, TAG
+from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, SUMMARY, TAG
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,7 @@ def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
         numbers = [evaluation.number for evaluation in chosen]
         for i in range(0, len(numbers), 500):
             some = numbers[i : i + 500]
-            for table in (TAG, PART):
+            for table in (TAG, PART, SUMMARY):
                 connection.execute(delete(table).where(table.c.evaluation.in_(some)))
             connection.execute(delete(EVALUATION).where(EVALUATION.c.number.in_(some)))
         drop_unused(connection)

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from calipers.errors import WriteFailed
-from calipers.store.open import Store
+from calipers.store.open import Store, spoken
 from calipers.store.record import Record
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 from calipers.store.write import write_on
@@ -48,7 +48,8 @@ def copy(source: Store, target: Store) -> Copied:
             missing = [one for one in ids if one not in there]
             digests = {}
             for one in missing:
-                record = _record(reading, one)
+                with spoken(source.place, writing=False):
+                    record = _record(reading, one)
                 digests[one] = _digest(record)
                 write_on(writing, record)
             for one in missing:

@@ -13,13 +13,13 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.model.arrays import frozen_array
 from calipers.model.audit import Audit
 from calipers.model.dataset import Dataset
+from calipers.model.evaluation import Evaluation, SliceSummary, from_moment, moment
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.interval import Interval
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import MetricFacts, Scores, Summary
 from calipers.store.blob import check, unpack
-from calipers.store.evaluation import Evaluation, SliceSummary, from_moment, moment
 from calipers.store.open import Store
 from calipers.store.save import JUDGEMENTS, TAG
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY
@@ -187,7 +187,7 @@ def _summaries_of(
     metrics: Iterable[str] | None,
     slices: Sequence[str],
 ) -> dict[int, list[Row[Any]]]:
-    chosen = [SUMMARY.c.slice_tag.is_(None)]
+    chosen: list[Any] = [SUMMARY.c.slice_tag.is_(None)]
     if slices:
         chosen = [or_(SUMMARY.c.slice_tag.is_(None), SUMMARY.c.slice_tag.in_(slices))]
     if metrics is not None:

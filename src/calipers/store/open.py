@@ -36,7 +36,7 @@ class Store:
         """A connection that sees one state of the history from beginning to end."""
         options = {} if self.place.kind == "sqlite" else {"isolation_level": "REPEATABLE READ"}
         with (
-            _spoken(self.place, writing=False),
+            spoken(self.place, writing=False),
             self.engine.connect().execution_options(**options) as connection,
         ):
             yield connection
@@ -44,19 +44,21 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes become visible all at once, or not at all."""
-        with _spoken(self.place, writing=True), self._transaction() as connection:
+        with spoken(self.place, writing=True), self._transaction() as connection:
             yield connection
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        with self.engine.connect().execution_options(writes=True) as connection:
-            with connection.begin():
-                yield connection
+        with (
+            self.engine.connect().execution_options(writes=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
 
     def outside(self, statement: str) -> None:
         """Run a statement that no transaction may hold, such as VACUUM."""
         with (
-            _spoken(self.place, writing=True),
+            spoken(self.place, writing=True),
             self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
         ):
             connection.execute(text(statement))
@@ -219,7 +221,7 @@ def _on_begin_postgresql(connection: Connection) -> None:
 
 
 @contextmanager
-def _spoken(place: Place, *, writing: bool) -> Iterator[None]:
+def spoken(place: Place, *, writing: bool) -> Iterator[None]:
     """Errors of the database as sentences of ours, without any password."""
     try:
         yield

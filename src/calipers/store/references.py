@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import and_, func, select
 
 from calipers.errors import InvalidInput
-from calipers.store.evaluation import Evaluation
+from calipers.model.evaluation import Evaluation
 from calipers.store.load import evaluations
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,15 +10,14 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.analyse.cuts import cut
-from calipers.analyse.summary import summarise
+from calipers.analyse.trend import slice_summaries
+from calipers.model.evaluation import moment
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
 from calipers.store.blob import digest_of, pack
-from calipers.store.evaluation import moment
 from calipers.store.git import GitState
 from calipers.store.record import Record, check_name, check_tags, new_id
 
@@ -141,10 +140,8 @@ def _summaries(scores: Scores) -> Iterator[dict[str, Any]]:
     for tag, column in scores.tags.items():
         if column.n_unique() > MOST_VALUES:
             continue
-        for value, mask in cut(scores, tag):
-            part = replace(scores, values=scores.values[mask], queries=scores.queries.filter(mask))
-            for summary in summarise(part):
-                yield _summary(summary, _label(tag), _label(value))
+        for value, summary in slice_summaries(scores, tag):
+            yield _summary(summary, _label(tag), _label(value))
 
 
 def _summary(summary: Summary, tag: str | None, value: str | None) -> dict[str, Any]:

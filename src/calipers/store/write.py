@@ -22,8 +22,8 @@ def write_on(connection: Connection, record: Record) -> int:
 
     The evaluation comes first: whoever removes contents waits for those that have begun.
     """
-    done = connection.execute(insert(EVALUATION).values(id=record.id, **record.row))
-    number = int(done.inserted_primary_key[0])
+    statement = insert(EVALUATION).values(id=record.id, **record.row)
+    number = int(connection.execute(statement.returning(EVALUATION.c.number)).scalar_one())
     _rows(connection, TAG, [{"name": n, "value": v} for n, v in record.tags.items()], number)
     positions = [{"position": i, **row} for i, row in enumerate(record.summaries)]
     _rows(connection, SUMMARY, positions, number)

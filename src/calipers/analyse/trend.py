@@ -1,0 +1,119 @@
+"""Evaluations of one name put in line."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from calipers.analyse.cuts import cut
+from calipers.analyse.slices import HEADLINES
+from calipers.analyse.summary import summarise
+from calipers.model.evaluation import Evaluation
+from calipers.model.scores import Scores, Summary
+from calipers.model.trend import Line, Mark, Point, Trend
+
+
+def trend_of(
+    name: str,
+    evaluations: Iterable[Evaluation],
+    metrics: Sequence[str],
+    by: str | None = None,
+) -> Trend:
+    """The lines of some metrics through evaluations, whatever order they come in.
+
+    With ``by``, one line for each value of that tag; evaluations bring them in ``slices``.
+    """
+    ordered = sorted(evaluations, key=lambda one: (one.saved, one.number))
+    values = _values(ordered, by)
+    return Trend(
+        name,
+        tuple(metrics),
+        by,
+        len(ordered),
+        tuple(
+            Line(metric, by, value, tuple(_points(ordered, metric, by, value)))
+            for metric in metrics
+            for value in values
+        ),
+        tuple(_marks(ordered)),
+    )
+
+
+def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
+    """Every metric over each slice of the queries, with the value that makes the slice."""
+    for value, mask in cut(scores, by):
+        part = replace(
+            scores,
+            values=scores.values[mask],
+            queries=scores.queries.filter(mask),
+            tags={name: tag.filter(mask) for name, tag in scores.tags.items()},
+        )
+        for summary in summarise(part):
+            yield value, summary
+
+
+def headlines(names: Iterable[str]) -> list[str]:
+    """The few metrics to look at where none is named.
+
+    >>> headlines(["recall@1", "recall@10", "precision@10", "mrr", "map"])
+    ['recall@10', 'precision@10', 'mrr']
+    """
+    known = list(names)
+    chosen = ["score"] if "score" in known else []
+    for stem in HEADLINES:
+        same = [name for name in known if name.partition("@")[0].partition("(")[0] == stem]
+        if same:
+            chosen.append(max(same, key=_cutoff))
+    return chosen or known[:4]
+
+
+def changes(evaluations: Sequence[Evaluation]) -> Iterator[tuple[Evaluation, tuple[str, ...]]]:
+    """Each evaluation, oldest first, before which the ground truth or the corpus changed."""
+    for before, after in pairwise(evaluations):
+        what = tuple(_differing(before.fingerprints, after.fingerprints))
+        if what:
+            yield after, what
+
+
+def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    for key, words in (("ground_truth", "ground truth"), ("corpus", "corpus")):
+        # A corpus that was not given is unknown, which is no change.
+        if key in before and key in after and before[key] != after[key]:
+            yield words
+
+
+def _marks(ordered: Sequence[Evaluation]) -> Iterator[Mark]:
+    for evaluation, what in changes(ordered):
+        yield Mark(evaluation.id, evaluation.saved, what)
+
+
+def _values(ordered: Sequence[Evaluation], by: str | None) -> list[str | None]:
+    if by is None:
+        return [None]
+    found = {one.value for evaluation in ordered for one in evaluation.slices if one.tag == by}
+    return [*sorted(found)]
+
+
+def _points(
+    ordered: Sequence[Evaluation], metric: str, by: str | None, value: str | None
+) -> Iterator[Point]:
+    for one in ordered:
+        summary = one.summaries.get(metric) if by is None else _slice(one, metric, by, value or "")
+        if summary is None or summary.mean is None:
+            continue
+        interval = summary.interval
+        yield Point(
+            one.id, one.saved, one.commit, summary.mean,
+            interval.low if interval else None, interval.high if interval else None, summary.n,
+        )  # fmt: skip
+
+
+def _slice(one: Evaluation, metric: str, by: str, value: str) -> Summary | None:
+    for part in one.slices:
+        if (part.tag, part.value, part.summary.metric) == (by, value, metric):
+            return part.summary
+    return None
+
+
+def _cutoff(name: str) -> int:
+    digits = name.rpartition("@")[2]
+    return int(digits) if digits.isdigit() else 0

@@ -1,0 +1,75 @@
+"""How metrics moved from evaluation to evaluation."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from calipers.model.evaluation import moment
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation on a line."""
+
+    id: str
+    saved: datetime
+    commit: str | None
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric over time, over all queries or those with one value of a tag."""
+
+    metric: str
+    tag: str | None
+    value: str | None
+    points: tuple[Point, ...]
+    """Oldest first."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An evaluation before which something changed that makes numbers hard to compare."""
+
+    id: str
+    saved: datetime
+    what: tuple[str, ...]
+    """ground truth, corpus."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The lines of one name, and where they must not be read across."""
+
+    name: str
+    metrics: tuple[str, ...]
+    by: str | None
+    evaluations: int
+    lines: tuple[Line, ...]
+    marks: tuple[Mark, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "name": self.name,
+            "metrics": list(self.metrics),
+            "by": self.by,
+            "evaluations": self.evaluations,
+            "lines": [
+                {
+                    "metric": line.metric,
+                    "tag": line.tag,
+                    "value": line.value,
+                    "points": [{**asdict(p), "saved": moment(p.saved)} for p in line.points],
+                }
+                for line in self.lines
+            ],
+            "marks": [
+                {"id": mark.id, "saved": moment(mark.saved), "what": list(mark.what)}
+                for mark in self.marks
+            ],
+        }
