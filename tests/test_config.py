@@ -111,3 +111,10 @@ def test_what_is_given_goes_before_the_file():
     assert config.fill({**given, "k": 9, "run": "r"}) == {
         "data": None, "run": "r", "k": 9, "weights": {"mrr": 1}, "by": (), "seed": None,
     }  # fmt: skip
+
+
+def test_a_grid_is_left_to_the_command_that_runs_it():
+    found = check_config({"grid": {"anything": 1}}, Path("calipers.toml"))
+    assert found.grid == {"anything": 1}
+    with pytest.raises(InvalidInput, match=r"must be a table \[grid\]"):
+        check_config({"grid": 3}, Path("calipers.toml"))

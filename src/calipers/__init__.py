@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calipers.analyse.neighbours import exact_neighbours
+    from calipers.api.agreement import agreement
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
     from calipers.api.compare import compare
     from calipers.api.convert import convert
     from calipers.api.diagnose import diagnose
+    from calipers.api.draft import draft
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
+    from calipers.api.grid import grid
     from calipers.api.index_recall import index_recall
+    from calipers.api.judge import judge
     from calipers.api.misses import misses
+    from calipers.api.questions import write_questions
     from calipers.api.retrieve import retrieve
     from calipers.api.slices import slices
     from calipers.api.sweep import sweep
@@ -54,18 +59,22 @@ _HOME = {
     "Run": "calipers.model.run",
     "Scores": "calipers.model.scores",
     "Verdict": "calipers.model.gate",
+    "agreement": "calipers.api",
     "average_precision": "calipers.functions",
     "bounds": "calipers.api",
     "compare": "calipers.api",
     "confusion_at_k": "calipers.functions",
     "convert": "calipers.api",
     "diagnose": "calipers.api",
+    "draft": "calipers.api",
     "evaluate": "calipers.api",
     "exact_neighbours": "calipers.analyse.neighbours",
     "f1_at_k": "calipers.functions",
     "gate": "calipers.api",
+    "grid": "calipers.api",
     "hit_rate_at_k": "calipers.functions",
     "index_recall": "calipers.api",
+    "judge": "calipers.api",
     "misses": "calipers.api",
     "ndcg_at_k": "calipers.functions",
     "precision_at_k": "calipers.functions",
@@ -76,6 +85,7 @@ _HOME = {
     "save_baseline": "calipers.api",
     "slices": "calipers.api",
     "sweep": "calipers.api",
+    "write_questions": "calipers.api",
 }
 
 __all__ = [
@@ -88,18 +98,22 @@ __all__ = [
     "Scores",
     "Verdict",
     "__version__",
+    "agreement",
     "average_precision",
     "bounds",
     "compare",
     "confusion_at_k",
     "convert",
     "diagnose",
+    "draft",
     "evaluate",
     "exact_neighbours",
     "f1_at_k",
     "gate",
+    "grid",
     "hit_rate_at_k",
     "index_recall",
+    "judge",
     "misses",
     "ndcg_at_k",
     "precision_at_k",
@@ -110,6 +124,7 @@ __all__ = [
     "save_baseline",
     "slices",
     "sweep",
+    "write_questions",
 ]
 
 

@@ -24,7 +24,7 @@ SHARED: dict[str, str] = {
     "data": TEXT, "ground-truth": TEXT, "run": TEXT, "corpus": TEXT,
     "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
-    "seed": NUMBER, "like": TEXT, **dict.fromkeys(CHOICES, TEXT),
+    "seed": NUMBER, "store": TEXT, "like": TEXT, **dict.fromkeys(CHOICES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
@@ -32,9 +32,11 @@ GATE: dict[str, str] = {
     "max-age": TEXT, "anyway": SWITCH, "junit": TEXT, "markdown": TEXT, "metrics": TEXTS,
 }  # fmt: skip
 TABLES: dict[str, dict[str, str]] = {"gate": GATE}
+GRID = "grid"
+"""A table that `calipers grid` checks by itself."""
 INPUTS = ("data", "ground_truth", "run")
 PATHS = ("data", "ground-truth", "run", "corpus", "candidates", "exact",
-         "baseline", "junit", "markdown")  # fmt: skip
+         "baseline", "junit", "markdown", "store")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Config:
     path: Path | None = None
     shared: Mapping[str, Any] = field(default_factory=dict)
     gate: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Any] = field(default_factory=dict)
+    """As it stands in the file: its keys are checked by whoever uses them."""
 
     def fill(self, given: Mapping[str, Any], *, gate: bool = False) -> dict[str, Any]:
         """The given settings, with those of the file where nothing is given.
@@ -110,14 +114,14 @@ def check_config(table: Mapping[str, Any], path: Path) -> Config:
 to Calipers; the keys there are require, baseline, by, tolerance, alpha, max-age, anyway, junit, \
 markdown, metrics. Did you mean require?
     """
-    inner = {name: table[name] for name in TABLES if name in table}
+    inner = {name: table[name] for name in (*TABLES, GRID) if name in table}
     for name, value in inner.items():
         if not isinstance(value, dict):
             raise InvalidInput(f"{path} has {name!r} as {value!r}; it must be a table [{name}].")
-    outer = {name: value for name, value in table.items() if name not in TABLES}
-    shared = _checked(outer, SHARED, path, "", [*SHARED, *TABLES])
+    outer = {name: value for name, value in table.items() if name not in inner}
+    shared = _checked(outer, SHARED, path, "", [*SHARED, *TABLES, GRID])
     gate = _checked(inner.get("gate", {}), GATE, path, "gate.", GATE)
-    return Config(path, shared, gate)
+    return Config(path, shared, gate, inner.get(GRID, {}))
 
 
 def _table(path: Path) -> Mapping[str, Any] | None:
@@ -156,7 +160,9 @@ def _checked(
         if not _fits(value, known[name]):
             raise InvalidInput(f"{path} has {place}{given} = {value!r}; it must be {known[name]}.")
         _check_choice(name, value, path)
-        result[name] = _from_folder(value, path) if name in PATHS else value
+        # A history or a baseline may also be an address or a reference: no path then.
+        is_path = name in PATHS and "://" not in value and not value.startswith("@")
+        result[name] = _from_folder(value, path) if is_path else value
     return result
 
 

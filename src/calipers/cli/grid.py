@@ -1,0 +1,84 @@
+"""calipers grid: which embedding model, which chunk size, which index?"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, is_terminal, print_json
+from calipers.cli.progress import asking
+
+
+@click.command("grid")
+@click.argument("config", required=False, metavar="[FILE]")
+@click.option("--dry-run", is_flag=True, help="List the combinations and what is left to ask.")
+@click.option(
+    "--baseline", "-b", metavar="NAME",
+    help="The combination the others are held against. [default: as in the file, or the first]",
+)  # fmt: skip
+@click.option("--metrics", "-m", metavar="LIST", help="Metrics. [default: as in the file]")
+@click.option("--retry-errors", is_flag=True, help="Ask what failed before again.")
+@click.option("--restart", is_flag=True, help="Begin again, replacing the runs.")
+@click.option(
+    "--anyway", is_flag=True, help="Compare although something speaks against it; marked as such."
+)
+@click.option(
+    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
+    help="How many wins and losses to list.",
+)  # fmt: skip
+@options.json_option
+def command(
+    config: str | None,
+    dry_run: bool,
+    examples: int,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Run every combination of retrievers and parameters in a file, and compare them all.
+
+    FILE is a calipers.toml with a table [grid]; without it the nearest one is taken. Each
+    combination is written to a run of its own: after a crash or Ctrl-C the same command goes on
+    where it stopped, and what is finished is not run again.
+
+    \b
+    Examples:
+      calipers grid calipers.toml --dry-run
+      calipers grid calipers.toml
+      calipers grid calipers.toml --baseline bm25 -m recall@10,mrr
+    """
+    from calipers import api
+
+    if dry_run:
+        planned = api.plan_grid(config)
+        if as_json:
+            print_json(planned.to_dict())
+            return
+        from calipers.present.grid import print_plan
+
+        print_plan(planned, console())
+        return
+    try:
+        found = api.grid(config, watch=_watched, **settings)
+    except KeyboardInterrupt:
+        click.echo("Every question that was finished is kept; the same command goes on.", err=True)
+        raise
+    if as_json:
+        print_json(found.to_dict(examples=examples))
+    else:
+        from calipers.present.grid import print_grid
+
+        print_grid(found, console(), examples=examples)
+    if found.failures:
+        click.get_current_context().exit(2)
+
+
+@contextmanager
+def _watched(combination: Any) -> Iterator[tuple[Any, Any]]:
+    if is_terminal():
+        from calipers.present.plain import printable
+
+        click.echo(printable(combination.name), err=True)
+    with asking() as callbacks:
+        yield callbacks

@@ -1,0 +1,68 @@
+"""A grid on a terminal: what it would do, and how its runs went."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.api.grid import Grid, Planned
+from calipers.audit.findings import plural
+from calipers.present.comparison_terminal import print_comparison
+from calipers.present.plain import printable
+
+
+def print_plan(planned: Planned, console: Console) -> None:
+    """Every combination with its file, and how much of it is done."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("combination", overflow="fold")
+    table.add_column("k", justify="right", no_wrap=True)
+    table.add_column("done", justify="right", no_wrap=True)
+    table.add_column("run", overflow="fold")
+    for one, done in zip(planned.combinations, planned.done, strict=True):
+        table.add_row(
+            Text(printable(one.name)), str(one.k), f"{done:,} of {planned.questions:,}",
+            Text(str(one.output)),
+        )  # fmt: skip
+    console.print(table)
+    console.print()
+    left = sum(planned.questions - done for done in planned.done)
+    console.print(
+        Text(
+            f"{plural(len(planned.combinations), 'combination')}, "
+            f"{plural(planned.questions, 'question')} each; {left:,} left to ask. Nothing was run."
+        )
+    )
+
+
+def print_grid(grid: Grid, console: Console, *, examples: int = 5) -> None:
+    """How the runs went, the comparison of all, and what failed."""
+    console.print(_runs(grid))
+    console.print()
+    print_comparison(grid.comparison, console, examples=examples)
+    for name, sentence in grid.failures.items():
+        console.print()
+        console.print(Text(f"{printable(name)} is not in the table: ", "bold red"), end="")
+        console.print(Text(printable(sentence)))
+
+
+def _runs(grid: Grid) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("combination", overflow="fold")
+    for name in ("k", "answered", "failed", "p50", "p95"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in grid.combinations:
+        report = grid.reports.get(one.name)
+        if report is None:
+            table.add_row(Text(printable(one.name)), str(one.k), "not run")
+            continue
+        times = [_time(report["latency_ms"].get(name)) for name in ("p50", "p95")]
+        table.add_row(
+            Text(printable(one.name)), str(one.k), f"{report['answered']:,}",
+            f"{report['failed']:,}", *times,
+        )  # fmt: skip
+    return table
+
+
+def _time(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return "–"
+    return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.2g} ms"
