@@ -7,9 +7,9 @@ from typing import Any
 
 from calipers.analyse.compare import compare_scores
 from calipers.api.evaluate import choose_metrics, evaluate
+from calipers.api.ready import is_reference, measured_before
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.io.results import is_result, read_scores
 from calipers.metrics import Metric, parse
 from calipers.metrics.spec import check_cutoff
 from calipers.model.comparison import Comparison
@@ -33,13 +33,15 @@ def compare(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    store: str | os.PathLike[str] | None = None,
     **preparing: Any,
 ) -> Comparison:
     """Compare systems on the same queries: is the difference more than noise?
 
     ``systems`` maps a name to a run (a path, a mapping, records, a table), to a file or records
-    with their own ground truth, to a result file of ``calipers eval --json``, or to scores; a
-    list of paths takes its names from the files. ``baseline`` is the name of the system that
+    with their own ground truth, to a result file of ``calipers eval --json``, to a reference such
+    as ``@nightly~1`` (looked up in ``store``), or to scores; a list of paths takes its names from
+    the files. ``baseline`` is the name of the system that
     the others are held against (default: the first). Differences of ground truth, queries or
     policies block the comparison unless ``anyway`` is true, and then the result says so.
 
@@ -53,7 +55,7 @@ def compare(
     (0.5, 'better', 12, 0)
     """
     named = name_systems(systems)
-    given: dict[str, Scores | None] = {name: _as_scores(value) for name, value in named.items()}
+    given = {name: _as_scores(value, store) for name, value in named.items()}
     ready = {name: scores for name, scores in given.items() if scores is not None}
     chosen = _chosen(metrics, k, rel, weights, ready)
     truth = _loaded(ground_truth, runs=len(named) - len(ready), results=len(ready))
@@ -98,18 +100,15 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     for path in paths:
         if paths.count(path) > 1:
             raise InvalidInput(f"The file {path} is given twice; compare two different ones.")
-    names = [Path(path).name for path in paths]
-    stems = [name.split(".")[0] or name for name in names]
+    names = [path if is_reference(path) else Path(path).name for path in paths]
+    stems = [name if is_reference(name) else name.split(".")[0] or name for name in names]
     shortest = next(level for level in (stems, names, paths) if len(set(level)) == len(paths))
     return dict(zip(shortest, paths, strict=True))
 
 
-def _as_scores(value: Any) -> Scores | None:
-    if isinstance(value, Scores):
-        return value
-    if isinstance(value, str | os.PathLike) and is_result(Path(value)):
-        return read_scores(Path(value))
-    return None
+def _as_scores(value: Any, store: str | os.PathLike[str] | None) -> Scores | None:
+    found = measured_before(value, store)
+    return None if found is None else found.scores
 
 
 def _loaded(ground_truth: Any, *, runs: int, results: int) -> Any:

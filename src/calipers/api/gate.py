@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from calipers.analyse.comparable import obstacles, undefined_in_some
@@ -19,9 +18,9 @@ from calipers.analyse.gate import (
 )
 from calipers.api.evaluate import choose_metrics, score
 from calipers.api.prepare import Prepared, prepare
+from calipers.api.ready import measured_before
 from calipers.errors import InvalidInput
 from calipers.io.baselines import read_baseline
-from calipers.io.results import is_result, read_scores
 from calipers.metrics import Metric, parse
 from calipers.model.gate import Baseline, Check, Verdict
 from calipers.model.scores import Scores
@@ -53,17 +52,19 @@ def gate(
     resamples: int = 10_000,
     seed: int = 0,
     now: datetime | None = None,
+    store: str | os.PathLike[str] | None = None,
     **preparing: Any,
 ) -> Verdict:
     """Check a result against conditions, and against a baseline.
 
     ``data`` is what ``evaluate`` takes, or a result it made. ``require`` are conditions, such as
     ``"recall@10 >= 0.85 for type=multi-hop"``. With a ``baseline`` (a file of
-    ``calipers baseline save``, or scores) every metric it holds, or those in ``metrics``, must
-    not be significantly worse (paired test at ``alpha``, corrected over metrics and slices), nor
-    worse by more than ``tolerance``; ``by`` names tags whose values are checked one by one too.
-    What makes the two hard to compare, and a baseline older than ``max_age`` ("30d"), is an
-    error unless ``anyway`` is true, and then a warning.
+    ``calipers baseline save``, a reference such as ``@branch:main`` looked up in ``store``, or
+    scores) every metric it holds, or those in ``metrics``, must not be significantly worse
+    (paired test at ``alpha``, corrected over metrics and slices), nor worse by more than
+    ``tolerance``; ``by`` names tags whose values are checked one by one too. What makes the two
+    hard to compare, and a baseline older than ``max_age`` ("30d"), is an error unless ``anyway``
+    is true, and then a warning.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
@@ -77,12 +78,12 @@ def gate(
             "'recall@10 >= 0.85', or a --baseline."
         )
     _check_settings(alpha, tolerance)
-    kept = _baseline(baseline)
+    kept = _baseline(baseline, store)
     weights = weights or (kept.scores.weights if kept else None)
     wanted = _wanted(metrics, k, rel, kept)
     scores = _scored(
         data, ground_truth, run, conditions, wanted,
-        rel=rel, weights=weights, confidence=1 - alpha, seed=seed, **preparing,
+        rel=rel, weights=weights, confidence=1 - alpha, seed=seed, store=store, **preparing,
     )  # fmt: skip
     checks = [check_condition(scores, _with_rel(one, rel)) for one in conditions]
     warnings: list[str] = []
@@ -132,17 +133,18 @@ def _scored(
     weights: Mapping[str, float] | None,
     confidence: float,
     seed: int,
+    store: str | os.PathLike[str] | None,
     **preparing: Any,
 ) -> Scores:
     """The scores in question: measured now, unless they are given."""
-    ready = _ready(data)
-    if ready is not None:
+    measured = measured_before(data, store)
+    if measured is not None:
         if ground_truth is not None or run is not None:
             raise InvalidInput(
                 "A result that was measured already is given together with a ground truth or a "
                 "run; give one or the other."
             )
-        return ready
+        return measured.scores
     if any(one.metric is None for one in conditions) and not weights:
         raise InvalidInput(
             "A condition is about the score, which is a weighted mean, and no weights are given; "
@@ -155,25 +157,16 @@ def _scored(
     prepared = (
         data
         if isinstance(data, Prepared)
-        else prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
+        else prepare(data, ground_truth=ground_truth, run=run, rel=rel, store=store, **preparing)
     )
     return score(prepared, chosen, weights=weights, confidence=confidence, seed=seed)
 
 
-def _ready(data: Any) -> Scores | None:
-    if isinstance(data, Scores):
-        return data
-    if isinstance(data, str | os.PathLike) and Path(data).is_file() and is_result(Path(data)):
-        return read_scores(Path(data))
-    return None
-
-
-def _baseline(value: Any) -> Baseline | None:
-    if value is None or isinstance(value, Baseline):
-        return value
-    if isinstance(value, Scores):
-        return Baseline(value, "baseline", None)
-    return read_baseline(value)
+def _baseline(value: Any, store: str | os.PathLike[str] | None) -> Baseline | None:
+    if value is None:
+        return None
+    # What is no result after all gets its sentence from the reader.
+    return measured_before(value, store) or read_baseline(value)
 
 
 def _wanted(metrics: Any, k: Any, rel: float | None, kept: Baseline | None) -> tuple[Metric, ...]:

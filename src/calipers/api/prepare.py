@@ -1,5 +1,6 @@
 """From whatever the caller hands in to matches: the part that every operation shares."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import polars as pl
 
 # Loaded for its metrics: a metric exists once its module was loaded.
 import calipers.metrics.coverage  # noqa: F401
+from calipers.api.ready import stored_data
 from calipers.errors import InvalidInput
 from calipers.io.load import load_pair
 from calipers.io.source import Progress
@@ -50,13 +52,15 @@ def prepare(
     like: str | None = None,
     corpus_size: int | None = None,
     progress: Progress | None = None,
+    store: str | os.PathLike[str] | None = None,
     **policies: str | None,
 ) -> Prepared:
     """Read, check and match, once for all metrics and cut-offs.
 
     ``match`` is "id", "quote", "span", or one with parameters such as "quote(min=0.8)"; without
     it the data says. ``level`` is "evidence" (several chunks together may hold a target),
-    "chunk" (one must hold it alone) or "document".
+    "chunk" (one must hold it alone) or "document". ``data`` or ``run`` may be a reference such as
+    ``@nightly``: what was kept with that evaluation of the history in ``store``.
 
     >>> found = [{"query": "q", "retrieved": [{"text": "a lock"}], "ground_truth": ["lock"]}]
     >>> prepare(found).settings["match"]
@@ -67,7 +71,9 @@ def prepare(
     at = check_level(level)
     if match is not None:
         parse_matching(match)
-    truth, results = load_pair(data, ground_truth, run, progress)
+    truth, results = load_pair(
+        stored_data(data, store), ground_truth, stored_data(run, store), progress
+    )
     policy = policy.with_changes(ties=policy.ties or results.ties)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     if at == "document":
