@@ -103,6 +103,9 @@ def _unit(matrix: NDArray[Any]) -> NDArray[Any]:
 def _scores(base: NDArray[Any], asked: NDArray[Any], metric: Metric) -> Floats:
     """Every query against every vector of a block, in double precision."""
     products: Floats = asked.astype(np.float64) @ base.astype(np.float64).T
+    if metric == "cosine":
+        # At a right angle, what the products leave over is rounding, of either sign.
+        products[np.abs(products) < 1e-12] = 0
     if metric != "euclidean":
         return products
     squares = np.einsum("ij,ij->i", base, base, dtype=np.float64)

@@ -1,0 +1,155 @@
+"""calipers retrieve and eval --retriever, as a user meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import calipers_command, refused
+from tests.retrievers.server import running
+
+MODULE = """
+def search(query: str, k: int):
+    return [(f"d{i}", 1 / (i + 1)) for i in range(k)]
+
+def sometimes(query: str, k: int):
+    if "two" in query:
+        raise KeyError("\\x1b[31mred")
+    return search(query, k)
+
+def nothing(query, k):
+    return None
+
+def flexible(query, k, depth=0, name=""):
+    return [f"{name}{depth + 1}"]
+"""
+
+CLOSED = "http://127.0.0.1:1/?q={query}"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(__import__("sys").path))
+    Path("live_search.py").write_text(MODULE)
+    records = [
+        {"query": "question one", "id": "q1", "ground_truth": {"d0": 1}},
+        {"query": "question two", "id": "q2", "ground_truth": {"d1": 1}},
+    ]
+    Path("questions.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    return tmp_path
+
+
+def test_a_run_is_written_and_measured() -> None:
+    printed = calipers_command(
+        "retrieve", "live_search.py:search", "questions.jsonl", "-k", "3", "-o", "run.jsonl"
+    )
+    assert (printed.code, printed.err) == (0, "")
+    assert printed.out.startswith("2 questions of 2 answered; 2 asked in ")
+    assert "Latency: p50 " in printed.out
+    assert "Measure it: calipers eval questions.jsonl --run run.jsonl" in " ".join(
+        printed.out.split()
+    )
+    lines = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
+    assert [one["id"] for one in lines] == ["q1", "q2"]
+    from_file = calipers_command(
+        "eval", "questions.jsonl", "--run", "run.jsonl", "-m", "mrr", "--json"
+    )
+    live = calipers_command(
+        "eval", "questions.jsonl", "--retriever", "live_search.py:search", "-m", "mrr", "--json"
+    )
+    assert (from_file.code, live.code) == (0, 0)
+    first, second = json.loads(from_file.out), json.loads(live.out)
+    assert first["summaries"][0]["mean"] == second["summaries"][0]["mean"] == 0.75
+
+
+def test_json_is_the_report() -> None:
+    printed = calipers_command(
+        "retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl", "--json"
+    )
+    report = json.loads(printed.out)
+    assert (report["answered"], report["failed"], report["k"]) == (2, 0, 20)
+    assert json.loads(Path("run.jsonl.meta.json").read_text())["report"] == report
+
+
+def test_errors_are_counted_shown_and_can_be_asked_again() -> None:
+    arguments = (
+        "retrieve",
+        "live_search.py:sometimes",
+        "questions.jsonl",
+        "-o",
+        "run.jsonl",
+        "--workers",
+        "1",
+    )
+    printed = calipers_command(*arguments)
+    assert printed.code == 0
+    assert "1 question failed: 1 KeyError." in printed.out
+    assert "--retry-errors" in printed.out
+    assert "\x1b" not in printed.out
+    again = calipers_command(*arguments)
+    assert "1 question of 2 answered, 2 finished before." in again.out
+    retried = calipers_command(*arguments, "--retry-errors")
+    assert "1 asked in" in retried.out
+
+
+def test_parameters_are_numbers_where_they_look_like_numbers() -> None:
+    calipers_command(
+        "retrieve", "live_search.py:flexible", "questions.jsonl", "-o", "run.jsonl",
+        "--param", "depth=4", "--param", "name=d", "-k", "1",
+    )  # fmt: skip
+    assert '"id":"d5"' in Path("run.jsonl").read_text()
+
+
+def test_an_address_with_headers_and_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_TOKEN", "tok-123456789")
+    with running() as server:
+        printed = calipers_command(
+            "retrieve", f"{server.address}/search", "questions.jsonl", "-o", "run.jsonl", "-k", "2",
+            "--request", '{"q": "{query}", "top": "{k}"}', "--results", "$.hits[*]", "--id", "$.id",
+            "--header", "Authorization: Bearer $SEARCH_TOKEN",
+            "--stage", "candidates=$.candidates[*]",
+        )  # fmt: skip
+        assert printed.code == 0, printed
+        assert server.headers[0]["Authorization"] == "Bearer tok-123456789"
+    for path in Path().iterdir():
+        assert "tok-123456789" not in path.read_text()
+    assert '"stages":{"candidates":[' in Path("run.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["live_search.py:nothing", "questions.jsonl"], "returned None"),
+        (["live_search.py:serch", "questions.jsonl"], "Did you mean search?"),
+        (["live_search.py:search", "none.jsonl"], "no file none.jsonl"),
+        (["live_search.py:search", "questions.jsonl", "-k", "0"], "k is 0"),
+        (["live_search.py:search", "questions.jsonl", "--workers", "0"], "workers is 0"),
+        (["live_search.py:search", "questions.jsonl", "--request", "{}"], "nothing for a function"),
+        ([CLOSED, "questions.jsonl", "--header", "tok-12345", "--retries", "0"], "no ':' in it"),
+        ([CLOSED, "questions.jsonl", "--retries", "0"], "refuses connections"),
+        ([CLOSED, "questions.jsonl", "--stage", "x"], "--stage"),
+    ],
+)  # fmt: skip
+def test_bad_use_is_a_sentence_and_leaves_no_file(arguments: list[str], words: str) -> None:
+    sentence = refused("retrieve", *arguments, "-o", "run.jsonl")
+    assert words in sentence
+    assert "tok-12345" not in sentence
+    assert not Path("run.jsonl").exists()
+
+
+def test_a_file_of_another_run_is_left_alone() -> None:
+    calipers_command("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl")
+    before = Path("run.jsonl").read_bytes()
+    sentence = refused("retrieve", "live_search.py:flexible", "questions.jsonl", "-o", "run.jsonl")
+    assert 'belongs to another run: retriever was "live_search.py:search"' in sentence
+    assert Path("run.jsonl").read_bytes() == before
+    assert "was not written by" in refused(
+        "retrieve", "live_search.py:search", "questions.jsonl", "-o", "questions.jsonl"
+    )
+
+
+def test_eval_takes_results_from_one_place() -> None:
+    live = ("eval", "questions.jsonl", "--retriever", "live_search.py:search")
+    assert "Both --run and --retriever" in refused(*live, "--run", "run.jsonl")
+    assert "one file is needed" in refused("eval", "--retriever", "live_search.py:search")

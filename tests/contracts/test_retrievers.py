@@ -1,0 +1,174 @@
+"""What holds for every kind of retriever: the same index behind each gives the same run."""
+
+import json
+import shlex
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calipers.api.evaluate import evaluate
+from calipers.api.retrieve import LiveRun, retrieve
+from calipers.errors import InvalidInput
+from calipers.retrievers.recognise import ADAPTERS
+from tests.retrievers.server import Server, answer_to, running
+
+QUESTIONS = {f"q{i}": f"question number {i}" for i in range(12)}
+TRUTH = {q: {answer_to(text, 5)[i % 5]["id"]: 1} for i, (q, text) in enumerate(QUESTIONS.items())}
+K = 5
+
+Ask = Callable[..., LiveRun]
+
+
+def plain(query: str, k: int) -> list[tuple[str, float]]:
+    return [(one["id"], one["score"]) for one in answer_to(query, k)]
+
+
+async def later(query: str, k: int) -> list[dict[str, Any]]:
+    return answer_to(query, k)
+
+
+def together(queries: list[str], k: int) -> list[list[dict[str, Any]]]:
+    return [answer_to(query, k) for query in queries]
+
+
+class Document:
+    def __init__(self, item: str, score: float) -> None:
+        self.id, self.score = item, score
+
+
+class LangChainLike:
+    """What makes an object a LangChain vector store."""
+
+    def similarity_search_with_score(self, query: str, k: int) -> list[tuple[Document, float]]:
+        return [(Document(one["id"], 0), one["score"]) for one in answer_to(query, k)]
+
+
+class LlamaIndexLike:
+    similarity_top_k = 1
+
+    def _retrieve(self) -> None:
+        """Its presence is what is recognised."""
+
+    def retrieve(self, query: str) -> list[dict[str, Any]]:
+        return [
+            {"node": {"node_id": one["id"]}, "score": one["score"]}
+            for one in answer_to(query, self.similarity_top_k)
+        ]
+
+
+class HaystackLike:
+    __haystack_input__ = None
+
+    def run(self, query: str, top_k: int) -> dict[str, list[Document]]:
+        return {"documents": [Document(**_named(one)) for one in answer_to(query, top_k)]}
+
+
+class ChromaLike:
+    def upsert(self) -> None: ...
+
+    def peek(self) -> None: ...
+
+    def query(self, query_texts: list[str], n_results: int) -> dict[str, Any]:
+        found = answer_to(query_texts[0], n_results)
+        return {"ids": [[one["id"] for one in found]], "distances": [[o["score"] for o in found]]}
+
+
+def _named(one: dict[str, Any]) -> dict[str, Any]:
+    return {"item": one["id"], "score": one["score"]}
+
+
+IN_PROCESS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "function": (plain, {}),
+    "async function": (later, {}),
+    "batches": (together, {"batch": 5}),
+    "langchain": (LangChainLike(), {}),
+    "llama_index": (LlamaIndexLike(), {}),
+    "haystack": (HaystackLike(), {}),
+    "chroma": (ChromaLike(), {}),
+}
+KINDS = [*IN_PROCESS, "get", "post", "command"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running() as one:
+        yield one
+
+
+@pytest.fixture(params=KINDS)
+def ask(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Ask:
+    """A retrieval through one kind of retriever; only the further settings are left open."""
+    if request.param in IN_PROCESS:
+        search, options = IN_PROCESS[request.param]
+    elif request.param == "get":
+        search, options = server.search, {"results": "$.hits[*]"}
+    elif request.param == "post":
+        search = f"{server.address}/search"
+        options = {"results": "$.hits[*]", "request": {"q": "{query}", "top": "{k}"}}
+    else:
+        program = tmp_path / "search.py"
+        root = Path(__file__).parents[2]
+        program.write_text(
+            textwrap.dedent(f"""
+            import json, sys
+            sys.path.insert(0, {str(root)!r})
+            from tests.retrievers.server import answer_to
+            for line in sys.stdin:
+                asked = json.loads(line)
+                print(json.dumps({{"retrieved": answer_to(asked["query"], asked["k"])}}))
+            """)
+        )
+        search, options = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(program))}", {}
+    return lambda **settings: retrieve(search, QUESTIONS, **{"k": K, **options, **settings})
+
+
+def test_the_run_is_the_same(ask: Ask) -> None:
+    run = ask()
+    expected = [
+        (query, rank, one["id"], one["score"])
+        for query, text in QUESTIONS.items()
+        for rank, one in enumerate(answer_to(text, K), 1)
+    ]
+    assert run.frame.select("query", "rank", "item", "score").rows() == expected
+    assert (run.report.answered, run.report.failed, run.report.asked) == (12, 0, 12)
+
+
+def test_the_run_can_be_measured(ask: Ask) -> None:
+    expected = sum(1 / (i % 5 + 1) for i in range(12)) / 12
+    found = evaluate(ground_truth=TRUTH, run=ask(), metrics="mrr")["mrr"].mean
+    assert found == pytest.approx(expected)
+
+
+def test_latency_is_measured_for_every_question(ask: Ask) -> None:
+    queries = ask().queries
+    assert queries is not None
+    assert queries["latency_ms"].null_count() == 0
+    assert (queries["latency_ms"] >= 0).all()
+
+
+def test_a_file_and_its_continuation_equal_the_run_in_memory(ask: Ask, tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    whole = ask(output=output)
+    lines = output.read_bytes().splitlines(keepends=True)
+    output.write_bytes(b"".join(lines[:7]) + lines[7][:20])
+    again = ask(output=output)
+    assert again.report.asked == 5
+    columns = ["query", "rank", "item", "score"]
+    assert again.frame.select(columns).equals(whole.frame.select(columns))
+    assert [json.loads(line)["id"] for line in output.read_bytes().splitlines()] == list(QUESTIONS)
+
+
+def test_settings_are_plain_values(ask: Ask, tmp_path: Path) -> None:
+    ask(output=tmp_path / "run.jsonl")
+    with pytest.raises(InvalidInput, match="k was 5 and is 6"):
+        ask(output=tmp_path / "run.jsonl", k=6)
+
+
+def test_every_adapter_says_no_to_what_it_does_not_know() -> None:
+    for name, adapt, _ in ADAPTERS:
+        for value in (plain, object(), {"a": 1}, [], "text", None, 7, Document("a", 1)):
+            assert adapt(value, {}) is None, name
