@@ -46,6 +46,10 @@ def fails(**params):
     raise RuntimeError("no index here")
 
 
+def tells(token):
+    raise RuntimeError("no index for " + token)
+
+
 def fails_later(**params):
     def search(query, k):
         raise RuntimeError("no answer")
@@ -197,6 +201,22 @@ def test_a_secret_parameter_is_in_no_file(folder):
     assert "sk-secret-token" not in json.dumps(found.to_dict())
     for file in (folder / "grid").iterdir():
         assert "sk-secret-token" not in file.read_text()
+
+
+def test_secrets_that_vary_are_numbered_and_hidden_in_errors(folder):
+    path = write(
+        folder,
+        """
+    [grid]
+    [grid.retrievers.some]
+    make = "finders:tells"
+    params.token = ["sk-secret-one", "sk-secret-two"]
+    """,
+    )
+    assert [one.name for one in plan_grid(path).combinations] == ["some token=#1", "some token=#2"]
+    with pytest.raises(RetrieverFailed, match=r"no index for \*\*\*") as failed:
+        grid(path)
+    assert "sk-secret" not in str(failed.value)
 
 
 def test_baseline_by_name_or_by_its_only_combination(folder):

@@ -29,7 +29,7 @@ from calipers.retrievers.questions import fingerprint, read_questions
 
 DEPTH = 20
 MEASURES = (
-    "metrics", "k", "rel", "match", "seed", "like",
+    "metrics", "k", "rel", "match", "level", "seed", "like",
     "missing", "unanswerable", "duplicates", "unknown", "errors", "ties",
 )  # fmt: skip
 

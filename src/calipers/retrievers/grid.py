@@ -117,18 +117,23 @@ def check_functions(plan: Plan) -> None:
 
 def build(combination: Combination, folder: Path) -> Retriever:
     """The retriever of a combination; a factory is called with its parameters now."""
+    shown = without_secrets(combination.params)
+    hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
+    secrets = Secrets()
+    secrets.add(*hidden)
     if combination.is_factory:
         try:
             searcher = _factory(combination, folder)(**combination.params)
         except Exception as error:  # a user's factory may raise anything
             raise InvalidInput(
                 f"The retriever {combination.name!r} cannot be made: {combination.target} raises "
-                f"{type(error).__name__}: {Secrets().redact(str(error))[:300]}"
+                f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
             ) from error
         made = as_retriever(searcher)
     else:
         params = {"params": dict(combination.params)} if combination.params else {}
         made = as_retriever(_target(combination, folder), **params)
+    made.secrets.add(*hidden)
     return replace(made, name=combination.name, settings=combination.settings)
 
 
@@ -189,7 +194,7 @@ def _combinations(
     for values in product(*choices.values()):
         params = dict(zip(choices, values, strict=True))
         for k in depths:
-            varying = [f"{n}={_said(params[n])}" for n in choices if len(choices[n]) > 1]
+            varying = [f"{n}={_said(n, params[n], own)}" for n, own in choices.items() if own[1:]]
             varying += [f"k={k}"] if len(depths) > 1 else []
             full = " ".join([str(name), *varying])
             yield Combination(
@@ -277,7 +282,9 @@ def _baseline(given: str | None, combinations: list[Combination], where: str) ->
     )
 
 
-def _said(value: Any) -> str:
+def _said(name: str, value: Any, values: list[Any]) -> str:
+    if without_secrets({name: value})[name] != value:
+        return f"#{values.index(value) + 1}"
     return value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
 
 

@@ -1,0 +1,58 @@
+"""The page on grids is a grid that runs, and shows what it prints."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command import calipers_command
+
+PAGE = (Path(__file__).parents[2] / "docs" / "grid.md").read_text(encoding="utf-8")
+LATENCY = re.compile(r" *\d+(\.\d+)?(e-\d+)? ms")
+
+
+def block(kind):
+    return re.search(rf"^```{kind}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
+
+
+def shown(command):
+    found = re.search(rf"^```\n\$ {re.escape(command)}\n(.*?)\n```", PAGE, re.M | re.S)
+    return plain(found[1])
+
+
+def plain(text):
+    """Without latencies, which differ each time, and what their width moves."""
+    lines = (re.sub(r"  +", "  ", LATENCY.sub(" ms", line)).rstrip() for line in text.splitlines())
+    return "\n".join(lines).rstrip()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "calipers.toml").write_text(block("toml"))
+    (tmp_path / "questions.jsonl").write_text(block("json"))
+    (tmp_path / "search.py").write_text(block("python"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "search", raising=False)
+    yield tmp_path
+    sys.modules.pop("search", None)
+
+
+@pytest.mark.parametrize(
+    "command", ["calipers grid calipers.toml --dry-run", "calipers grid calipers.toml"]
+)
+def test_what_is_shown_is_what_is_printed(folder, command):
+    printed = calipers_command(*command.split()[1:], columns=80)
+    assert printed.code == 0, printed.err
+    assert plain(printed.out) == shown(command)
+
+
+def test_the_page_names_every_key():
+    from calipers.retrievers.grid import KEYS, RETRIEVER_KEYS
+
+    table = PAGE.partition("| key in `[grid]`")[2].partition("\n\n")[0]
+    for key in KEYS:
+        assert key == "retrievers" or f"`{key}`" in table
+    for key in RETRIEVER_KEYS:
+        assert f"`retrievers.NAME.{key}`" in table
