@@ -1,0 +1,73 @@
+"""Everything that is known about one retriever, or several, gathered for a reader."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import polars as pl
+
+from calipers.model.comparison import Comparison
+from calipers.model.diagnosis import Diagnosis
+from calipers.model.late import draw
+from calipers.model.misses import Misses
+from calipers.model.scores import Scores
+from calipers.model.slices import Slices
+from calipers.model.sweep import Sweep
+
+
+@dataclass(frozen=True, eq=False)
+class SystemReport:
+    """One retriever: how good, at which k, why it fails, and every ranking."""
+
+    name: str
+    k: int
+    """The cut-off at which it is described."""
+    scores: Scores
+    """The metrics that were asked for."""
+    head: Scores
+    """The metrics that describe it at k."""
+    sweep: Sweep | None
+    diagnosis: Diagnosis | None
+    misses: Misses | None
+    slices: Slices | None
+    rankings: pl.DataFrame
+    """See ``calipers.analyse.rankings``."""
+    targets: pl.DataFrame
+    """What should be found, in the order of the numbers in ``rankings``."""
+    without: Mapping[str, str]
+    """The parts that could not be made, with the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What ``calipers.report`` gathers: save it as a page, or show it in a notebook."""
+
+    systems: tuple[SystemReport, ...]
+    comparison: Comparison | None
+    definitions: tuple[Mapping[str, Any], ...]
+    """Of every metric that is shown, as ``calipers metrics`` has them."""
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of the first system."""
+        return self.systems[0].scores
+
+    @property
+    def k(self) -> int:
+        """The cut-off at which the systems are described."""
+        return self.systems[0].k
+
+    def to_html(self) -> str:
+        """The whole page as one text that needs no other file."""
+        page: str = draw("page", self)
+        return page
+
+    def to_markdown(self) -> str:
+        """The short form, for a pull request."""
+        text: str = draw("markdown", self)
+        return text
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page (.html) or the short form (.md)."""
+        draw("save", self, path)

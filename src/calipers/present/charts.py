@@ -1,0 +1,368 @@
+"""Charts as Vega-Lite specifications: plain dicts, drawn by ``draw.py``."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calipers.model.comparison import Comparison
+from calipers.model.misses import REASONS, Misses
+from calipers.model.slices import Slices
+from calipers.model.sweep import Sweep
+from calipers.present.comparison import between, signed
+from calipers.present.palette import LIGHT, Palette
+from calipers.present.plain import printable
+from calipers.present.table import number
+
+Spec = dict[str, Any]
+
+WIDE = 680
+NARROW = 330
+"""Below this a chart is laid out for a phone."""
+FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
+"""Of one width wherever the chart is looked at: room for labels is measured when it is drawn."""
+LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def over_k(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
+    """Every metric against k: one panel each, with its band and the advised k."""
+    columns = 3 if width > NARROW else 2
+    rows = [
+        {
+            "metric": stem, "k": point.k, "mean": value.mean,
+            "low": value.interval.low if value.interval else value.mean,
+            "high": value.interval.high if value.interval else value.mean,
+            "said": f"{stem}@{point.k}: {number(value.mean)}"
+            + (f" ({number(value.interval.low)}–{number(value.interval.high)})"
+               if value.interval else ""),
+        }
+        for stem in sweep.metrics for point in sweep.points
+        if (value := point.values[stem]).mean is not None
+    ]  # fmt: skip
+    x = {"field": "k", "type": "quantitative", "axis": {"title": "k", "tickMinStep": 1,
+         "tickCount": 4, "grid": False}, "scale": {"zero": False, "nice": False}}  # fmt: skip
+    y = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"title": None,
+         "values": [0, 0.5, 1]}}  # fmt: skip
+    layers: list[Spec] = [
+        {"mark": {"type": "area", "color": palette.accent, "opacity": 0.16, "aria": False},
+         "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}},
+        {"mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
+         "encoding": {"x": x, "y": {**y, "field": "mean"}}},
+        {"mark": {"type": "point", "filled": True, "color": palette.accent, "size": 22},
+         "encoding": {"x": x, "y": {**y, "field": "mean"}, "description": {"field": "said"},
+                      "tooltip": {"field": "said"}}},
+    ]  # fmt: skip
+    if sweep.recall:
+        advised = sweep.recall.k
+        layers.insert(0, {
+            "transform": [{"filter": f"datum.k === {advised}"}],
+            "mark": {"type": "rule", "color": palette.worse, "strokeDash": [4, 3], "size": 1.5,
+                     "aria": False},
+            "encoding": {"x": x},
+        })  # fmt: skip
+    gap = 34
+    panel = (width - 34 - gap * (columns - 1)) // columns
+    return _chart(
+        {
+            "description": "Each metric against k, with its interval.",
+            "data": {"values": rows},
+            "facet": {"field": "metric", "type": "nominal", "sort": list(sweep.metrics),
+                      "header": {"title": None, "labelFontSize": 13, "labelFontWeight": 600,
+                                 "labelColor": palette.ink, "labelAnchor": "start"}},
+            "columns": columns,
+            "spacing": {"column": gap, "row": 24},
+            "spec": {"width": panel, "height": round(panel * 0.62), "layer": layers},
+            "resolve": {"axis": {"x": "independent"}},
+        },
+        palette,
+    )  # fmt: skip
+
+
+def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
+    """Precision against recall, k along the curve, and the corner to aim for."""
+    advised = sweep.recall.k if sweep.recall else None
+    shown = _labelled(sweep, advised)
+    rows = [
+        {
+            "k": point.k, "recall": recall, "precision": precision,
+            "label": f"k = {point.k}" if point.k in (1, advised) else f"{point.k}",
+            "labelled": point.k in shown, "advised": point.k == advised,
+            "said": f"k = {point.k}: recall {number(recall)}, precision {number(precision)}"
+            + (", advised" if point.k == advised else ""),
+        }
+        for point in sweep.points
+        if (recall := point.values["recall"].mean) is not None
+        and (precision := point.values["precision"].mean) is not None
+    ]  # fmt: skip
+    axis = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"}
+    encoding = {
+        "x": {"field": "recall", "type": "quantitative", "scale": {"domain": [0, 1]},
+              "axis": {**axis, "title": "recall"}},
+        "y": {"field": "precision", "type": "quantitative", "scale": {"domain": [0, 1]},
+              "axis": {**axis, "title": "precision"}},
+    }  # fmt: skip
+    corner = {"values": [{"recall": 1, "precision": 1}]}
+    mark_advised = {"condition": {"test": "datum.advised", "value": palette.worse}}
+    layers = [
+        {"data": corner, "mark": {"type": "point", "shape": "circle", "size": 160,
+         "color": palette.even, "strokeDash": [3, 3], "filled": False, "aria": False},
+         "encoding": encoding},
+        {"data": corner, "mark": {"type": "text", "text": "the corner to aim for", "dx": -14,
+         "dy": 4, "align": "right", "color": palette.quiet, "fontSize": 12}, "encoding": encoding},
+        {"mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
+         "encoding": {**encoding, "order": {"field": "k"}}},
+        {"mark": {"type": "point", "filled": True, "size": 44, "opacity": 1},
+         "encoding": {**encoding, "description": {"field": "said"}, "tooltip": {"field": "said"},
+                      "color": {**mark_advised, "value": palette.accent}}},
+        {"transform": [{"filter": "datum.labelled"}],
+         "mark": {"type": "text", "dx": 7, "dy": -7, "align": "left", "fontSize": 12,
+                  "aria": False},
+         "encoding": {**encoding, "text": {"field": "label"},
+                      "color": {**mark_advised, "value": palette.ink}}},
+    ]  # fmt: skip
+    inner = min(width, 520) - 60
+    return _chart(
+        {"description": "Precision against recall, with k along the curve.",
+         "data": {"values": rows}, "width": inner, "height": round(inner * 0.72), "layer": layers},
+        palette,
+    )  # fmt: skip
+
+
+def waterfall(misses: Misses, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
+    """What should be found, less what each reason lost, down to what was found."""
+    wide = width > NARROW
+    wrap = 40 if wide else 20
+    rows = [{"name": "should be found", "from": 0, "to": misses.targets, "kind": "whole",
+             "count": f"{misses.targets:,}"}]  # fmt: skip
+    left = misses.targets
+    for reason in REASONS:
+        if lost := misses.reasons.get(reason.name):
+            rows.append({"name": reason.means, "from": left - lost, "to": left, "kind": "lost",
+                         "count": f"−{lost:,}"})  # fmt: skip
+            left -= lost
+    rows.append({"name": f"found in the first {misses.k}", "from": 0, "to": left, "kind": "whole",
+                 "count": f"{left:,}"})  # fmt: skip
+    for row in rows:
+        row["said"] = f"{row['name']}: {row['count']}"
+        row["name"] = "\n".join(textwrap.wrap(str(row["name"]), wrap))
+    y = {"field": "name", "type": "nominal", "sort": [row["name"] for row in rows],
+         "axis": {"title": None, "labelExpr": "split(datum.label, '\\n')", "labelLimit": 400,
+                  "labelPadding": 10, "domain": False, "labelColor": palette.ink}}  # fmt: skip
+    top = misses.targets * 1.08 or 1
+    x = {"field": "from", "type": "quantitative", "axis": None, "scale": {"domain": [0, top]}}
+    layers = [
+        {"mark": {"type": "bar", "height": 16, "cornerRadius": 2},
+         "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "description": {"field": "said"},
+                      "tooltip": {"field": "said"},
+                      "color": {"condition": {"test": "datum.kind === 'lost'",
+                                              "value": palette.worse}, "value": palette.accent}}},
+        {"mark": {"type": "text", "align": "left", "dx": 6, "color": palette.ink, "aria": False},
+         "encoding": {"x": {**x, "field": "to"}, "y": y, "text": {"field": "count"}}},
+    ]  # fmt: skip
+    return _chart(
+        {"description": "Where recall is lost, by reason.", "data": {"values": rows},
+         "width": width - (290 if wide else 160), "height": {"step": 34 if wide else 46},
+         "layer": layers},
+        palette,
+    )  # fmt: skip
+
+
+def slices_chart(
+    slices: Slices, metric: str, overall: float | None, *, width: int = WIDE,
+    palette: Palette = LIGHT,
+) -> Spec:  # fmt: skip
+    """One dot with its interval per slice, one panel per tag, and the mean of all queries."""
+    wide = width > NARROW
+    rows = [
+        {
+            "by": printable(row.by, 30),
+            "slice": "\n".join(textwrap.wrap(
+                f"{printable(row.value, 40)} ({row.queries:,})", 30 if wide else 18)),
+            "mean": row.mean, "low": row.interval.low if row.interval else row.mean,
+            "high": row.interval.high if row.interval else row.mean,
+            "worse": row.is_worse,
+            "said": f"{printable(row.value, 40)}: {number(row.mean)}"
+            + (f" ({number(row.interval.low)}–{number(row.interval.high)})" if row.interval else "")
+            + f", {row.queries:,} queries"
+            + (", significantly worse than the rest" if row.is_worse else ""),
+            "overall": overall,
+        }
+        for row in slices.rows if row.metric == metric and row.mean is not None
+    ]  # fmt: skip
+    x = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"title": metric,
+         "values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"}}  # fmt: skip
+    y = {"field": "slice", "type": "nominal", "sort": None,
+         "axis": {"title": None, "labelExpr": "split(datum.label, '\\n')", "labelLimit": 300,
+                  "labelPadding": 10, "domain": False, "labelColor": palette.ink}}  # fmt: skip
+    colour = {"condition": {"test": "datum.worse", "value": palette.worse}, "value": palette.accent}
+    layers = [
+        {"mark": {"type": "rule", "color": palette.even, "strokeDash": [4, 3], "aria": False},
+         "encoding": {"x": {**x, "field": "overall", "aggregate": "mean"}}},
+        {"mark": {"type": "rule", "strokeWidth": 2, "aria": False},
+         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
+                      "color": colour}},
+        {"mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+         "encoding": {"x": {**x, "field": "mean"}, "y": y, "color": colour,
+                      "description": {"field": "said"}, "tooltip": {"field": "said"}}},
+    ]  # fmt: skip
+    return _chart(
+        {"description": f"{metric} for each slice of the queries, with intervals.",
+         "data": {"values": rows},
+         "facet": {"row": {"field": "by", "type": "nominal", "sort": None, "header": {
+             "title": None, "labelAngle": 0, "labelOrient": "top", "labelAnchor": "start",
+             "labelFontSize": 13, "labelFontWeight": 600, "labelColor": palette.ink}}},
+         "spec": {"width": width - (240 if wide else 150), "height": {"step": 30 if wide else 38},
+                  "layer": layers},
+         "resolve": {"scale": {"y": "independent"}}},
+        palette,
+    )  # fmt: skip
+
+
+def differences(
+    comparison: Comparison, *, width: int = WIDE, palette: Palette = LIGHT
+) -> Spec:
+    """Each system minus the baseline, with intervals; shown differences are filled."""
+    wide = width > NARROW
+    bounded = [m.name for m in comparison.metrics if m.bounds == (0, 1)]
+    rows = [
+        {
+            "system": f"{printable(one.system, 30)} − {printable(one.baseline, 30)}",
+            "metric": one.metric, "difference": one.difference,
+            "low": one.interval.low if one.interval else one.difference,
+            "high": one.interval.high if one.interval else one.difference,
+            "verdict": one.verdict,
+            "said": f"{one.metric}: {signed(one.difference)} ({between(one.interval)}), "
+            + {"better": "better", "worse": "worse"}.get(one.verdict, "no difference shown"),
+        }
+        for one in comparison.differences
+        if one.difference is not None and one.metric in bounded
+    ]  # fmt: skip
+    y = {"field": "metric", "type": "nominal", "sort": None,
+         "axis": {"title": None, "labelPadding": 10, "domain": False, "labelColor": palette.ink}}
+    x = {"type": "quantitative", "axis": {"title": "difference", "tickCount": 5}}
+    colour = _by_verdict(palette)
+    layers = [
+        {"mark": {"type": "rule", "color": palette.even, "aria": False},
+         "encoding": {"x": {"datum": 0, "type": "quantitative"}}},
+        {"mark": {"type": "rule", "strokeWidth": 2, "aria": False},
+         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
+                      "color": colour}},
+        {"mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+         "encoding": {"x": {**x, "field": "difference"}, "y": y, "color": colour,
+                      "description": {"field": "said"}, "tooltip": {"field": "said"}}},
+    ]  # fmt: skip
+    return _chart(
+        {"description": "Differences from the baseline, with intervals.", "data": {"values": rows},
+         "facet": {"row": {"field": "system", "type": "nominal", "sort": None, "header": {
+             "title": None, "labelAngle": 0, "labelOrient": "top", "labelAnchor": "start",
+             "labelFontSize": 13, "labelFontWeight": 600, "labelColor": palette.ink}}},
+         "spec": {"width": width - (170 if wide else 130), "height": {"step": 30},
+                  "layer": layers}},
+        palette,
+    )  # fmt: skip
+
+
+def head_to_head(
+    comparison: Comparison, system: str, metric: str, *, width: int = WIDE,
+    palette: Palette = LIGHT,
+) -> Spec:  # fmt: skip
+    """Every query by its value in both systems; queries at one place make one larger dot."""
+    column = [facts.name for facts in comparison.metrics].index(metric)
+    lower = comparison.metrics[column].better == "lower"
+    pairs = np.stack(
+        [comparison.values[comparison.baseline][:, column], comparison.values[system][:, column]]
+    ).T
+    places = Counter(
+        (round(float(x), 4), round(float(y), 4)) for x, y in pairs if not np.isnan(x + y)
+    )
+    name, base = printable(system, 24), printable(comparison.baseline, 24)
+    rows = [
+        {
+            "x": x, "y": y, "count": count,
+            "outcome": "equal" if x == y else "better" if (y > x) != lower else "worse",
+            "said": f"{count:,} {'query' if count == 1 else 'queries'}: {base} {number(x)}, "
+            f"{name} {number(y)}",
+        }
+        for (x, y), count in places.items()
+    ]  # fmt: skip
+    top = max([1.0, *(max(place) for place in places)])
+    scale = {"domain": [0, top], "nice": False}
+    line = {"values": [{"x": 0, "y": 0}, {"x": top, "y": top}]}
+    x = {"field": "x", "type": "quantitative", "scale": scale,
+         "axis": {"title": f"{metric} of {base}", "tickCount": 4}}  # fmt: skip
+    y = {"field": "y", "type": "quantitative", "scale": scale,
+         "axis": {"title": f"{metric} of {name}", "tickCount": 4}}  # fmt: skip
+    kinds = ["better", "equal", "worse"]
+    layers = [
+        {"data": line, "mark": {"type": "line", "color": palette.even, "strokeDash": [4, 3],
+         "strokeWidth": 1, "aria": False}, "encoding": {"x": x, "y": y}},
+        {"mark": {"type": "point", "filled": True, "opacity": 0.8},
+         "encoding": {
+             "x": x, "y": y, "description": {"field": "said"}, "tooltip": {"field": "said"},
+             "size": {"field": "count", "type": "quantitative", "legend": None,
+                      "scale": {"range": [40, 500], "type": "sqrt", "domainMin": 1}},
+             "shape": {"field": "outcome", "type": "nominal",
+                       "scale": {"domain": kinds, "range": ["triangle-up", "circle",
+                                                            "triangle-down"]}},
+             "color": {"field": "outcome", "type": "nominal",
+                       "scale": {"domain": kinds,
+                                 "range": [palette.accent, palette.even, palette.worse]},
+                       "legend": {"title": None, "orient": "top", "symbolSize": 90,
+                                  "labelColor": palette.ink}}}},
+    ]  # fmt: skip
+    inner = min(width, 440) - 60
+    return _chart(
+        {"description": f"Each query's {metric} in both systems.", "data": {"values": rows},
+         "width": inner, "height": inner, "layer": layers},
+        palette,
+    )  # fmt: skip
+
+
+def _labelled(sweep: Sweep, advised: int | None) -> set[int]:
+    """The k whose numbers have room beside the curve; the advised one always has."""
+    room: list[tuple[float, float]] = []
+    found: set[int] = set()
+    for k in (advised, 1, sweep.points[-1].k, *LABELLED):
+        point = next((point for point in sweep.points if point.k == k), None)
+        if k is None or point is None:
+            continue
+        place = (point.values["recall"].mean or 0.0, point.values["precision"].mean or 0.0)
+        if all(abs(place[0] - x) > 0.09 or abs(place[1] - y) > 0.09 for x, y in room):
+            room.append(place)
+            found.add(k)
+    return found
+
+
+def _by_verdict(palette: Palette) -> Spec:
+    return {
+        "field": "verdict", "type": "nominal", "legend": None,
+        "scale": {"domain": ["better", "worse", "not shown", "not tested"],
+                  "range": [palette.accent, palette.worse, palette.even, palette.even]},
+    }  # fmt: skip
+
+
+def _chart(spec: Spec, palette: Palette) -> Spec:
+    """The specification with the looks that all charts share."""
+    text = {"labelColor": palette.quiet, "titleColor": palette.quiet, "labelFontSize": 12,
+            "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}  # fmt: skip
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "background": None if palette.paper.startswith("var") else palette.paper,
+        "padding": {"left": 14, "right": 8, "top": 4, "bottom": 4},
+        **spec,
+        "config": {
+            "font": FONT,
+            "view": {"stroke": None},
+            "axis": {**text, "gridColor": palette.line, "domainColor": palette.line,
+                     "tickColor": palette.line, "titleFontWeight": 500, "titlePadding": 8},
+            "header": {"labelFont": FONT},
+            "legend": text,
+            "text": {"font": FONT, "fontSize": 12},
+        },
+    }  # fmt: skip
+
+
+CHARTS: Sequence[str] = ("over-k", "precision-recall", "waterfall", "slices", "differences",
+                         "head-to-head")  # fmt: skip

@@ -1,0 +1,106 @@
+"""What a row opens to: the ranking as it was, and what was missed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from calipers.model.misses import REASONS
+from calipers.model.report import SystemReport
+from calipers.present.html.texts import Place, clean, excerpt, places_of
+
+NAME = 200
+"""Characters of an id that the page keeps."""
+_REASON = {reason.name: reason for reason in REASONS}
+
+
+class Details:
+    """The rankings and misses of one system, by query."""
+
+    def __init__(self, system: SystemReport) -> None:
+        self._system = system
+        self._rankings = _by(system.rankings, "query")
+        self._misses = {} if system.misses is None else _by(system.misses.table, "query")
+        self._targets = system.targets.to_dicts()
+        self._codes = {name: code for code, name in enumerate(system.head.queries["query"])}
+
+    def of(self, query: str) -> dict[str, Any]:
+        """What the page shows of one query, texts cut short."""
+        code = self._codes.get(query)
+        return {
+            "results": [self._shown(row) for row in self._rankings.get(code, ())],
+            "missed": [_missed(row) for row in self._misses.get(query, ())],
+        }
+
+    def whole(self, query: str) -> dict[str, Any]:
+        """Everything about one query, as it came."""
+        rows = self._rankings.get(self._codes.get(query), ())
+        return {
+            "retrieved": [
+                {name: value for name, value in row.items()
+                 if name not in ("query", "targets") and value is not None}
+                for row in rows
+            ],
+            "missed": [
+                {name: row[name] for name in ("item", "quote", "document", "start", "end", "reason")
+                 if row[name] is not None}
+                for row in self._misses.get(query, ())
+            ],
+        }  # fmt: skip
+
+    def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
+        if row["item"] is not None or row["document"] is not None:
+            found["name"] = clean((row["item"] or row["document"])[:NAME])
+        if row["document"] is not None and row["item"] is not None:
+            found["document"] = clean(row["document"][:NAME])
+        if row["score"] is not None:
+            found["score"] = float(f"{row['score']:.5g}")
+        if row["grade"] is not None:
+            found["grade"] = row["grade"]
+        if row["text"] is not None:
+            found["text"] = excerpt(row["text"], self._marked(row))
+        return found
+
+    def _marked(self, row: dict[str, Any]) -> list[Place]:
+        found: list[Place] = []
+        for number in row["targets"] or ():
+            target = self._targets[number]
+            if target["quote"] is not None:
+                found += places_of(target["quote"], row["text"])
+            elif target["start"] is not None and row["start"] is not None:
+                start, end = (max(0, target[end] - row["start"]) for end in ("start", "end"))
+                found.append((start, min(end, len(row["text"]))))
+        return [place for place in found if place[0] < place[1]]
+
+
+def expected(row: dict[str, Any]) -> str:
+    """A piece of ground truth in words."""
+    if row["item"] is not None:
+        return clean(str(row["item"])[:NAME])
+    if row["quote"] is not None:
+        return f"“{clean(_shortened(row['quote'], 300))}”"
+    return f"{clean(str(row['document'])[:NAME])}, characters {row['start']} to {row['end']}"
+
+
+def _missed(row: dict[str, Any]) -> dict[str, str]:
+    reason = _REASON[row["reason"]]
+    place = f" (rank {row['rank']})" if row["rank"] is not None else ""
+    return {"expected": expected(row), "reason": reason.means + place, "remedy": reason.remedy}
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _by(frame: pl.DataFrame, column: str) -> dict[Any, Sequence[dict[str, Any]]]:
+    found: dict[Any, list[dict[str, Any]]] = {}
+    for row in frame.iter_rows(named=True):
+        found.setdefault(row[column], []).append(row)
+    return dict(_pairs(found))
+
+
+def _pairs(
+    found: dict[Any, list[dict[str, Any]]],
+) -> Iterator[tuple[Any, Sequence[dict[str, Any]]]]:
+    yield from found.items()

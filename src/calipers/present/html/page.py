@@ -1,0 +1,74 @@
+"""The page, written from its view, its stylesheet and its script."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import MissingExtra
+from calipers.model.misses import REASONS
+from calipers.model.report import Report
+from calipers.present.html.texts import clean
+from calipers.present.html.view import page_view
+from calipers.present.table import number
+
+HERE = Path(__file__).parent
+
+
+def render(report: Report, beside: str | None = None) -> str:
+    """The report as one HTML text. ``beside`` names the file that holds what had no room."""
+    environment = _environment()
+    style, script = (_read(name) for name in ("style.css", "script.js"))
+    markup = environment.markup
+    page: str = environment.get_template("page.html.j2").render(
+        **page_view(report, beside),
+        # Both are ours and not the user's, so they are written as they are.
+        style=markup(style),
+        script=markup(script),
+        policy=_policy(style, script),
+    )
+    return page
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing is loaded, and of scripts and styles only our own two, known by their hashes."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _read(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _coded(text: str, markupsafe: Any) -> Any:
+    """A sentence of ours with its commands set as code; all of it escaped."""
+    escaped = str(markupsafe.escape(text))
+    return markupsafe.Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))  # noqa: S704
+
+
+def _environment() -> Any:
+    try:
+        import jinja2
+        import markupsafe
+    except ImportError as error:
+        raise MissingExtra(
+            "The report needs Jinja2, which is not installed; "
+            "run pip install 'calipers[report]'."
+        ) from error
+    environment: Any = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.globals["reasons"] = {reason.name: reason for reason in REASONS}
+    environment.globals["shown"] = lambda value: "–" if value is None else number(value)
+    environment.globals["tidy"] = clean
+    environment.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
+    environment.markup = markupsafe.Markup
+    return environment

@@ -1,0 +1,144 @@
+"""The queries as data for the page's table: all rows that fit, and as many rankings."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from calipers.model.report import Report
+from calipers.present.html.details import Details
+from calipers.present.html.texts import clean
+
+RANKING_BYTES = 2_000_000
+"""What all rankings on the page may take; a page of 1,000 queries stays below 3 MB."""
+MOST_ROWS = 20_000
+WORST = 0.7
+"""The share of the room for the worst queries; the rest is a sample of all others."""
+QUERY_TEXT = 300
+_FOR_SCRIPT = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026",
+               0x2028: "\\u2028", 0x2029: "\\u2029"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class QueryData:
+    """What the script of the page reads, and what had no room in it."""
+
+    values: dict[str, Any]
+    rows: int
+    """Queries in the table."""
+    all_rows: int
+    left_out: tuple[str, ...]
+    """Queries whose rankings are not on the page, or that are not on it at all."""
+    positions: dict[str, int]
+    """The row of each query."""
+
+    def script(self) -> str:
+        """The data as JSON that may stand inside a script element."""
+        return msgspec.json.encode(self.values).decode().translate(_FOR_SCRIPT)
+
+
+def query_data(report: Report, first: Iterable[str] = ()) -> QueryData:
+    """The rows and rankings of a report; the rankings of the queries named ``first`` come first."""
+    head = report.systems[0].head
+    names = head.queries["query"].to_list()
+    worst = _worst_first(report)
+    kept = worst
+    if len(worst) > MOST_ROWS:
+        kept = _worst_and_sample(worst, MOST_ROWS)
+    kept_rows = sorted(kept)
+    positions = {names[i]: at for at, i in enumerate(kept_rows)}
+    wanted = [name for name in first if name in positions]
+    found, left_out = _fitting(report, wanted, [names[i] for i in kept])
+    outside = [name for name in names if name not in positions]
+    metrics = [facts.name for facts in head.metrics]
+    return QueryData(
+        {
+            "k": report.k,
+            "systems": [clean(one.name) for one in report.systems],
+            "metrics": metrics,
+            "lower": [facts.better == "lower" for facts in head.metrics],
+            "byId": head.settings["match"] in ("id", "document"),
+            "tags": [clean(name) for name in head.tags],
+            "rows": _rows(report, kept_rows),
+            "details": {str(positions[name]): one for name, one in found.items()},
+        },
+        len(kept_rows), len(names), (*left_out, *outside), positions,
+    )  # fmt: skip
+
+
+def _rows(report: Report, kept: Sequence[int]) -> list[list[Any]]:
+    head = report.systems[0].head
+    names, texts = head.queries["query"].to_list(), head.queries["text"].to_list()
+    tags = [tag.to_list() for tag in head.tags.values()]
+    values, statuses, missed = [], [], []
+    for one in report.systems:
+        codes = {name: code for code, name in enumerate(one.head.queries["query"])}
+        order = [codes.get(names[i], -1) for i in kept]
+        table = np.round(one.head.values, 4)
+        values.append([None if code < 0 else _plain(table[code]) for code in order])
+        status = one.head.queries["status"].to_list()
+        statuses.append(["missing" if code < 0 else status[code] for code in order])
+        lost = {} if one.misses is None else dict(
+            one.misses.table["query"].value_counts().iter_rows()
+        )  # fmt: skip
+        missed.append([lost.get(names[i], 0) for i in kept])
+    return [
+        [
+            clean(names[i][:QUERY_TEXT]),
+            None if texts[i] is None or texts[i] == names[i] else clean(texts[i][:QUERY_TEXT]),
+            [None if tag[i] is None else clean(str(tag[i])[:60]) for tag in tags],
+            [column[at] for column in values],
+            [column[at] for column in statuses],
+            [column[at] for column in missed],
+        ]
+        for at, i in enumerate(kept)
+    ]
+
+
+def _plain(values: Any) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _worst_first(report: Report) -> list[int]:
+    """Lowest recall first, then lowest nDCG; queries without any value stand last."""
+    head = report.systems[0].head
+    stems = {facts.stem.partition("(")[0]: i for i, facts in enumerate(head.metrics)}
+    recall, ndcg = head.values[:, stems["recall"]], head.values[:, stems["ndcg"]]
+    order: list[int] = np.lexsort((ndcg, recall)).tolist()
+    return order
+
+
+def _worst_and_sample(worst: list[int], room: int) -> list[int]:
+    certain = int(room * WORST)
+    rest = np.random.default_rng(0).permutation(worst[certain:])[: room - certain]
+    return [*worst[:certain], *rest.tolist()]
+
+
+def _fitting(
+    report: Report, first: list[str], kept: list[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """The rankings that have room, by query: those named, the worst, a sample of the others."""
+    sources = [Details(one) for one in report.systems]
+    found: dict[str, Any] = {}
+    used = 0
+
+    def add(names: Iterable[str], room: float) -> None:
+        nonlocal used
+        for name in names:
+            if name in found:
+                continue
+            one = [source.of(name) for source in sources]
+            size = len(msgspec.json.encode(one)) + len(name) + 8
+            if used + size > room:
+                return
+            used += size
+            found[name] = one
+
+    add(first, RANKING_BYTES)
+    add(kept, RANKING_BYTES * WORST)
+    rest = [name for name in kept if name not in found]
+    add((rest[i] for i in np.random.default_rng(0).permutation(len(rest))), RANKING_BYTES)
+    left_out = [name for name in kept if name not in found]
+    return found, left_out

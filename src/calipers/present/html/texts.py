@@ -1,0 +1,101 @@
+"""Texts of a corpus made fit for a page: clean, short, with the matched quote marked."""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any
+
+from calipers.match.locate import QuoteFinder, locate
+from calipers.match.mapped_text import MappedText
+from calipers.text import normalise
+
+LONGEST = 700
+"""Characters of a text that the page keeps, around what was matched in it."""
+SEARCHED = 50_000
+"""A quote that was matched in pieces is marked in texts up to this long."""
+SMALLEST = 12
+"""Fewer matching characters than this may stand there by chance, and are not marked."""
+
+# What a browser would not show as a character, or what turns the reading direction around:
+# controls, direction overrides and isolates, halves of a surrogate pair, non-characters.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef"
+    "\ufffe\uffff]"
+)
+
+Place = tuple[int, int]
+
+
+def clean(text: str) -> str:
+    """The text with everything that could break a page replaced, one character for one.
+
+    >>> clean("a\\x00b\\u202ec")
+    'a�b�c'
+    """
+    return _UNFIT.sub(lambda found: " " if found[0] in "\r\x0b\x0c" else "\ufffd", text)
+
+
+def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[str, Any]:
+    """The part of a text worth showing: the parts, every second of them marked.
+
+    ``before`` and ``after`` count the characters left out.
+
+    >>> excerpt("The GIL is a lock.", [(8, 17)])
+    {'parts': ['The GIL ', 'is a lock', '.'], 'before': 0, 'after': 0}
+    """
+    start, end = 0, len(text)
+    if len(text) > longest:
+        first = marked[0][0] if marked else 0
+        last = min(marked[0][1], first + longest) if marked else 0
+        start = max(0, min(first - (longest - (last - first)) // 2, len(text) - longest))
+        end = min(len(text), start + longest)
+    parts: list[str] = []
+    at = start
+    for begin, stop in merged(marked):
+        begin, stop = max(begin, at), min(stop, end)
+        if begin < stop:
+            parts += [clean(text[at:begin]), clean(text[begin:stop])]
+            at = stop
+    parts.append(clean(text[at:end]))
+    return {"parts": parts, "before": start, "after": len(text) - end}
+
+
+def merged(places: Sequence[Place]) -> list[Place]:
+    """Places in order, overlapping ones as one.
+
+    >>> merged([(5, 9), (1, 3), (2, 4)])
+    [(1, 4), (5, 9)]
+    """
+    found: list[Place] = []
+    for start, end in sorted(places):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def places_of(quote: str, text: str) -> tuple[Place, ...]:
+    """Where a quote stands in a text: whole, or else its longest piece.
+
+    >>> places_of("is a lock", "The GIL is\\n a lock."), places_of("zebra", "The GIL is")
+    (((8, 19),), ())
+    """
+    wanted = normalise(quote)
+    if not wanted:
+        return ()
+    whole = [(start, end) for _, _, start, end in locate([text], QuoteFinder((wanted,)))]
+    if whole:
+        return tuple(whole)
+    if len(text) > SEARCHED:
+        return ()
+    mapped = MappedText.of(text)
+    folded = (wanted.lower(), mapped.text.lower())
+    if len(folded[0]) != len(wanted) or len(folded[1]) != len(mapped.text):
+        folded = (wanted, mapped.text)
+    piece = SequenceMatcher(None, *folded, autojunk=False).find_longest_match()
+    if piece.size < min(SMALLEST, len(wanted)):
+        return ()
+    return (mapped.span(piece.b, piece.b + piece.size),)

@@ -1,0 +1,214 @@
+"""A report as the values that the template writes down; nothing is decided in the template."""
+
+import html
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from calipers.errors import MissingExtra
+from calipers.model.comparison import Comparison
+from calipers.model.report import Report, SystemReport
+from calipers.model.scores import Summary
+from calipers.present import charts
+from calipers.present.comparison import (
+    compared_rows,
+    findings,
+    heading,
+    legend,
+    power_sentences,
+    signed,
+    warnings,
+)
+from calipers.present.diagnosis import nothing_found, remarks
+from calipers.present.draw import inline_svg
+from calipers.present.headline import headline, stem_of
+from calipers.present.html.queries import QueryData, query_data
+from calipers.present.html.texts import clean
+from calipers.present.notes import notes
+from calipers.present.palette import PAGE
+from calipers.present.sweep import advice, shown_points
+from calipers.present.table import number, score_table
+
+FOUR = ("hit_rate", "recall", "precision", "f1")
+ORDERED = ("ndcg", "mrr", "map")
+MEANS = {
+    "hit_rate": "queries with at least one hit", "recall": "of what should be found",
+    "precision": "of what is shown", "f1": "both in one number",
+    "ndcg": "best results first", "mrr": "how early the first hit comes",
+    "map": "precision along the ranking",
+}  # fmt: skip
+STATIC_ROWS = 50
+"""Rows of the table that stand in the page itself, for readers without JavaScript."""
+EXAMPLES = 5
+
+
+def page_view(report: Report, beside: str | None = None) -> dict[str, Any]:
+    """Everything on the page. ``beside`` is the file that holds what had no room."""
+    moves = [] if report.comparison is None else list(_moves(report.comparison))
+    data = query_data(report, [one["query"] for move in moves for one in move["queries"]])
+    for move in moves:
+        for one in move["queries"]:
+            one["row"] = data.positions.get(one["query"])
+    several = report.comparison is not None
+    return {
+        "title": " and ".join(clean(one.name) for one in report.systems),
+        "k": report.k,
+        "version": report.scores.settings["calipers"],
+        "systems": [_system(one, several) for one in report.systems],
+        "comparison": None if report.comparison is None else _comparison(report.comparison, moves),
+        "data": data,
+        "room": _room(data, beside),
+        "static": _static(data),
+        "tags": _tag_choices(data),
+        "definitions": report.definitions,
+        "lead": headline(report.systems[0], clean(report.systems[0].name)),
+    }
+
+
+def _system(system: SystemReport, several: bool) -> dict[str, Any]:
+    name = clean(system.name)
+    recall = stem_of(system, "recall")
+    drawn: dict[str, str] = {}
+    if system.sweep and any(point.values["recall"].mean is not None for point in system.sweep.points):
+        sweep = system.sweep
+        drawn["over_k"] = _chart(charts.over_k, "Each metric against k", sweep)
+        drawn["curve"] = _chart(charts.precision_recall, "Precision against recall", sweep)
+    if system.misses:
+        drawn["waterfall"] = _chart(charts.waterfall, "Where recall is lost", system.misses)
+    if system.slices and recall.mean is not None:
+        drawn["slices"] = _chart(
+            charts.slices_chart, "Recall per slice", system.slices, recall.metric, recall.mean
+        )
+    return {
+        "name": name,
+        "headline": headline(system, name),
+        "four": [_tile(system, stem) for stem in FOUR],
+        "ordered": [_tile(system, stem) for stem in ORDERED],
+        "notes": notes(system.head),
+        "table": score_table(system.scores),
+        "settings": _settings(system),
+        "charts": drawn,
+        "advice": advice(system.sweep) if system.sweep else [],
+        "points": shown_points(system.sweep) if system.sweep else [],
+        "sweep": system.sweep,
+        "diagnosis": system.diagnosis,
+        "nothing_found": nothing_found(system.diagnosis)
+        if system.diagnosis and not system.diagnosis.findings else None,
+        "remarks": remarks(system.diagnosis) if system.diagnosis else [],
+        "misses": system.misses,
+        "slices": system.slices,
+        "without": system.without,
+        "several": several,
+    }  # fmt: skip
+
+
+def _tile(system: SystemReport, stem: str) -> dict[str, str]:
+    summary = stem_of(system, stem)
+    return {"name": summary.metric, "means": MEANS[stem], **_value(summary)}
+
+
+def _value(summary: Summary) -> dict[str, str]:
+    if summary.mean is None:
+        return {"mean": "–", "interval": "undefined"}
+    ends = summary.interval
+    between = f"{number(ends.low)} – {number(ends.high)}" if ends else "no interval: too few queries"
+    return {"mean": number(summary.mean), "interval": between}
+
+
+def _settings(system: SystemReport) -> list[tuple[str, str]]:
+    scores = system.scores
+    shown = {**scores.settings, **scores.policy.to_dict()}
+    lines = [(name, str(value)) for name, value in shown.items()
+             if name != "notes" and value is not None]  # fmt: skip
+    prints = [(f"fingerprint: {name.replace('_', ' ')}", value)
+              for name, value in scores.fingerprints.items()]  # fmt: skip
+    return [(name, clean(value)) for name, value in (*lines, *prints)]
+
+
+def _comparison(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str, Any]:
+    metric = comparison.metrics[0].name
+    return {
+        "warnings": warnings(comparison),
+        "findings": findings(comparison),
+        "power": power_sentences(comparison),
+        "legend": legend(comparison),
+        "heads": [clean(heading(comparison, name)) for name in comparison.systems],
+        "rows": compared_rows(comparison),
+        "differences": _chart(charts.differences, "Differences from the baseline", comparison),
+        "metric": metric,
+        "scatters": [
+            {"name": clean(name),
+             "chart": _chart(charts.head_to_head, f"{metric} per query", comparison, name, metric)}
+            for name in comparison.others
+        ],
+        "moves": moves,
+        "baseline": clean(comparison.baseline),
+    }  # fmt: skip
+
+
+def _moves(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    metric = comparison.metrics[0].name
+    for name in comparison.others:
+        for title, wins in (("Largest wins", True), ("Largest losses", False)):
+            found = comparison.largest(name, metric, wins=wins, count=EXAMPLES)
+            yield {
+                "system": clean(name), "title": title, "wins": wins,
+                "queries": [
+                    {"query": one.query, "text": clean((one.text or one.query)[:300]),
+                     "difference": signed(one.difference), "before": number(one.baseline),
+                     "after": number(one.system)}
+                    for one in found
+                ],
+            }  # fmt: skip
+
+
+def _room(data: QueryData, beside: str | None) -> list[str]:
+    lines = []
+    if data.rows < data.all_rows:
+        lines.append(
+            f"The table holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
+            "of the others."
+        )
+    if data.left_out:
+        where = f"they are in {clean(beside)}" if beside else "save the report to have them written"
+        lines.append(
+            f"To keep this page small, the rankings of {len(data.left_out):,} queries are not in "
+            f"it ({where}); those of the worst and of a sample are."
+        )
+    return lines
+
+
+def _static(data: QueryData) -> list[list[Any]]:
+    """The worst rows, in the order that the page opens with."""
+    recall = _column(data, "recall")
+
+    def worth(row: list[Any]) -> tuple[bool, float]:
+        value = row[3][0][recall] if row[3][0] else None
+        return (value is None, value or 0.0)
+
+    return sorted(data.values["rows"], key=worth)[:STATIC_ROWS]
+
+
+def _column(data: QueryData, stem: str) -> int:
+    names = [name.partition("@")[0].partition("(")[0] for name in data.values["metrics"]]
+    return names.index(stem)
+
+
+def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
+    choices = []
+    for at, tag in enumerate(data.values["tags"]):
+        values = sorted({row[2][at] for row in data.values["rows"] if row[2][at] is not None})
+        if 1 < len(values) <= 50:
+            choices.append((tag, values))
+    return choices
+
+
+def _chart(make: Callable[..., dict[str, Any]], label: str, *values: Any) -> str:
+    """The chart twice, for wide and for narrow screens; a sentence where it cannot be drawn."""
+    try:
+        drawn = [
+            (name, inline_svg(make(*values, width=width, palette=PAGE), html.escape(label)))
+            for name, width in (("wide", charts.WIDE), ("narrow", charts.NARROW))
+        ]
+    except MissingExtra as error:
+        return f"<p>{html.escape(str(error))}</p>"
+    return "".join(f'<div class="chart {name}">{svg}</div>' for name, svg in drawn)
