@@ -1,3 +1,4 @@
+import math
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ def naive(vectors: Any, query: Any, k: int, metric: str) -> list[int]:
         if metric == "dot":
             return dot
         if metric == "cosine":
-            lengths = [sum(float(a) ** 2 for a in one) ** 0.5 or 1.0 for one in (vector, query)]
+            lengths = [math.hypot(*map(float, one)) or 1.0 for one in (vector, query)]
             return dot / lengths[0] / lengths[1]
-        return -(sum((float(a) - float(b)) ** 2 for a, b in zip(vector, query, strict=True)) ** 0.5)
+        gaps = [float(a) - float(b) for a, b in zip(vector, query, strict=True)]
+        return -math.sqrt(sum(gap * gap for gap in gaps))
 
     scored = [(-round(score(vector), 6), number) for number, vector in enumerate(vectors)]
     return [number for _, number in sorted(scored)][:k]
