@@ -1,0 +1,67 @@
+"""The page on making a ground truth shows what the commands print, and the prompts as they are."""
+
+import re
+import shlex
+
+import pytest
+
+from calipers.retrievers.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
+from tests.command import calipers_command
+from tests.docs.lighthouse import DOCS, fill_in, write_files
+from tests.retrievers.model_server import running
+
+PAGE = (DOCS / "make-ground-truth.md").read_text(encoding="utf-8")
+SHOWN = re.compile(r"^```\n\$ (calipers (?!\w+ --help)[^\n]+)\n(?!\$)(.*?)\n```$", re.M | re.S)
+ENDPOINT = "http://127.0.0.1:8000/v1"
+
+
+def plain(text):
+    """Without the seconds, which differ each time."""
+    lines = [line.rstrip() for line in re.sub(r"in \d+\.\d s", "in … s", text).splitlines()]
+    return "\n".join(lines).rstrip()
+
+
+def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    shown = SHOWN.findall(PAGE)
+    assert [command.split()[1] for command, _ in shown] == [
+        "draft", "agreement", "judge", "agreement", "questions",
+    ]  # fmt: skip
+    with running() as server:
+        for command, expected in shown:
+            words = shlex.split(command.replace(ENDPOINT, server.endpoint))
+            printed = calipers_command(*words[1:], columns=80)
+            assert printed.code == 0, printed.err
+            assert plain(printed.out) == plain(expected), command
+            if words[1] == "draft":
+                fill_in(tmp_path)
+    question = (tmp_path / "new.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert f"```json\n{question}\n```" in PAGE
+
+
+@pytest.mark.parametrize("prompt", [JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS])
+def test_the_prompts_are_those_of_the_code(prompt):
+    assert f"```text\n{prompt}\n```\n" in PAGE
+    assert len(re.findall("^```text$", PAGE, re.M)) == 4
+
+
+def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
+    """The two commands under "Again", with files of their names."""
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    start = ["draft", "overlap.jsonl", "-q", "questions.jsonl", "-k", "1", "-o", "label.csv"]
+    assert calipers_command(*start).code == 0
+    fill_in(tmp_path)
+    calipers_command("agreement", "anna.csv", "-o", "truth.jsonl")
+    (tmp_path / "rare.jsonl").rename("new.jsonl")
+    again = re.search(r"^```\n\$ (calipers draft new[^\n]+)\n\$ ([^\n]+)\n```$", PAGE, re.M)
+    assert calipers_command(*shlex.split(again[1])[1:]).code == 0
+    (tmp_path / "more.csv").rename("label.csv")
+    fill_in(tmp_path)
+    for name in ("anna", "bo"):
+        (tmp_path / f"{name}.csv").rename(f"more-{name}.csv")
+    printed = calipers_command(*shlex.split(again[2])[1:])
+    assert printed.code == 0, printed.err
+    before, after = (tmp_path / name for name in ("truth.jsonl", "truth2.jsonl"))
+    assert len(after.read_text()) > len(before.read_text())
