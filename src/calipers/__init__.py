@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from calipers.analyse.neighbours import exact_neighbours
     from calipers.api.agreement import agreement
+    from calipers.api.alarm import alarm
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
     from calipers.api.compare import compare
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
     from calipers.api.grid import grid
+    from calipers.api.history import history, save, show
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
     from calipers.api.misses import misses
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from calipers.api.retrieve import retrieve
     from calipers.api.slices import slices
     from calipers.api.sweep import sweep
+    from calipers.api.trend import trend
     from calipers.errors import CalipersError
     from calipers.functions import (
         average_precision,
@@ -60,6 +63,7 @@ _HOME = {
     "Scores": "calipers.model.scores",
     "Verdict": "calipers.model.gate",
     "agreement": "calipers.api",
+    "alarm": "calipers.api",
     "average_precision": "calipers.functions",
     "bounds": "calipers.api",
     "compare": "calipers.api",
@@ -72,6 +76,7 @@ _HOME = {
     "f1_at_k": "calipers.functions",
     "gate": "calipers.api",
     "grid": "calipers.api",
+    "history": "calipers.api",
     "hit_rate_at_k": "calipers.functions",
     "index_recall": "calipers.api",
     "judge": "calipers.api",
@@ -82,9 +87,12 @@ _HOME = {
     "recall_at_k": "calipers.functions",
     "reciprocal_rank": "calipers.functions",
     "retrieve": "calipers.api",
+    "save": "calipers.api",
     "save_baseline": "calipers.api",
+    "show": "calipers.api",
     "slices": "calipers.api",
     "sweep": "calipers.api",
+    "trend": "calipers.api",
     "write_questions": "calipers.api",
 }
 
@@ -99,6 +107,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "agreement",
+    "alarm",
     "average_precision",
     "bounds",
     "compare",
@@ -111,6 +120,7 @@ __all__ = [
     "f1_at_k",
     "gate",
     "grid",
+    "history",
     "hit_rate_at_k",
     "index_recall",
     "judge",
@@ -121,9 +131,12 @@ __all__ = [
     "recall_at_k",
     "reciprocal_rank",
     "retrieve",
+    "save",
     "save_baseline",
+    "show",
     "slices",
     "sweep",
+    "trend",
     "write_questions",
 ]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calipers.api.agreement import agreement
+    from calipers.api.alarm import alarm
     from calipers.api.audit import audit
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from calipers.api.convert import convert
     from calipers.api.diagnose import diagnose, rules
     from calipers.api.draft import draft
-    from calipers.api.evaluate import evaluate
+    from calipers.api.evaluate import evaluate, measure
     from calipers.api.gate import gate
     from calipers.api.grid import grid, plan_grid
+    from calipers.api.history import history, save, show
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
     from calipers.api.levels import levels
@@ -31,10 +33,20 @@ if TYPE_CHECKING:
     from calipers.api.resolve import resolve
     from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
     from calipers.api.slices import slices
+    from calipers.api.store import (
+        store_check,
+        store_export,
+        store_import,
+        store_info,
+        store_prune,
+        store_vacuum,
+    )
     from calipers.api.sweep import sweep
+    from calipers.api.trend import trend
 
 __all__ = [
     "agreement",
+    "alarm",
     "audit",
     "bounds",
     "compare",
@@ -44,9 +56,11 @@ __all__ = [
     "evaluate",
     "gate",
     "grid",
+    "history",
     "index_recall",
     "judge",
     "levels",
+    "measure",
     "metrics",
     "misses",
     "plan_grid",
@@ -56,19 +70,42 @@ __all__ = [
     "retrieve_for",
     "retrieve_to_report",
     "rules",
+    "save",
     "save_baseline",
+    "show",
     "slices",
+    "store_check",
+    "store_export",
+    "store_import",
+    "store_info",
+    "store_prune",
+    "store_vacuum",
     "sweep",
+    "trend",
     "write_questions",
 ]
 
 _ELSEWHERE = {
+    "measure": "evaluate",
     "plan_grid": "grid",
     "read_baseline": "baseline",
     "retrieve_for": "retrieve",
     "retrieve_to_report": "retrieve",
     "rules": "diagnose",
+    "save": "history",
     "save_baseline": "baseline",
+    "show": "history",
+    **dict.fromkeys(
+        (
+            "store_check",
+            "store_export",
+            "store_import",
+            "store_info",
+            "store_prune",
+            "store_vacuum",
+        ),
+        "store",
+    ),
     "write_questions": "questions",
 }
 """Operations whose module is not named after them."""

@@ -53,9 +53,28 @@ def evaluate(
     >>> scores["mrr"].mean
     0.5
     """
+    return measure(
+        data, ground_truth=ground_truth, run=run, metrics=metrics, k=k, rel=rel, weights=weights,
+        confidence=confidence, resamples=resamples, seed=seed, **preparing,
+    )[1]  # fmt: skip
+
+
+def measure(
+    data: Any = None,
+    *,
+    metrics: str | Iterable[str | Metric] | None = None,
+    k: int | Sequence[int] | None = None,
+    rel: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    **preparing: Any,
+) -> tuple[Prepared, Scores]:
+    """What ``evaluate`` gives, with what it was made from, for those who keep both."""
     chosen = choose_metrics(metrics, k, rel, weights)
-    prepared = prepare(data, ground_truth=ground_truth, run=run, rel=rel, **preparing)
-    return score(
+    prepared = prepare(data, rel=rel, **preparing)
+    return prepared, score(
         prepared, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
     )
 

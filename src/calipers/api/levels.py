@@ -6,7 +6,7 @@ from typing import Any
 
 from calipers.api.evaluate import choose_metrics, score
 from calipers.api.prepare import prepare
-from calipers.io.load import load_pair
+from calipers.api.ready import read_pair
 from calipers.io.source import Progress
 from calipers.match.level import LEVELS, Level, NoDocuments, check_level
 from calipers.metrics import Metric
@@ -60,7 +60,7 @@ def levels(
     """
     names = _names(at)
     chosen = choose_metrics(metrics, k, rel)
-    truth, results = load_pair(data, ground_truth, run, progress)
+    truth, results = read_pair(data, ground_truth, run, progress, preparing.pop("store", None))
     scores: dict[Level, Scores] = {}
     excuses: list[str] = []
     for level in names:

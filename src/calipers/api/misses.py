@@ -27,10 +27,11 @@ from calipers.analyse.misses_table import (
     ranks_or_null,
 )
 from calipers.api.prepare import Prepared, prepare
+from calipers.api.ready import read_pair
 from calipers.audit.counts import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
-from calipers.io.load import load, load_pair
+from calipers.io.load import load
 from calipers.match.choose import parse_matching
 from calipers.metrics.spec import check_cutoff
 from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
@@ -62,7 +63,9 @@ def misses(
     {'below_k': 1, 'not_returned': 1}
     """
     k = check_cutoff(k)
-    truth, results = load_pair(data, ground_truth, run, preparing.pop("progress", None))
+    truth, results = read_pair(
+        data, ground_truth, run, preparing.pop("progress", None), preparing.pop("store", None)
+    )
     prepared = prepare(ground_truth=truth, run=results, rel=rel, **preparing)
     runs = _stage_runs(results, {"candidates": candidates, "exact": exact})
     if runs and prepared.settings["match"] == "document":

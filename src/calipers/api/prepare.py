@@ -8,9 +8,8 @@ import polars as pl
 
 # Loaded for its metrics: a metric exists once its module was loaded.
 import calipers.metrics.coverage  # noqa: F401
-from calipers.api.ready import stored_data
+from calipers.api.ready import read_pair
 from calipers.errors import InvalidInput
-from calipers.io.load import load_pair
 from calipers.io.source import Progress
 from calipers.match.by_id import match_by_id
 from calipers.match.by_quote import QuoteRule, match_by_quote
@@ -71,9 +70,7 @@ def prepare(
     at = check_level(level)
     if match is not None:
         parse_matching(match)
-    truth, results = load_pair(
-        stored_data(data, store), ground_truth, stored_data(run, store), progress
-    )
+    truth, results = read_pair(data, ground_truth, run, progress, store)
     policy = policy.with_changes(ties=policy.ties or results.ties)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     if at == "document":

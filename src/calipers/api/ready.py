@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from calipers.io.baselines import read_baseline
+from calipers.io.load import load_pair
 from calipers.io.results import is_result
-from calipers.model.dataset import Dataset
+from calipers.io.source import Progress
 from calipers.model.gate import Baseline
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
 from calipers.model.scores import Scores
 
 GIVEN = "baseline"
@@ -37,7 +40,18 @@ def measured_before(value: Any, store: str | os.PathLike[str] | None = None) -> 
     return None
 
 
-def stored_data(value: Any, store: str | os.PathLike[str] | None = None) -> Any:
+def read_pair(
+    data: Any,
+    ground_truth: Any,
+    run: Any,
+    progress: Progress | None = None,
+    store: str | os.PathLike[str] | None = None,
+) -> tuple[GroundTruth, Run]:
+    """The ground truth and the run, from files and values or from what the history kept."""
+    return load_pair(_kept(data, store), ground_truth, _kept(run, store), progress)
+
+
+def _kept(value: Any, store: str | os.PathLike[str] | None) -> Any:
     """What a saved evaluation was made from, for a reference; anything else as it is."""
     if not is_reference(value):
         return value
@@ -46,8 +60,7 @@ def stored_data(value: Any, store: str | os.PathLike[str] | None = None) -> Any:
     from calipers.store.references import resolve
 
     opened = open_store(store)
-    found: Dataset = load_retrieved(opened, resolve(opened, value))
-    return found
+    return load_retrieved(opened, resolve(opened, value))
 
 
 def is_reference(value: Any) -> bool:

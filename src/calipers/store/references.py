@@ -172,10 +172,11 @@ def _nothing(store: Store, reference: Reference) -> str:
         )
     plain = column is EVALUATION.c.name
     words = [f"@{word}" if plain else f"@{reference.kind}:{word[:40]}" for word in known]
+    asked = f"@{reference.word}" if plain else f"@{reference.kind}:{reference.word}"
     return (
-        f"There is no evaluation {reference.text} in {store.place.shown}; there are "
+        f"There is no evaluation {asked} in {store.place.shown}; there are "
         f"{', '.join(words[:MOST_CANDIDATES])}{', …' if len(words) > MOST_CANDIDATES else ''}."
-        f"{did_you_mean(reference.text.partition('~')[0], words)}"
+        f"{did_you_mean(asked, words)}"
     )
 
 
