@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.sieve import suspected_duplicates
 from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.hashes import suspected_duplicates
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
 from calipers.model.policy import Duplicates
 from calipers.model.ranking import RankedBatch

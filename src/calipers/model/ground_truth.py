@@ -11,6 +11,8 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import fingerprint_rows
+from calipers.model.hashes import mixed_hashes, suspected_duplicates
+from calipers.model.ranking import query_starts
 
 TARGET_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
@@ -72,7 +74,8 @@ class GroundTruth:
         _check_grades(targets, where)
         kept = _once_each(targets, where)
         if queries is None:
-            queries = kept.select("query").unique(maintain_order=True)
+            first_rows = query_starts(kept["query"])
+            queries = kept.select("query")[first_rows].unique(maintain_order=True)
         else:
             _check_queries(kept, queries)
         if "text" not in queries.columns:
@@ -97,6 +100,11 @@ class GroundTruth:
     @cached_property
     def target_query(self) -> Ints:
         """The code of each target's query: its row in ``queries``."""
+        query = self.targets["query"]
+        starts = query_starts(query)
+        if query.gather(starts).equals(self.queries["query"]):
+            # The targets of each query stand together and in the order of the queries.
+            return np.repeat(np.arange(starts.size), np.diff(starts, append=len(query)))
         codes = self.queries.select("query").with_row_index("code")
         joined = self.targets.select("query").join(
             codes, on="query", how="left", maintain_order="left"
@@ -142,10 +150,19 @@ def _check_grades(targets: pl.DataFrame, where: Where) -> None:
         )
 
 
+def _may_repeat(targets: pl.DataFrame, columns: list[str]) -> bool:
+    hashes = np.zeros(targets.height, dtype=np.uint64)
+    for name in columns:
+        hashes = mixed_hashes(hashes, targets[name].hash().to_numpy())
+    return bool(columns) and suspected_duplicates(hashes).size > 0
+
+
 def _once_each(targets: pl.DataFrame, where: Where) -> pl.DataFrame:
     """The targets without repetitions, sorted by first appearance; contradictions are errors."""
     used = [name for name in IDENTITY if targets[name].null_count() < targets.height]
-    kept = targets.unique(used, keep="first", maintain_order=True) if used else targets
+    if not _may_repeat(targets, used):
+        return targets
+    kept = targets.unique(used, keep="first", maintain_order=True)
     if kept.height == targets.height:
         return kept
     grades = (

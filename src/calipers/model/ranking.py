@@ -13,6 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
+from calipers.model.hashes import mixed_hashes
 from calipers.model.policy import Ties
 
 Order = Literal["listed", "rank", "score"]
@@ -61,11 +62,6 @@ class RankedBatch:
         """One number per row; two rows of the same query and identity have the same."""
         of_query = np.repeat(self.queries.hash().to_numpy(), self.lengths)
         return mixed_hashes(of_query, self.identity.hash().to_numpy())
-
-
-def mixed_hashes(of_query: Hashes, of_item: Hashes) -> Hashes:
-    """One hash from two. Good within one process, as the library's hashes are."""
-    return of_item ^ (of_query * np.uint64(0x9E3779B97F4A7C15))
 
 
 def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> Iterator[RankedBatch]:
