@@ -7,6 +7,7 @@ are, and a reader need not know what a header line would mean.
 """
 
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -85,13 +86,18 @@ class Journal:
 
     def finish(self, order: Iterable[str], report: Mapping[str, Any]) -> None:
         """Put the lines into the order of the questions and mark the run as complete."""
-        places = {key: (start, length) for key, start, length in _lines(self.path)}
-        wanted = [places[key] for key in order]
-        if any(a[0] > b[0] for a, b in pairwise(wanted)):
+        # Numbers in an array: a tuple for each line would be most of the memory of a large run.
+        number = {key: place for place, key in enumerate(order)}
+        starts = array("q", bytes(8 * len(number)))
+        for start, line in _entries(self.path):
+            entry = glance(line)
+            if entry is not None:
+                starts[number[entry.key]] = start
+        if any(a > b for a, b in pairwise(starts)):
             with self.path.open("rb") as unsorted, whole_file(self.path) as file:
-                for start, length in wanted:
+                for start in starts:
                     unsorted.seek(start)
-                    file.write(unsorted.read(length))
+                    file.write(unsorted.readline())
         else:
             os.fsync(self._file)
         self._write_meta(complete=True, report=dict(report))
@@ -271,13 +277,6 @@ def _entries(path: Path) -> Iterator[tuple[int, bytes]]:
         for line in file:
             yield start, line[:-1]
             start += len(line)
-
-
-def _lines(path: Path) -> Iterator[tuple[str, int, int]]:
-    for start, line in _entries(path):
-        entry = glance(line)
-        if entry is not None:
-            yield entry.key, start, len(line) + 1
 
 
 def _escaped(name: str) -> str:

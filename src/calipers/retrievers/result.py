@@ -39,8 +39,8 @@ class BadResult(Exception):
     """A result that cannot be used; the message goes on from "result 3 ..."."""
 
 
-class Row(msgspec.Struct, omit_defaults=True):
-    """One result as it is written."""
+class Row(msgspec.Struct, omit_defaults=True, gc=False):
+    """One result as it is written; plain values alone, so the garbage collector may pass it by."""
 
     id: str | None = None
     score: float | None = None

@@ -1,6 +1,5 @@
 """Answers of any shape become rows: ids, pairs, dictionaries, documents of the usual libraries."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -54,12 +53,12 @@ def read_answer(raw: Any, k: int, layout: Layout) -> Answer:
     return Answer(rows, stages, len(listed) > k, _is_unsorted(rows))
 
 
-def _rows(listed: Iterable[Any], layout: Layout, where: str) -> list[Row]:
+def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
+    if not layout.named and all(type(one) is str for one in listed):
+        # Plain ids are the most common answer, and the quickest retrievers give them.
+        return list(map(Row, listed))
     rows = []
     for number, one in enumerate(listed):
-        if type(one) is str and not layout.named:
-            rows.append(Row(one))
-            continue
         try:
             rows.append(row_of(one, layout))
         except BadResult as error:
@@ -196,9 +195,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_unsorted(rows: Sequence[Row]) -> bool:
-    scores = [row.score for row in rows]
-    if len(scores) < 3 or scores[0] is None:
+    if len(rows) < 3 or rows[0].score is None:
         return False
-    known = [score for score in scores if score is not None and math.isfinite(score)]
+    known = [row.score for row in rows if row.score is not None]
     ordered = sorted(known)
     return known not in (ordered, ordered[::-1])

@@ -1,0 +1,103 @@
+"""What driving a live retriever costs: time per question, memory, and waiting side by side."""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.child import Measured, measure
+from bench.rows import Row, compared
+
+LIMIT = 50
+"""Microseconds per question that the driver may add to a function in the same process."""
+RESULTS = 20
+SLEEP = 0.02
+WORKERS = 8
+NO_MEMORY = {"ours_memory_mb": None, "peer_memory_mb": None}
+"""Of what runs in this process, the memory cannot be told apart."""
+DRIVEN = """
+import sys
+from calipers.api.retrieve import retrieve_to_report
+items = [f"chunk-{{i}}" for i in range({results})]
+questions = [f"question number {{i}}" for i in range({questions})]
+retrieve_to_report(lambda query, k: items, questions, k={results}, output={output!r})
+"""
+
+
+def rows(quick: bool = False) -> list[Row]:
+    """A function that costs nothing, many questions, and a function that only waits."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        return [
+            _overhead(place, 5_000 if quick else 50_000),
+            _memory(place, 10_000 if quick else 100_000),
+            _waiting(200 if quick else 800),
+        ]
+
+
+def _overhead(place: Path, n: int) -> Row:
+    from calipers.api.retrieve import retrieve_to_report
+
+    items = [f"chunk-{i}" for i in range(RESULTS)]
+    questions = [f"question number {i}" for i in range(n)]
+
+    def search(query: str, k: int) -> list[str]:
+        return items
+
+    def driven() -> None:
+        retrieve_to_report(
+            search, questions, k=RESULTS, output=place / "run.jsonl", restart=True, workers=WORKERS
+        )
+
+    def by_hand() -> None:
+        with (place / "hand.jsonl").open("w") as file:
+            for question in questions:
+                found = [{"id": item} for item in search(question, RESULTS)]
+                file.write(json.dumps({"query": question, "retrieved": found}) + "\n")
+                file.flush()
+
+    ours, theirs = _quickest(driven), _quickest(by_hand)
+    wall, cpu = ((seconds or 0) / n * 1e6 for seconds in (ours.seconds, ours.cpu_seconds))
+    note = f"{wall:.0f} µs per question, {cpu:.0f} of them computing; limit {LIMIT}"
+    given = f"{n:,} × {RESULTS}, {WORKERS} workers, a file"
+    row = compared("driver", given, ours, "a loop that writes the lines", theirs, note)
+    return {**row, **NO_MEMORY}
+
+
+def _memory(place: Path, n: int) -> Row:
+    def driven(questions: int) -> Measured:
+        output = str(place / f"run-{questions}.jsonl")
+        code = DRIVEN.format(results=RESULTS, questions=questions, output=output)
+        return measure([sys.executable, "-c", code], times=1)
+
+    few, many = driven(n // 10), driven(n)
+    size = (place / f"run-{n}.jsonl").stat().st_size / 1e6
+    note = f"the run is {size:.0f} MB; memory should not follow it"
+    return compared("memory", f"{n:,} questions", many, f"{n // 10:,} questions", few, note)
+
+
+def _waiting(n: int) -> Row:
+    from calipers.api.retrieve import retrieve_to_report
+
+    def search(query: str, k: int) -> list[str]:
+        time.sleep(SLEEP)
+        return ["a"]
+
+    questions = [f"question {i}" for i in range(n)]
+    ours = _quickest(lambda: retrieve_to_report(search, questions, k=1, workers=WORKERS), times=1)
+    ideal = Measured(n / WORKERS * SLEEP, 0.0, "")
+    given = f"{n} × {SLEEP * 1000:.0f} ms, {WORKERS} workers"
+    row = compared("concurrency", given, ours, "questions ÷ workers × latency", ideal)
+    return {**row, **NO_MEMORY}
+
+
+def _quickest(call: Callable[[], object], times: int = 3) -> Measured:
+    found: list[tuple[float, float]] = []
+    for _ in range(times):
+        begun, cpu = time.perf_counter(), time.process_time()
+        call()
+        found.append((time.perf_counter() - begun, time.process_time() - cpu))
+    seconds, cpu_seconds = min(found)
+    return Measured(seconds, 0.0, "", cpu_seconds=cpu_seconds)
