@@ -22,11 +22,17 @@ def ahead(items: Iterator[T]) -> Generator[T, None, None]:
     >>> list(ahead(iter("abc")))
     ['a', 'b', 'c']
     """
-    with ThreadPoolExecutor(1) as worker:
+    worker = ThreadPoolExecutor(1)
+    try:
         upcoming = worker.submit(_next, items)
         while not isinstance(item := upcoming.result(), _End):
             upcoming = worker.submit(_next, items)
             yield item
+    finally:
+        # Never waited for: a caller who breaks off leaves this line to the garbage collector,
+        # which may run it in the middle of anything, also while threads are started and ended.
+        # Waiting there for a thread can wait forever.
+        worker.shutdown(wait=False, cancel_futures=True)
 
 
 def _next(items: Iterator[T]) -> T | _End:
