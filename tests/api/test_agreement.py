@@ -51,6 +51,11 @@ def test_a_file_may_hold_several_judges_and_name_them(tmp_path):
     assert [judge.name for judge in agreement(path).judges] == ["x", "y", "all"]
 
 
+def test_a_blank_beside_a_name_makes_no_other_judge():
+    found = agreement({"x": [ROWS[0].judged("anna ", 1.0), ROWS[1].judged("anna", 1.0)]})
+    assert [judge.name for judge in found.judges] == ["anna"]
+
+
 def test_files_of_the_same_name_are_told_apart(tmp_path):
     for folder, grade in (("one", 1.0), ("two", 0.0)):
         (tmp_path / folder).mkdir()

@@ -167,6 +167,12 @@ def test_a_killed_grid_goes_on(folder):
     assert log(folder).count("make 2 1") == 1
 
 
+def test_what_differs_in_k_alone_is_made_once(folder):
+    path = write(folder, TWO.replace("[grid]", "[grid]\n    k = [1, 3, 5]"))
+    assert len(grid(path).comparison.systems) == 6
+    assert [line for line in log(folder) if line != "ask"] == ["make 2 1", "make 11 1"]
+
+
 def test_other_parameters_do_not_go_on_with_an_old_run(folder):
     path = write(folder, TWO)
     grid(path)

@@ -91,6 +91,7 @@ def test_grades_and_ids_may_be_numbers_or_texts(tmp_path):
     [
         ("a.csv", "query_id,item,grade\nq,a,good\n", r"a\.csv:2: found 'good'; a grade is a numb"),
         ("a.csv", "query_id,item,grade\nq,a,nan\n", "found 'nan'"),
+        ("a.csv", "query_id,item,grade\nq,a,1_0\n", "found '1_0'"),
         ("a.jsonl", '{"query_id": "q", "item": "a", "grade": true}', "found True"),
         ("a.jsonl", '{"query_id": "q", "item": "a", "grade": [1]}', r"found \[1\]"),
         ("a.jsonl", '{"item": "a", "grade": 1}', "no 'query_id' at .*:1"),

@@ -154,7 +154,7 @@ class _Table:
                 f"{name} has no grade in any of its {len(rows)} rows; fill in 'grade' first."
             )
         for place, label in rows:
-            judge = label.judge or name
+            judge = (label.judge or "").strip() or name
             self.labelled.setdefault(judge, 0)
             self.missing.setdefault(judge, 0)
             if label.grade is None:

@@ -19,7 +19,7 @@ from calipers.retrievers.base import Question
 from calipers.retrievers.grid import (
     Combination,
     Plan,
-    build,
+    Workshop,
     check_functions,
     read_plan,
     with_baseline,
@@ -119,10 +119,11 @@ def grid(
         ) from error
     reports: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
+    workshop = Workshop(plan.folder)
     for one in plan.combinations:
         try:
             reports[one.name] = _run(
-                one, plan, questions, watch, restart=restart, retry_errors=retry_errors
+                one, plan, workshop, questions, watch, restart=restart, retry_errors=retry_errors
             )
         except (RetrieverFailed, _CannotBeMade) as error:
             failures[one.name] = str(error)
@@ -177,8 +178,8 @@ def _ground_truth(found: Config, plan: Plan) -> str:
 
 
 def _run(
-    one: Combination, plan: Plan, questions: tuple[Question, ...], watch: Watch | None,
-    *, restart: bool, retry_errors: bool,
+    one: Combination, plan: Plan, workshop: Workshop, questions: tuple[Question, ...],
+    watch: Watch | None, *, restart: bool, retry_errors: bool,
 ) -> Mapping[str, Any]:  # fmt: skip
     settings = {**one.settings, "k": one.k, "questions": fingerprint(questions)}
     before = None if restart else _finished(one, settings)
@@ -187,7 +188,7 @@ def _run(
     # Without callbacks where nobody watches.
     with watch(one) if watch is not None else nullcontext((None, None)) as (total, progress):
         try:
-            retriever = build(one, plan.folder)
+            retriever = workshop.build(one)
         except InvalidInput as error:
             raise _CannotBeMade(str(error)) from error
         return retrieve_to_report(

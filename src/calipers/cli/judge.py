@@ -34,10 +34,14 @@ def command(
     from calipers.io.labels import check_label_file
 
     check_label_file(output)
+    kept = None if no_cache else cache
     with asking() as (total, progress):
-        found = api.judge(
-            file, cache=None if no_cache else cache, total=total, progress=progress, **settings
-        )
+        try:
+            found = api.judge(file, cache=kept, total=total, progress=progress, **settings)
+        except KeyboardInterrupt:
+            if kept:
+                click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
+            raise
     found.write(output)
     if as_json:
         print_json(found.to_dict())

@@ -36,10 +36,16 @@ def command(
     from calipers.io.write import check_place
 
     check_place(output)
+    kept = None if no_cache else cache
     with asking() as (total, progress):
-        found = api.write_questions(
-            corpus, cache=None if no_cache else cache, total=total, progress=progress, **settings
-        )
+        try:
+            found = api.write_questions(
+                corpus, cache=kept, total=total, progress=progress, **settings
+            )
+        except KeyboardInterrupt:
+            if kept:
+                click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
+            raise
     found.write(output)
     if as_json:
         print_json(found.to_dict())

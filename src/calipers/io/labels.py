@@ -204,7 +204,9 @@ def _grade(value: Any, place: str) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
-        number = math.nan if isinstance(value, bool | list | dict) else float(value)
+        # Python alone reads 1_0 as ten.
+        odd = isinstance(value, bool | list | dict) or "_" in str(value)
+        number = math.nan if odd else float(value)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):

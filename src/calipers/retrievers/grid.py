@@ -112,29 +112,46 @@ def check_functions(plan: Plan) -> None:
         if one.is_factory:
             _check_call(_factory(one, plan.folder), one)
         else:
-            build(one, plan.folder)
+            Workshop(plan.folder).build(one)
 
 
-def build(combination: Combination, folder: Path) -> Retriever:
-    """The retriever of a combination; a factory is called with its parameters now."""
-    shown = without_secrets(combination.params)
-    hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
-    secrets = Secrets()
-    secrets.add(*hidden)
-    if combination.is_factory:
+class Workshop:
+    """Builds retrievers. What differs in k alone is built once, as an index may take hours."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._last: tuple[str, Mapping[str, Any]] | None = None
+        self._searcher: Any = None
+
+    def build(self, combination: Combination) -> Retriever:
+        """The retriever of a combination; a factory is called with its parameters now."""
+        shown = without_secrets(combination.params)
+        hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
+        if combination.is_factory:
+            made = as_retriever(self._made(combination, hidden))
+        else:
+            params = {"params": dict(combination.params)} if combination.params else {}
+            made = as_retriever(_target(combination, self._folder), **params)
+        made.secrets.add(*hidden)
+        return replace(made, name=combination.name, settings=combination.settings)
+
+    def _made(self, combination: Combination, hidden: list[str]) -> Any:
+        wanted = (combination.target, combination.params)
+        if self._last == wanted:
+            return self._searcher
+        # Let go of the old one first: two indexes may not fit into memory.
+        self._last = self._searcher = None
         try:
-            searcher = _factory(combination, folder)(**combination.params)
+            self._searcher = _factory(combination, self._folder)(**combination.params)
         except Exception as error:  # a user's factory may raise anything
+            secrets = Secrets()
+            secrets.add(*hidden)
             raise InvalidInput(
                 f"The retriever {combination.name!r} cannot be made: {combination.target} raises "
                 f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
             ) from error
-        made = as_retriever(searcher)
-    else:
-        params = {"params": dict(combination.params)} if combination.params else {}
-        made = as_retriever(_target(combination, folder), **params)
-    made.secrets.add(*hidden)
-    return replace(made, name=combination.name, settings=combination.settings)
+        self._last = wanted
+        return self._searcher
 
 
 def _factory(combination: Combination, folder: Path) -> Callable[..., Any]:
