@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
     from calipers.api.misses import misses
+    from calipers.api.plot import plot
     from calipers.api.questions import write_questions
+    from calipers.api.report import report
     from calipers.api.retrieve import retrieve
     from calipers.api.slices import slices
     from calipers.api.sweep import sweep
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
     from calipers.model.gate import Verdict
     from calipers.model.ground_truth import GroundTruth
     from calipers.model.misses import Misses
+    from calipers.model.plot import Plot
     from calipers.model.policy import Policy
+    from calipers.model.report import Report
     from calipers.model.run import Run
     from calipers.model.scores import Scores
     from calipers.version import __version__
@@ -58,7 +62,9 @@ _HOME = {
     "Comparison": "calipers.model.comparison",
     "GroundTruth": "calipers.model.ground_truth",
     "Misses": "calipers.model.misses",
+    "Plot": "calipers.model.plot",
     "Policy": "calipers.model.policy",
+    "Report": "calipers.model.report",
     "Run": "calipers.model.run",
     "Scores": "calipers.model.scores",
     "Verdict": "calipers.model.gate",
@@ -82,10 +88,12 @@ _HOME = {
     "judge": "calipers.api",
     "misses": "calipers.api",
     "ndcg_at_k": "calipers.functions",
+    "plot": "calipers.api",
     "precision_at_k": "calipers.functions",
     "read_baseline": "calipers.api",
     "recall_at_k": "calipers.functions",
     "reciprocal_rank": "calipers.functions",
+    "report": "calipers.api",
     "retrieve": "calipers.api",
     "save": "calipers.api",
     "save_baseline": "calipers.api",
@@ -101,7 +109,9 @@ __all__ = [
     "Comparison",
     "GroundTruth",
     "Misses",
+    "Plot",
     "Policy",
+    "Report",
     "Run",
     "Scores",
     "Verdict",
@@ -126,10 +136,12 @@ __all__ = [
     "judge",
     "misses",
     "ndcg_at_k",
+    "plot",
     "precision_at_k",
     "read_baseline",
     "recall_at_k",
     "reciprocal_rank",
+    "report",
     "retrieve",
     "save",
     "save_baseline",

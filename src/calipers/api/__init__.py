@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from calipers.api.levels import levels
     from calipers.api.metrics import metrics
     from calipers.api.misses import misses
+    from calipers.api.plot import plot
     from calipers.api.questions import write_questions
+    from calipers.api.report import report
     from calipers.api.resolve import resolve
     from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
     from calipers.api.slices import slices
@@ -64,7 +66,9 @@ __all__ = [
     "metrics",
     "misses",
     "plan_grid",
+    "plot",
     "read_baseline",
+    "report",
     "resolve",
     "retrieve",
     "retrieve_for",

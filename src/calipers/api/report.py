@@ -18,17 +18,17 @@ from calipers.api.prepare import Prepared, prepare
 from calipers.api.sweep import sweep
 from calipers.errors import InvalidInput
 from calipers.io.load import load, load_pair
+from calipers.io.results import is_result
 from calipers.io.source import Progress
 from calipers.metrics import Metric, parse
+from calipers.model.comparison import Comparison
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.report import Report, SystemReport
+from calipers.model.report import FEWEST_SHOWN, Report, SystemReport
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 
 HEAD = ("hit_rate", "recall", "precision", "f1", "ndcg", "mrr", "map")
 DEFAULT_K = 10
-FEWEST_SHOWN = 10
-"""Results of a ranking that the page shows, even where k is smaller."""
 DEEPEST_SWEEP = 100
 MOST_SLICES = 12
 """A tag with more values than this is a name, not a kind of query."""
@@ -44,6 +44,7 @@ def report(
     systems: Mapping[str, Any] | Sequence[Any] | None = None,
     baseline: str | None = None,
     anyway: bool = False,
+    comparison: Comparison | None = None,
     name: str | None = None,
     metrics: str | Iterable[str | Metric] | None = None,
     k: int | Sequence[int] | None = None,
@@ -63,7 +64,8 @@ def report(
     as for ``compare`` (runs or records, not results measured before: a page shows rankings).
     The largest cut-off in ``metrics`` or ``k`` is the one that is described (default: 10).
     ``corpus`` tells more about misses; ``by`` are the tags to slice by (default: all that have
-    a few values). ``name`` is what the page calls the retriever.
+    a few values). ``name`` is what the page calls the retriever; ``comparison`` is what
+    ``compare`` made of the same systems, where that was done already.
 
     >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
     >>> made.k, made.systems[0].head["recall@2"].mean
@@ -81,7 +83,7 @@ def report(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
         )
     else:
-        pairs = {one: (value, None) for one, value in name_systems(systems).items()}
+        pairs = {one: (_run_of(value), None) for one, value in name_systems(systems).items()}
     made = tuple(
         _system(
             one, load_pair(given, truth, results, progress), chosen, weights, corpus, by,
@@ -89,13 +91,15 @@ def report(
         )
         for one, (given, results) in pairs.items()
     )  # fmt: skip
-    comparison = None
-    if len(made) > 1:
+    if len(made) > 1 and comparison is None:
         comparison = compare(
-            {one.name: _both(one) for one in made}, baseline=baseline, anyway=anyway,
+            {one.name: one.scores for one in made}, baseline=baseline, anyway=anyway,
             metrics=None if metrics is None and k is None else [str(metric) for metric in chosen],
             confidence=confidence, seed=seed,
         )  # fmt: skip
+    if comparison is not None:
+        first = comparison.baseline
+        made = tuple(sorted(made, key=lambda one: one.name != first))
     return Report(made, comparison, _definitions(made))
 
 
@@ -170,9 +174,15 @@ def _slices(head: Scores, prepared: Prepared, by: Iterable[str] | None, k: int) 
     return slice_scores(head, cuts, metrics=wanted)
 
 
-def _both(system: SystemReport) -> Scores:
-    """The scores to compare: those asked for, and those that the page describes."""
-    return system.scores
+def _run_of(value: Any) -> Any:
+    """A system that has rankings; a result that was measured before has none to show."""
+    is_file = isinstance(value, str | PathLike)
+    if isinstance(value, Scores) or (is_file and is_result(Path(value))):
+        raise InvalidInput(
+            f"{value if is_file else 'One of the systems'} is a result that was measured before, "
+            "without its rankings; a report shows rankings, so give the run itself."
+        )
+    return value
 
 
 def _definitions(systems: Sequence[SystemReport]) -> tuple[Mapping[str, Any], ...]:

@@ -8,6 +8,9 @@ import click
 from calipers.cli import options
 from calipers.cli.output import console, print_json
 
+RESAMPLES = 2000
+"""Of the intervals of single systems on the page; the option is that of the comparison."""
+
 
 @click.command("compare")
 @click.argument("systems", nargs=-1, metavar="SYSTEM SYSTEM...")
@@ -47,6 +50,7 @@ from calipers.cli.output import console, print_json
     help="Write every query's values and differences to a .parquet, .csv, .tsv, .json or "
     ".jsonl file.",
 )  # fmt: skip
+@click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @options.json_option
 @click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the table as Markdown.")
@@ -59,6 +63,7 @@ def command(
     queries_by: str | None,
     examples: int,
     per_query: str | None,
+    html: str | None,
     as_json: bool,
     form: str | None,
     **settings: Any,
@@ -75,18 +80,26 @@ def command(
       calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --baseline dense
     """
     from calipers import api
-    from calipers.io.write import check_writable, write_table
+    from calipers.io.write import check_place, check_writable, write_table
 
     if per_query:
         check_writable(per_query)
-    comparison = api.compare(
-        _named(systems), metrics=metrics, k=options.cutoff_list(cutoffs),
-        weights=options.weights(score), **settings,
-    )  # fmt: skip
+    if html:
+        check_place(html)
+    measuring: dict[str, Any] = {
+        "metrics": metrics, "k": options.cutoff_list(cutoffs), "weights": options.weights(score),
+    }  # fmt: skip
+    comparison = api.compare(_named(systems), **measuring, **settings)
     if queries_by:
         comparison.by_query(comparison.baseline, queries_by)
     if per_query:
         write_table(comparison.per_query, per_query)
+    if html:
+        from calipers.cli.output import write_report
+
+        settings["resamples"] = RESAMPLES
+        report = api.report(systems=_named(systems), comparison=comparison, **measuring, **settings)
+        write_report(report, html, None)
     if as_json:
         print_json(comparison.to_dict(examples=examples))
     elif form:

@@ -6,7 +6,7 @@ import click
 
 from calipers.cli import options
 from calipers.cli.levels_output import print_at_levels, several_levels
-from calipers.cli.output import console, print_json
+from calipers.cli.output import console, print_json, write_report
 from calipers.cli.progress import asking, reading
 from calipers.errors import InvalidInput
 
@@ -34,6 +34,12 @@ from calipers.errors import InvalidInput
     "--bounds", is_flag=True,
     help="Also the lowest and highest value if what nobody judged were judged.",
 )  # fmt: skip
+@click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
+@click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
+@click.option(
+    "--corpus", metavar="FILE",
+    help="The chunks that are searched: page and short form then tell more of the misses.",
+)  # fmt: skip
 @options.json_option
 @click.option(
     "--csv",
@@ -58,6 +64,9 @@ def command(
     per_query: str | None,
     by: tuple[str, ...],
     bounds: bool,
+    html: str | None,
+    markdown: str | None,
+    corpus: str | None,
     as_json: bool,
     as_csv: bool,
     quiet: bool,
@@ -75,14 +84,17 @@ def command(
       calipers eval evals.json
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
       calipers eval evals.jsonl --per-query scores.parquet --json
+      calipers eval evals.jsonl --html report.html
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     from calipers import api
-    from calipers.io.write import check_writable, write_table
+    from calipers.io.write import check_place, check_writable, write_table
 
     if per_query:
         check_writable(per_query)
+    for page in filter(None, (html, markdown)):
+        check_place(page)
     if retriever is not None:
         ground_truth, data = _questions(data, ground_truth, run), None
         with asking() as (total, told):
@@ -94,15 +106,21 @@ def command(
         print_at_levels(
             data, ground_truth, run, metrics, options.cutoff_list(cutoffs), settings,
             as_json=as_json, refused={"--score": score, "--per-query": per_query, "--by": by,
-                                      "--bounds": bounds, "--csv": as_csv},
+                                      "--bounds": bounds, "--csv": as_csv, "--html": html,
+                                      "--markdown": markdown},
         )  # fmt: skip
         return
+    measuring: dict[str, Any] = {
+        "ground_truth": ground_truth, "run": run, "metrics": metrics,
+        "k": options.cutoff_list(cutoffs), "weights": options.weights(score), **settings,
+    }  # fmt: skip
+    report = None
     with reading() as progress:
-        scores = api.evaluate(
-            data, ground_truth=ground_truth, run=run, metrics=metrics,
-            k=options.cutoff_list(cutoffs), weights=options.weights(score),
-            progress=progress, **settings,
-        )  # fmt: skip
+        if html or markdown:
+            report = api.report(data, by=by or None, corpus=corpus, progress=progress, **measuring)
+            scores = report.scores
+        else:
+            scores = api.evaluate(data, progress=progress, **measuring)
     named = [facts.name for facts in scores.metrics] if metrics else None
     slices = api.slices(scores, by, metrics=named) if by else None
     bounded = None
@@ -116,6 +134,8 @@ def command(
         )  # fmt: skip
     if per_query:
         write_table(scores.per_query, per_query)
+    if report is not None:
+        write_report(report, html, markdown)
     if as_json:
         parts = {"slices": slices, "bounds": bounded}
         further = {name: part.to_dict() for name, part in parts.items() if part is not None}

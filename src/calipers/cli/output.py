@@ -25,6 +25,16 @@ def print_json(value: Any) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
+def write_report(report: Any, html: str | None, markdown: str | None) -> None:
+    """The page, the short form, or both; which files, on standard error."""
+    from calipers.present.report import save_html, save_markdown
+
+    written = save_html(report, html) if html else []
+    written += save_markdown(report, markdown) if markdown else []
+    for path in written:
+        click.echo(f"Written to {path}", err=True)
+
+
 def is_terminal() -> bool:
     """Whether somebody is looking at standard error."""
     return sys.stderr.isatty()

@@ -11,7 +11,9 @@ DRAWERS = {
     "html": ("calipers.present.notebook", "as_html"),
     "page": ("calipers.present.report", "report_html"),
     "markdown": ("calipers.present.report", "report_markdown"),
+    "plot": ("calipers.present.plot", "save_plot"),
     "save": ("calipers.present.report", "save_report"),
+    "spec": ("calipers.present.plot", "spec_of"),
 }
 
 

@@ -15,6 +15,9 @@ from calipers.model.scores import Scores
 from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
 
+FEWEST_SHOWN = 10
+"""Results of a ranking that a page shows, even where k is smaller."""
+
 
 @dataclass(frozen=True, eq=False)
 class SystemReport:

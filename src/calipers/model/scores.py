@@ -12,6 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.audit import Audit
 from calipers.model.interval import Interval
+from calipers.model.late import draw
 from calipers.model.policy import Policy
 from calipers.suggest import did_you_mean
 
@@ -86,6 +87,10 @@ class Scores:
 
     def __len__(self) -> int:
         return self.queries.height
+
+    def _repr_html_(self) -> str:
+        drawn: str = draw("html", self)
+        return drawn
 
     def of(self, name: str) -> Floats:
         """The values of one metric, one per query, or of ``score``."""

@@ -1,17 +1,12 @@
 """Charts as Vega-Lite specifications: plain dicts, drawn by ``draw.py``."""
 
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from calipers.model.comparison import Comparison
 from calipers.model.misses import REASONS, Misses
 from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
-from calipers.present.comparison import between, signed
 from calipers.present.palette import LIGHT, Palette
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -26,9 +21,13 @@ FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def over_k(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
+def over_k(
+    sweep: Sweep, *, metrics: Sequence[str] | None = None, width: int = WIDE,
+    palette: Palette = LIGHT,
+) -> Spec:  # fmt: skip
     """Every metric against k: one panel each, with its band and the advised k."""
-    columns = 3 if width > NARROW else 2
+    drawn = [stem for stem in sweep.metrics if metrics is None or stem in metrics]
+    columns = min(3 if width > NARROW else 2, len(drawn))
     rows = [
         {
             "metric": stem, "k": point.k, "mean": value.mean,
@@ -38,7 +37,7 @@ def over_k(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec
             + (f" ({number(value.interval.low)}–{number(value.interval.high)})"
                if value.interval else ""),
         }
-        for stem in sweep.metrics for point in sweep.points
+        for stem in drawn for point in sweep.points
         if (value := point.values[stem]).mean is not None
     ]  # fmt: skip
     x = {"field": "k", "type": "quantitative", "axis": {"title": "k", "tickMinStep": 1,
@@ -64,16 +63,16 @@ def over_k(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec
         })  # fmt: skip
     gap = 34
     panel = (width - 34 - gap * (columns - 1)) // columns
-    return _chart(
+    return finished(
         {
             "description": "Each metric against k, with its interval.",
             "data": {"values": rows},
-            "facet": {"field": "metric", "type": "nominal", "sort": list(sweep.metrics),
+            "facet": {"field": "metric", "type": "nominal", "sort": drawn,
                       "header": {"title": None, "labelFontSize": 13, "labelFontWeight": 600,
                                  "labelColor": palette.ink, "labelAnchor": "start"}},
             "columns": columns,
             "spacing": {"column": gap, "row": 24},
-            "spec": {"width": panel, "height": round(panel * 0.62), "layer": layers},
+            "spec": {"width": panel, "height": round(min(panel * 0.62, 320)), "layer": layers},
             "resolve": {"axis": {"x": "independent"}},
         },
         palette,
@@ -123,7 +122,7 @@ def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGH
                       "color": {**mark_advised, "value": palette.ink}}},
     ]  # fmt: skip
     inner = min(width, 520) - 60
-    return _chart(
+    return finished(
         {"description": "Precision against recall, with k along the curve.",
          "data": {"values": rows}, "width": inner, "height": round(inner * 0.72), "layer": layers},
         palette,
@@ -161,7 +160,7 @@ def waterfall(misses: Misses, *, width: int = WIDE, palette: Palette = LIGHT) ->
         {"mark": {"type": "text", "align": "left", "dx": 6, "color": palette.ink, "aria": False},
          "encoding": {"x": {**x, "field": "to"}, "y": y, "text": {"field": "count"}}},
     ]  # fmt: skip
-    return _chart(
+    return finished(
         {"description": "Where recall is lost, by reason.", "data": {"values": rows},
          "width": width - (290 if wide else 160), "height": {"step": 34 if wide else 46},
          "layer": layers},
@@ -207,7 +206,7 @@ def slices_chart(
          "encoding": {"x": {**x, "field": "mean"}, "y": y, "color": colour,
                       "description": {"field": "said"}, "tooltip": {"field": "said"}}},
     ]  # fmt: skip
-    return _chart(
+    return finished(
         {"description": f"{metric} for each slice of the queries, with intervals.",
          "data": {"values": rows},
          "facet": {"row": {"field": "by", "type": "nominal", "sort": None, "header": {
@@ -216,106 +215,6 @@ def slices_chart(
          "spec": {"width": width - (240 if wide else 150), "height": {"step": 30 if wide else 38},
                   "layer": layers},
          "resolve": {"scale": {"y": "independent"}}},
-        palette,
-    )  # fmt: skip
-
-
-def differences(
-    comparison: Comparison, *, width: int = WIDE, palette: Palette = LIGHT
-) -> Spec:
-    """Each system minus the baseline, with intervals; shown differences are filled."""
-    wide = width > NARROW
-    bounded = [m.name for m in comparison.metrics if m.bounds == (0, 1)]
-    rows = [
-        {
-            "system": f"{printable(one.system, 30)} − {printable(one.baseline, 30)}",
-            "metric": one.metric, "difference": one.difference,
-            "low": one.interval.low if one.interval else one.difference,
-            "high": one.interval.high if one.interval else one.difference,
-            "verdict": one.verdict,
-            "said": f"{one.metric}: {signed(one.difference)} ({between(one.interval)}), "
-            + {"better": "better", "worse": "worse"}.get(one.verdict, "no difference shown"),
-        }
-        for one in comparison.differences
-        if one.difference is not None and one.metric in bounded
-    ]  # fmt: skip
-    y = {"field": "metric", "type": "nominal", "sort": None,
-         "axis": {"title": None, "labelPadding": 10, "domain": False, "labelColor": palette.ink}}
-    x = {"type": "quantitative", "axis": {"title": "difference", "tickCount": 5}}
-    colour = _by_verdict(palette)
-    layers = [
-        {"mark": {"type": "rule", "color": palette.even, "aria": False},
-         "encoding": {"x": {"datum": 0, "type": "quantitative"}}},
-        {"mark": {"type": "rule", "strokeWidth": 2, "aria": False},
-         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
-                      "color": colour}},
-        {"mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-         "encoding": {"x": {**x, "field": "difference"}, "y": y, "color": colour,
-                      "description": {"field": "said"}, "tooltip": {"field": "said"}}},
-    ]  # fmt: skip
-    return _chart(
-        {"description": "Differences from the baseline, with intervals.", "data": {"values": rows},
-         "facet": {"row": {"field": "system", "type": "nominal", "sort": None, "header": {
-             "title": None, "labelAngle": 0, "labelOrient": "top", "labelAnchor": "start",
-             "labelFontSize": 13, "labelFontWeight": 600, "labelColor": palette.ink}}},
-         "spec": {"width": width - (170 if wide else 130), "height": {"step": 30},
-                  "layer": layers}},
-        palette,
-    )  # fmt: skip
-
-
-def head_to_head(
-    comparison: Comparison, system: str, metric: str, *, width: int = WIDE,
-    palette: Palette = LIGHT,
-) -> Spec:  # fmt: skip
-    """Every query by its value in both systems; queries at one place make one larger dot."""
-    column = [facts.name for facts in comparison.metrics].index(metric)
-    lower = comparison.metrics[column].better == "lower"
-    pairs = np.stack(
-        [comparison.values[comparison.baseline][:, column], comparison.values[system][:, column]]
-    ).T
-    places = Counter(
-        (round(float(x), 4), round(float(y), 4)) for x, y in pairs if not np.isnan(x + y)
-    )
-    name, base = printable(system, 24), printable(comparison.baseline, 24)
-    rows = [
-        {
-            "x": x, "y": y, "count": count,
-            "outcome": "equal" if x == y else "better" if (y > x) != lower else "worse",
-            "said": f"{count:,} {'query' if count == 1 else 'queries'}: {base} {number(x)}, "
-            f"{name} {number(y)}",
-        }
-        for (x, y), count in places.items()
-    ]  # fmt: skip
-    top = max([1.0, *(max(place) for place in places)])
-    scale = {"domain": [0, top], "nice": False}
-    line = {"values": [{"x": 0, "y": 0}, {"x": top, "y": top}]}
-    x = {"field": "x", "type": "quantitative", "scale": scale,
-         "axis": {"title": f"{metric} of {base}", "tickCount": 4}}  # fmt: skip
-    y = {"field": "y", "type": "quantitative", "scale": scale,
-         "axis": {"title": f"{metric} of {name}", "tickCount": 4}}  # fmt: skip
-    kinds = ["better", "equal", "worse"]
-    layers = [
-        {"data": line, "mark": {"type": "line", "color": palette.even, "strokeDash": [4, 3],
-         "strokeWidth": 1, "aria": False}, "encoding": {"x": x, "y": y}},
-        {"mark": {"type": "point", "filled": True, "opacity": 0.8},
-         "encoding": {
-             "x": x, "y": y, "description": {"field": "said"}, "tooltip": {"field": "said"},
-             "size": {"field": "count", "type": "quantitative", "legend": None,
-                      "scale": {"range": [40, 500], "type": "sqrt", "domainMin": 1}},
-             "shape": {"field": "outcome", "type": "nominal",
-                       "scale": {"domain": kinds, "range": ["triangle-up", "circle",
-                                                            "triangle-down"]}},
-             "color": {"field": "outcome", "type": "nominal",
-                       "scale": {"domain": kinds,
-                                 "range": [palette.accent, palette.even, palette.worse]},
-                       "legend": {"title": None, "orient": "top", "symbolSize": 90,
-                                  "labelColor": palette.ink}}}},
-    ]  # fmt: skip
-    inner = min(width, 440) - 60
-    return _chart(
-        {"description": f"Each query's {metric} in both systems.", "data": {"values": rows},
-         "width": inner, "height": inner, "layer": layers},
         palette,
     )  # fmt: skip
 
@@ -335,15 +234,7 @@ def _labelled(sweep: Sweep, advised: int | None) -> set[int]:
     return found
 
 
-def _by_verdict(palette: Palette) -> Spec:
-    return {
-        "field": "verdict", "type": "nominal", "legend": None,
-        "scale": {"domain": ["better", "worse", "not shown", "not tested"],
-                  "range": [palette.accent, palette.worse, palette.even, palette.even]},
-    }  # fmt: skip
-
-
-def _chart(spec: Spec, palette: Palette) -> Spec:
+def finished(spec: Spec, palette: Palette) -> Spec:
     """The specification with the looks that all charts share."""
     text = {"labelColor": palette.quiet, "titleColor": palette.quiet, "labelFontSize": 12,
             "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}  # fmt: skip
@@ -362,7 +253,3 @@ def _chart(spec: Spec, palette: Palette) -> Spec:
             "text": {"font": FONT, "fontSize": 12},
         },
     }  # fmt: skip
-
-
-CHARTS: Sequence[str] = ("over-k", "precision-recall", "waterfall", "slices", "differences",
-                         "head-to-head")  # fmt: skip

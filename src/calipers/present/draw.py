@@ -21,8 +21,8 @@ def inline_svg(spec: dict[str, Any], label: str) -> str:
     """The chart as SVG that may stand inside a page: no style attributes, with a name."""
     # The page's policy forbids inline styles; Vega uses them for nothing that is seen.
     drawn = _STYLE.sub("", svg(spec))
-    # The size in the page's own unit: a chart grows with the text around it.
-    drawn = _SIZE.sub(lambda found: f' width="{float(found[1]) / 16:.2f}rem"', drawn, count=1)
+    # The size in the page's own unit, so that a chart grows with the text around it.
+    drawn = _SIZE.sub(lambda found: f' width="{float(found[1]) / 14.6:.2f}rem"', drawn, count=1)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 

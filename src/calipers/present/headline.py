@@ -6,9 +6,7 @@ from calipers.model.scores import Summary
 
 def stem_of(system: SystemReport, stem: str) -> Summary:
     """The summary of a metric at the cut-off that is described, whatever its parameters."""
-    name = next(
-        facts.name for facts in system.head.metrics if facts.stem.partition("(")[0] == stem
-    )
+    name = next(facts.name for facts in system.head.metrics if facts.stem.partition("(")[0] == stem)
     return system.head[name]
 
 

@@ -10,7 +10,6 @@ from calipers.io.write import check_place, whole_file
 from calipers.model.report import Report
 from calipers.present.html.details import Details
 from calipers.present.html.page import render
-from calipers.present.html.queries import query_data
 from calipers.present.report_markdown import report_markdown as report_markdown
 
 ENDINGS = (".html", ".htm", ".md", ".markdown")
@@ -18,30 +17,34 @@ ENDINGS = (".html", ".htm", ".md", ".markdown")
 
 def report_html(report: Report) -> str:
     """The page as one text that needs no other file."""
-    return render(report)
+    return render(report).text
 
 
 def save_report(report: Report, path: str | PathLike[str]) -> list[Path]:
-    """Write a page (.html) or the short form (.md); says which files were written.
+    """Write a page (.html) or the short form (.md), as the ending says; says which files."""
+    check_report_place(path)
+    short = Path(path).suffix.lower() in (".md", ".markdown")
+    return save_markdown(report, path) if short else save_html(report, path)
 
-    Where the page has no room for all rankings, the others are written beside it.
-    """
+
+def save_html(report: Report, path: str | PathLike[str]) -> list[Path]:
+    """Write the page, and beside it the rankings it has no room for; says which files."""
     target = Path(path)
-    check_report_place(target)
-    if target.suffix.lower() in (".md", ".markdown"):
-        return [_written(target, report_markdown(report))]
-    left_out = query_data(report).left_out
     beside = target.with_name(f"{target.stem}.rankings.jsonl")
-    files = [_written(target, render(report, beside.name if left_out else None))]
-    if left_out:
-        _write_rankings(report, left_out, beside)
-        files.append(beside)
-    return files
+    page = render(report, beside.name)
+    if page.left_out:
+        _write_rankings(report, page.left_out, beside)
+    return [_written(target, page.text), *([beside] if page.left_out else [])]
+
+
+def save_markdown(report: Report, path: str | PathLike[str]) -> list[Path]:
+    """Write the short form; says which file."""
+    return [_written(Path(path), report_markdown(report))]
 
 
 def check_report_place(path: str | PathLike[str]) -> None:
     """Complain before any work about a place where no report can be written."""
-    check_place(path)
+    check_place(Path(path))
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise InvalidInput(

@@ -17,7 +17,7 @@ WORST = 5
 
 
 def report_markdown(report: Report) -> str:
-    """The sentence, the numbers, the findings and the worst queries; for several, the comparison."""
+    """The sentence, numbers, findings and worst queries; of several, the comparison."""
     if report.comparison is None:
         lines = list(_system(report.systems[0]))
     else:
@@ -61,7 +61,13 @@ def _findings(system: SystemReport) -> Iterator[str]:
 def _losses(system: SystemReport) -> Iterator[str]:
     if not system.misses or not system.misses.reasons:
         return
-    yield from ("", "### Where recall is lost", "", "| misses | reason | what to do |", "|--:|---|---|")
+    yield from (
+        "",
+        "### Where recall is lost",
+        "",
+        "| misses | reason | what to do |",
+        "|--:|---|---|",
+    )
     for reason in REASONS:
         if count := system.misses.reasons.get(reason.name):
             yield f"| {count:,} | {for_markdown(reason.means)} | {for_markdown(reason.remedy)} |"

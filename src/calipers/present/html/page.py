@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,28 @@ from calipers.present.table import number
 HERE = Path(__file__).parent
 
 
-def render(report: Report, beside: str | None = None) -> str:
-    """The report as one HTML text. ``beside`` names the file that holds what had no room."""
+@dataclass(frozen=True)
+class Page:
+    """The text of a page, and the queries whose rankings had no room in it."""
+
+    text: str
+    left_out: tuple[str, ...]
+
+
+def render(report: Report, beside: str | None = None) -> Page:
+    """The report as one HTML text. ``beside`` names the file for what has no room in it."""
+    view = page_view(report, beside)
     environment = _environment()
     style, script = (_read(name) for name in ("style.css", "script.js"))
     markup = environment.markup
     page: str = environment.get_template("page.html.j2").render(
-        **page_view(report, beside),
+        **view,
         # Both are ours and not the user's, so they are written as they are.
         style=markup(style),
         script=markup(script),
         policy=_policy(style, script),
     )
-    return page
+    return Page(page, view["data"].left_out)
 
 
 def _policy(style: str, script: str) -> str:
@@ -50,7 +60,7 @@ def _read(name: str) -> str:
 def _coded(text: str, markupsafe: Any) -> Any:
     """A sentence of ours with its commands set as code; all of it escaped."""
     escaped = str(markupsafe.escape(text))
-    return markupsafe.Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))  # noqa: S704
+    return markupsafe.Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))
 
 
 def _environment() -> Any:
@@ -59,8 +69,7 @@ def _environment() -> Any:
         import markupsafe
     except ImportError as error:
         raise MissingExtra(
-            "The report needs Jinja2, which is not installed; "
-            "run pip install 'calipers[report]'."
+            "The report needs Jinja2, which is not installed; run pip install 'calipers[report]'."
         ) from error
     environment: Any = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from calipers.model.report import Report
+from calipers.model.report import FEWEST_SHOWN, Report
 from calipers.present.html.details import Details
 from calipers.present.html.texts import clean
 
@@ -56,6 +56,7 @@ def query_data(report: Report, first: Iterable[str] = ()) -> QueryData:
     return QueryData(
         {
             "k": report.k,
+            "depth": max(report.k, FEWEST_SHOWN),
             "systems": [clean(one.name) for one in report.systems],
             "metrics": metrics,
             "lower": [facts.better == "lower" for facts in head.metrics],
@@ -116,9 +117,7 @@ def _worst_and_sample(worst: list[int], room: int) -> list[int]:
     return [*worst[:certain], *rest.tolist()]
 
 
-def _fitting(
-    report: Report, first: list[str], kept: list[str]
-) -> tuple[dict[str, Any], list[str]]:
+def _fitting(report: Report, first: list[str], kept: list[str]) -> tuple[dict[str, Any], list[str]]:
     """The rankings that have room, by query: those named, the worst, a sample of the others."""
     sources = [Details(one) for one in report.systems]
     found: dict[str, Any] = {}

@@ -208,7 +208,7 @@
         const other = system ? 0 : found.length - 1;
         const there = ranks[other].get(identity(result));
         const name = data.systems[other];
-        elsewhere = there === undefined ? `not in ${name}` : there === result.rank ? `same rank in ${name}` : `rank ${there} in ${name}`;
+        elsewhere = there === undefined ? `not in the first ${data.depth} of ${name}` : there === result.rank ? `same rank in ${name}` : `rank ${there} in ${name}`;
       }
       return drawResult(result, elsewhere);
     };

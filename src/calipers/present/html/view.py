@@ -9,6 +9,7 @@ from calipers.model.comparison import Comparison
 from calipers.model.report import Report, SystemReport
 from calipers.model.scores import Summary
 from calipers.present import charts
+from calipers.present.charts_compared import differences, head_to_head
 from calipers.present.comparison import (
     compared_rows,
     findings,
@@ -68,7 +69,9 @@ def _system(system: SystemReport, several: bool) -> dict[str, Any]:
     name = clean(system.name)
     recall = stem_of(system, "recall")
     drawn: dict[str, str] = {}
-    if system.sweep and any(point.values["recall"].mean is not None for point in system.sweep.points):
+    if system.sweep and any(
+        point.values["recall"].mean is not None for point in system.sweep.points
+    ):
         sweep = system.sweep
         drawn["over_k"] = _chart(charts.over_k, "Each metric against k", sweep)
         drawn["curve"] = _chart(charts.precision_recall, "Precision against recall", sweep)
@@ -110,7 +113,9 @@ def _value(summary: Summary) -> dict[str, str]:
     if summary.mean is None:
         return {"mean": "–", "interval": "undefined"}
     ends = summary.interval
-    between = f"{number(ends.low)} – {number(ends.high)}" if ends else "no interval: too few queries"
+    between = (
+        f"{number(ends.low)} – {number(ends.high)}" if ends else "no interval: too few queries"
+    )
     return {"mean": number(summary.mean), "interval": between}
 
 
@@ -133,11 +138,11 @@ def _comparison(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str
         "legend": legend(comparison),
         "heads": [clean(heading(comparison, name)) for name in comparison.systems],
         "rows": compared_rows(comparison),
-        "differences": _chart(charts.differences, "Differences from the baseline", comparison),
+        "differences": _chart(differences, "Differences from the baseline", comparison),
         "metric": metric,
         "scatters": [
             {"name": clean(name),
-             "chart": _chart(charts.head_to_head, f"{metric} per query", comparison, name, metric)}
+             "chart": _chart(head_to_head, f"{metric} per query", comparison, name, metric)}
             for name in comparison.others
         ],
         "moves": moves,

@@ -1,0 +1,70 @@
+"""calipers plot: one chart, as a file."""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.progress import reading
+
+
+@click.command("plot")
+@click.argument("data", nargs=-1, metavar="[DATA]...")
+@click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
+@click.option("--run", "-r", metavar="FILE", help="What the retriever returned.")
+@click.option("--output", "-o", required=True, metavar="FILE", help="A .svg, .png, .html or .json.")
+@click.option(
+    "--chart", "-c", metavar="CHART",
+    help="Of one retriever: over-k, precision-recall, waterfall, slices; of several: differences, "
+    "head-to-head. [default: over-k, or differences]",
+)  # fmt: skip
+@options.measure_options
+@click.option(
+    "--by", multiple=True, metavar="TAG",
+    help="The tags of slices; may be given several times. [default: all]",
+)  # fmt: skip
+@click.option("--corpus", metavar="FILE", help="The chunks that are searched, for the waterfall.")
+@click.option("--baseline", "-b", metavar="NAME", help="Of several. [default: the first]")
+@click.option("--width", type=int, metavar="PIXELS", help="Of the chart. [default: 680]")
+def command(
+    data: tuple[str, ...],
+    output: str,
+    metrics: str | None,
+    cutoffs: str | None,
+    chart: str | None,
+    by: tuple[str, ...],
+    width: int | None,
+    ground_truth: str | None,
+    run: str | None,
+    baseline: str | None,
+    corpus: str | None,
+    **settings: Any,
+) -> None:
+    """Draw one chart of one retriever, or of several.
+
+    The ending of the output says what is written: .svg and .png are pictures, .html answers to
+    the pointer and needs no network, .json is the Vega-Lite specification.
+
+    \b
+    Examples:
+      calipers plot evals.jsonl -o recall.svg -m recall
+      calipers plot evals.jsonl -c precision-recall -o curve.png
+      calipers plot bm25.jsonl dense.jsonl -g gt.jsonl -o differences.svg
+    """
+    from calipers import api
+    from calipers.cli.compare import _named
+    from calipers.present.plot import check_plot_place
+
+    check_plot_place(output)
+    several = len(data) > 1
+    with reading() as progress:
+        if not several:
+            settings["progress"] = progress
+        made = api.plot(
+            None if several or not data else data[0], chart, ground_truth=ground_truth, run=run,
+            systems=_named(data) if several else None, metrics=metrics,
+            k=options.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,
+            **settings,
+        )  # fmt: skip
+    made.save(output, width=width)
+    click.echo(f"Written to {output}", err=True)
