@@ -4,16 +4,28 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test adapters ci-extras check bench clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Build three retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
 
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 	@$(BIN)/python -m pytest -q
+
+adapters: ci-extras ## Test the adapters of LangChain, LlamaIndex, Haystack and vector stores
+	@# A test that is skipped for want of its library would look like one that passed.
+	@$(BIN)/python -W ignore -c "import faiss, haystack, lancedb, langchain_core, llama_index.core, qdrant_client"
+	@$(BIN)/python -m pytest -q tests/retrievers/test_langchain.py tests/retrievers/test_llama_index.py \
+	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py
+
+# Large, so they are installed for their own tests and not for every `make test`.
+ci-extras: $(STAMP)
+	@echo "Installing the libraries whose adapters are tested."
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt \
+	  haystack-ai lancedb langchain-core llama-index-core qdrant-client
 
 check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/ruff check .

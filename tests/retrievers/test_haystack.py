@@ -28,10 +28,12 @@ def embed(text):
 
 
 def reverser():
-    @haystack.component
+    from haystack import Document, component
+
+    @component
     class Reverse:
-        @haystack.component.output_types(documents=list[haystack.Document])
-        def run(self, documents: list[haystack.Document], top_k: int = 10):
+        @component.output_types(documents=list[Document])
+        def run(self, documents: list[Document], top_k: int = 10):
             return {"documents": documents[::-1][:top_k]}
 
     return Reverse()
