@@ -1,5 +1,6 @@
 """The command line: one file per command, each a thin call of the library."""
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -14,7 +15,7 @@ from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
 """The commands that help lists before the others."""
-NOT_COMMANDS = ("levels_output", "options", "output", "progress")
+NOT_COMMANDS = ("levels_output", "options", "output", "progress", "saving")
 
 
 READER_LEFT = 141
@@ -82,6 +83,9 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line; every expected error is one sentence and exit code 2."""
+    # Loading makes many objects and drops few: looking for rubbish as often as usual would take
+    # a tenth of the start.
+    gc.set_threshold(100_000)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A terminal that lacks a character shows another; it must not end the program.

@@ -1,6 +1,7 @@
 """What there is to count in a run while it passes by once."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -37,12 +38,14 @@ class RunTally:
     _sample_items: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        names = self.ground_truth.queries["query"].to_list()
-        self._codes = dict(zip(names, range(len(names)), strict=True))
+        self._names = self.ground_truth.queries["query"]
+        self._next = 0
 
     def add(self, batch: RankedBatch) -> Ints:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
-        codes = self._code(batch.names)
+        codes = self._code_in_order(batch.queries)
+        if codes is None:
+            codes = self._code(batch.names)
         self._fingerprint.add(batch.queries, batch.identity, batch.starts)
         self._with_results.append(batch.names)
         known = codes >= 0
@@ -62,7 +65,7 @@ class RunTally:
 
         ``copies`` are targets that were returned again, and the ranks at which they were.
         """
-        n = len(self._codes)
+        n = len(self._names)
         retrieved = np.zeros(n, dtype=np.int64)
         status = np.full(n, _STATUSES.index(MISSING))
         for codes, lengths in self._retrieved:
@@ -96,6 +99,18 @@ class RunTally:
         target, rank = copies
         counts: Bools = status[self.ground_truth.target_query[target]] != _STATUSES.index(FAILED)
         return rank[counts]
+
+    def _code_in_order(self, queries: pl.Series) -> Ints | None:
+        """The codes of queries that go on where the last batch ended, as they mostly do."""
+        first, behind = self._next, self._next + len(queries)
+        if not self._names[first:behind].equals(queries):
+            return None
+        self._next = behind
+        return np.arange(first, behind)
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {name: code for code, name in enumerate(self._names)}
 
     def _code(self, names: list[str]) -> Ints:
         code = self._codes.get
