@@ -2,15 +2,13 @@
 
 import gzip
 import json
-import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import calipers
-from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from tests.command import calipers_command, refused
 
 RECORDS: list[dict[str, Any]] = [
@@ -300,72 +298,6 @@ def test_byte_order_marks_and_line_ends_simply_work(
         ground_truth=tmp_path / "truth", run=tmp_path / "run", metrics="judged@2"
     )
     assert scores["judged@2"].mean == 1.0
-
-
-def names_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-UNWRITABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "no folder": (lambda folder: folder / "none" / "x.csv", "there is no folder"),
-    "a folder": (lambda folder: folder, "is a folder; name a file in it"),
-    "below a file": (lambda folder: folder / "evals.json" / "x.csv", "there is no folder"),
-    "no ending": (lambda folder: folder / "scores", "has the ending 'nothing'"),
-    "unknown ending": (lambda folder: folder / "scores.xlsx", ".parquet, .csv, .tsv, .json"),
-}
-
-
-@pytest.mark.parametrize("fault", UNWRITABLE)
-def test_an_output_that_cannot_be_written(fault: str, evals: Path) -> None:
-    place, words = UNWRITABLE[fault]
-    before = names_in(evals.parent)
-    assert words in refused("eval", evals, "--per-query", place(evals.parent))
-    assert names_in(evals.parent) == before
-
-
-def test_nothing_half_written_is_left(evals: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from calipers.io import write
-
-    target = evals.parent / "scores.csv"
-    target.write_text("what stood here before")
-
-    def disk_full(frame, file) -> None:
-        file.write(b"half of it")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setitem(write.WRITERS, ".csv", disk_full)
-    sentence = refused("eval", evals, "--per-query", target)
-    assert f"The output {target} cannot be written: No space left on device" in sentence
-    assert "nothing was changed there" in sentence
-    assert target.read_text() == "what stood here before"
-    assert names_in(evals.parent) == ["evals.json", "scores.csv"]
-
-
-def test_any_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
-    from calipers.io.write import whole_file
-
-    def interrupted() -> None:
-        with whole_file(tmp_path / "x.txt") as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert names_in(tmp_path) == []
-    with pytest.raises(WriteFailed), whole_file(tmp_path / "none" / "x.txt"):
-        pass
-
-
-def test_a_written_file_is_like_any_other(tmp_path: Path) -> None:
-    from calipers.io.write import whole_file
-
-    long_name = tmp_path / ("𝄞" * 62)
-    with whole_file(long_name) as file:
-        file.write(b"all")
-    (tmp_path / "other").write_bytes(b"all")
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert len(modes) == 1
-    assert long_name.read_bytes() == b"all"
 
 
 def test_an_unknown_command_gets_a_suggestion() -> None:

@@ -1,13 +1,18 @@
-"""Tables out: whole files, and nothing a spreadsheet would run."""
+"""Files out: whole or not at all, and nothing a spreadsheet would run."""
 
 import csv
 import json
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from calipers.io.write import WRITERS, without_formulas, write_table
+from calipers.errors import WriteFailed
+from calipers.io import write
+from calipers.io.write import WRITERS, whole_file, without_formulas, write_table
+from tests.command import refused
 
 FRAME = pl.DataFrame(
     {"query": ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "fine", None, "é,\"\n"],
@@ -47,3 +52,70 @@ def test_numbers_below_zero_stay_numbers(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     write_table(FRAME, path)
     assert pl.read_csv(path)["value"].dtype == pl.Float64
+
+
+@pytest.fixture
+def evals(tmp_path: Path) -> Path:
+    path = tmp_path / "evals.json"
+    path.write_text('[{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]')
+    return path
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+UNWRITABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "no folder": (lambda folder: folder / "none" / "x.csv", "there is no folder"),
+    "a folder": (lambda folder: folder, "is a folder; name a file in it"),
+    "below a file": (lambda folder: folder / "evals.json" / "x.csv", "there is no folder"),
+    "no ending": (lambda folder: folder / "scores", "has the ending 'nothing'"),
+    "unknown ending": (lambda folder: folder / "scores.xlsx", ".parquet, .csv, .tsv, .json"),
+}
+
+
+@pytest.mark.parametrize("fault", UNWRITABLE)
+def test_an_output_that_cannot_be_written(fault: str, evals: Path) -> None:
+    place, words = UNWRITABLE[fault]
+    before = names_in(evals.parent)
+    assert words in refused("eval", evals, "--per-query", place(evals.parent))
+    assert names_in(evals.parent) == before
+
+
+def test_nothing_half_written_is_left(evals: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = evals.parent / "scores.csv"
+    target.write_text("what stood here before")
+
+    def disk_full(frame, file) -> None:
+        file.write(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(write.WRITERS, ".csv", disk_full)
+    sentence = refused("eval", evals, "--per-query", target)
+    assert f"The output {target} cannot be written: No space left on device" in sentence
+    assert "nothing was changed there" in sentence
+    assert target.read_text() == "what stood here before"
+    assert names_in(evals.parent) == ["evals.json", "scores.csv"]
+
+
+def test_any_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with whole_file(tmp_path / "x.txt") as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert names_in(tmp_path) == []
+    with pytest.raises(WriteFailed), whole_file(tmp_path / "none" / "x.txt"):
+        pass
+
+
+def test_a_written_file_is_like_any_other(tmp_path: Path) -> None:
+    long_name = tmp_path / ("𝄞" * 62)
+    with whole_file(long_name) as file:
+        file.write(b"all")
+    (tmp_path / "other").write_bytes(b"all")
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert len(modes) == 1
+    assert long_name.read_bytes() == b"all"
