@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from calipers.api.levels import levels
     from calipers.api.metrics import metrics
     from calipers.api.misses import misses
+    from calipers.api.mlflow_log import log_to_mlflow
     from calipers.api.plot import plot
     from calipers.api.questions import write_questions
     from calipers.api.report import report
@@ -62,6 +63,7 @@ __all__ = [
     "index_recall",
     "judge",
     "levels",
+    "log_to_mlflow",
     "measure",
     "metrics",
     "misses",
@@ -90,6 +92,7 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    "log_to_mlflow": "mlflow_log",
     "measure": "evaluate",
     "plan_grid": "grid",
     "read_baseline": "baseline",

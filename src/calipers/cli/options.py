@@ -63,7 +63,37 @@ def matching_options(function: F) -> F:
             "document (any chunk of it). [default: evidence]",
         ),
         policy_options,
+        store_option,
     )(function)  # fmt: skip
+
+
+def store_option(function: F) -> F:
+    """--store."""
+    return click.option(
+        "--store", metavar="PLACE",
+        help="The history: a file or postgresql://user@host/database. [default: CALIPERS_STORE, "
+        "the configuration, or .calipers/history.db here or in a folder above]",
+    )(function)  # fmt: skip
+
+
+def among_options(function: F) -> F:
+    """Which saved evaluations: --tag and --branch."""
+    return apply(
+        click.option(
+            "--tag", "tags", multiple=True, metavar="NAME=VALUE",
+            help="Only evaluations with this tag; may be given several times.",
+        ),
+        click.option("--branch", metavar="BRANCH", help="Only evaluations of this git branch."),
+    )(function)  # fmt: skip
+
+
+def filter_options(function: F) -> F:
+    """Which saved evaluations: --tag, --branch, --since and --until."""
+    return apply(
+        among_options,
+        click.option("--since", metavar="TIME", help="Not older: a date, or an age such as 30d."),
+        click.option("--until", metavar="TIME", help="Older than this: a date or an age."),
+    )(function)
 
 
 def policy_options(function: F) -> F:

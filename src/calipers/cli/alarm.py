@@ -1,0 +1,64 @@
+"""calipers alarm: is the latest evaluation worse than before?"""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.saving import tag_pairs
+
+
+@click.command("alarm")
+@click.argument("name")
+@click.option(
+    "--metrics", "-m", metavar="LIST", help="Metrics to watch. [default: a few that matter most]"
+)
+@click.option(
+    "--by", multiple=True, metavar="TAG",
+    help="Check each value of a tag too; may be given several times.",
+)  # fmt: skip
+@click.option(
+    "--window", type=int, default=7, show_default=True,
+    help="How many evaluations before the latest make the mean it is also held against.",
+)  # fmt: skip
+@options.among_options
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="The rate of false alarms."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the test.")
+@options.store_option
+@options.json_option
+@click.option("--markdown", is_flag=True, help="Print as Markdown, for a chat or an issue.")
+def command(
+    name: str,
+    tags: tuple[str, ...],
+    as_json: bool,
+    markdown: bool,
+    **settings: Any,
+) -> None:
+    """Hold the latest evaluation called NAME against the previous and the ones before.
+
+    Only queries with the same question and the same ground truth are compared, so that a drop is
+    the retriever's. Exit codes: 0 no significant drop, 1 significantly worse, 2 it could not be
+    checked.
+
+    \b
+    Examples:
+      calipers alarm nightly
+      calipers alarm nightly -m recall@10,mrr --by type --markdown
+    """
+    from calipers import api
+
+    found = api.alarm(name, tags=tag_pairs(tags), **settings)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        from calipers.present.alarm import alarm_markdown, print_alarm
+
+        if markdown:
+            click.echo(alarm_markdown(found), nl=False)
+        else:
+            print_alarm(found, console())
+    if found.raised:
+        raise click.exceptions.Exit(1)

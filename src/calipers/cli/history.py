@@ -1,0 +1,54 @@
+"""calipers history: what was measured when, on which commit, how good."""
+
+from typing import Any
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+from calipers.cli.saving import tag_pairs
+
+
+@click.command("history")
+@click.argument("name", required=False)
+@options.filter_options
+@click.option(
+    "--last", "-n", type=int, default=20, show_default=True, help="How many to list; 0: all."
+)
+@click.option(
+    "--metrics", "-m", metavar="LIST", help="Metrics to show. [default: a few that matter most]"
+)
+@options.store_option
+@options.json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
+def command(
+    name: str | None,
+    tags: tuple[str, ...],
+    last: int,
+    as_json: bool,
+    as_csv: bool,
+    **settings: Any,
+) -> None:
+    """List saved evaluations, newest first.
+
+    With NAME only those of that name. A sparkline shows each metric from oldest to newest; marks
+    show where the ground truth or the corpus changed.
+
+    \b
+    Examples:
+      calipers history
+      calipers history nightly --since 30d -m recall@10,mrr
+      calipers history --branch main --tag model=e5 --csv
+    """
+    from calipers import api
+
+    found = api.history(name, tags=tag_pairs(tags), last=last or None, **settings)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    from calipers.present.history import history_csv, print_history
+
+    if as_csv:
+        click.echo(history_csv(found), nl=False)
+    else:
+        print_history(found, console())

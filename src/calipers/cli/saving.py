@@ -1,0 +1,108 @@
+"""Options that keep an evaluation, and the keeping; shared by the commands that measure."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from calipers.cli import options
+from calipers.errors import CalipersError, InvalidInput
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def save_options(function: F) -> F:
+    """--save, --tag, --no-results and --mlflow, handed on as one ``saving``."""
+    return options.apply(
+        click.option(
+            "--save", metavar="NAME",
+            help="Keep the evaluation in the history under this name (see `calipers history`).",
+        ),
+        click.option(
+            "--tag", "tags", multiple=True, metavar="NAME=VALUE",
+            help="Tag what is kept, such as model=e5; may be given several times.",
+        ),
+        click.option(
+            "--no-results", is_flag=True,
+            help="Keep the scores without what was retrieved; takes less room.",
+        ),
+        click.option(
+            "--mlflow", metavar="URI",
+            help="Log to this MLflow tracking store, such as sqlite:///mlflow.db.",
+        ),
+    )(function)  # fmt: skip
+
+
+class Saving:
+    """What is to be kept, checked before any work is done."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.name: str | None = settings.pop("save")
+        self.tags = tag_pairs(settings.pop("tags"))
+        self.results = not settings.pop("no_results")
+        self.mlflow: str | None = settings.pop("mlflow")
+        self.store: str | None = settings.get("store")
+        if self.name is not None:
+            from calipers.store.record import check_name, check_tags
+
+            check_name(self.name)
+            check_tags(self.tags)
+        elif not self.results or (self.tags and self.mlflow is None):
+            option = "--no-results" if not self.results else "--tag"
+            raise InvalidInput(
+                f"{option} is given and nothing is kept; add --save NAME, or leave it out."
+            )
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is to be kept."""
+        return self.name is not None or self.mlflow is not None
+
+    def keep(self, prepared: Any, scores: Any, corpus: Any, report: Any = None) -> None:
+        """Keep the evaluation, which is printed by now: a failure here takes nothing away."""
+        failed: list[str] = []
+        for wanted, what in ((self.name, self._save), (self.mlflow, self._log)):
+            if wanted is None:
+                continue
+            try:
+                what(prepared, scores, corpus, report)
+            except CalipersError as error:
+                failed.append(str(error))
+        if failed:
+            raise InvalidInput(" ".join([*failed, "The evaluation above was not kept there."]))
+
+    def _save(self, prepared: Any, scores: Any, corpus: Any, _: Any) -> None:
+        from calipers import api
+        from calipers.store.place import locate
+
+        saved = api.save(
+            scores, str(self.name), tags=self.tags, store=self.store, corpus=corpus,
+            ground_truth=prepared.ground_truth, run=prepared.run, results=self.results,
+        )  # fmt: skip
+        where = locate(self.store, create=True).shown
+        click.echo(f"Saved as {saved.name} (@{saved.short}) in {where}.", err=True)
+
+    def _log(self, _: Any, scores: Any, __: Any, report: Any) -> None:
+        from calipers import api
+
+        logged = api.log_to_mlflow(
+            scores, str(self.mlflow), name=self.name, tags=self.tags, report=report
+        )
+        click.echo(f"Logged to MLflow as run {logged.run_id} of {logged.experiment}.", err=True)
+
+
+def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
+    """The tags of ``--tag model=e5 --tag chunk=400``.
+
+    >>> tag_pairs(("model=e5", "note=a=b"))
+    {'model': 'e5', 'note': 'a=b'}
+    """
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name or not value:
+            raise InvalidInput(f"The tag {one!r} cannot be read; write name=value, as model=e5.")
+        if name in found:
+            raise InvalidInput(f"The tag {name!r} is given twice; give it one value.")
+        found[name] = value
+    return found

@@ -1,0 +1,54 @@
+"""calipers show: a saved evaluation again, whole."""
+
+import click
+
+from calipers.cli import options
+from calipers.cli.output import console, print_json
+
+
+@click.command("show")
+@click.argument("reference")
+@click.option(
+    "--per-query", metavar="FILE",
+    help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
+)  # fmt: skip
+@options.store_option
+@options.json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the summary as CSV.")
+@click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
+def command(
+    reference: str,
+    per_query: str | None,
+    store: str | None,
+    as_json: bool,
+    as_csv: bool,
+    quiet: bool,
+) -> None:
+    """Show a saved evaluation exactly as it was measured.
+
+    REFERENCE is @name (the latest), @name~2 (two before it), @id, @branch:main or
+    @commit:abc123.
+
+    \b
+    Examples:
+      calipers show @nightly
+      calipers show @nightly~1 --json
+    """
+    from calipers import api
+    from calipers.io.write import check_writable, write_table
+
+    if per_query:
+        check_writable(per_query)
+    shown = api.show(reference, store=store)
+    if per_query:
+        write_table(shown.scores.per_query, per_query)
+    if as_json:
+        print_json(shown.to_dict())
+    elif as_csv:
+        from calipers.present.delimited import summary_csv
+
+        click.echo(summary_csv(shown.scores), nl=False)
+    else:
+        from calipers.present.history import print_shown
+
+        print_shown(shown, console(), notes=not quiet)

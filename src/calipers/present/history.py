@@ -1,0 +1,182 @@
+"""Saved evaluations as a table, with a sparkline for each name and metric."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.api.history import History, Shown
+from calipers.model.evaluation import Evaluation, moment
+from calipers.present.escape import for_csv
+from calipers.present.plain import printable
+from calipers.present.table import number
+from calipers.present.terminal import print_scores
+
+BARS = "▁▂▃▄▅▆▇█"
+MARKS = {"ground truth": "◆", "corpus": "◇"}
+LONGEST_SPARK = 40
+GIVEN_UP_FIRST = ("tags", "branch", "queries", "commit", "id")
+"""Columns that a narrow terminal does without, in this order."""
+
+
+def print_history(found: History, console: Console) -> None:
+    """The table, the sparklines, and what the marks mean."""
+    if not found.evaluations:
+        console.print(
+            Text(f"No evaluation of the {found.total:,} in {printable(found.place)} fits.")
+        )
+        return
+    console.print(_fitting(found, console))
+    sparks = list(_sparks(found))
+    if sparks:
+        console.print()
+        for line in sparks:
+            console.print(Text(line), no_wrap=True, overflow="ellipsis")
+    console.print()
+    for line in _legend(found):
+        console.print(Text(line, style="dim"))
+
+
+def history_csv(found: History) -> str:
+    """One line per evaluation, full precision: what is known of it and the mean of each metric."""
+    names = list(dict.fromkeys(name for one in found.evaluations for name in one.summaries))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    head = ("id", "name", "saved", "commit", "branch", "dirty", "queries", "tags", "changed")
+    writer.writerow([*head, *names])
+    for one in found.evaluations:
+        means = [one.summaries[name].mean if name in one.summaries else None for name in names]
+        tags = ";".join(f"{name}={value}" for name, value in one.tags.items())
+        words = (one.id, one.name, moment(one.saved), one.commit or "", one.branch or "")
+        dirty = "" if one.dirty is None else str(one.dirty).lower()
+        writer.writerow(
+            [*map(for_csv, words), dirty, one.queries, for_csv(tags), ";".join(one.changed),
+             *("" if mean is None else mean for mean in means)]
+        )  # fmt: skip
+    return text.getvalue()
+
+
+def print_shown(shown: Shown, console: Console, *, notes: bool = True) -> None:
+    """A saved evaluation: what it is, and its scores as they were printed then."""
+    for line in about(shown.evaluation):
+        console.print(Text(line))
+    console.print()
+    print_scores(shown.scores, console, notes=notes)
+
+
+def about(one: Evaluation) -> list[str]:
+    """What is known of an evaluation, in a line or two."""
+    where = ""
+    if one.commit:
+        branch = f" ({printable(one.branch, 40)})" if one.branch else ""
+        changed = ", with changes that were not committed" if one.dirty else ""
+        where = f" on commit {one.commit[:10]}{branch}{changed}"
+    lines = [f"{printable(one.name)} ({one.id}), saved {one.saved:%Y-%m-%d %H:%M:%S} UTC{where}."]
+    if one.tags:
+        lines.append(f"Tags: {_tags(one)}.")
+    return lines
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Bars from the lowest to the highest of the values.
+
+    >>> sparkline([0.1, 0.2, 0.4, 0.3])
+    '▁▃█▆'
+    >>> sparkline([0.5, 0.5])
+    '▄▄'
+    """
+    low, high = min(values), max(values)
+    if high == low:
+        return BARS[3] * len(values)
+    top = len(BARS) - 1
+    return "".join(BARS[round((value - low) / (high - low) * top)] for value in values)
+
+
+def _fitting(found: History, console: Console) -> Table:
+    """The widest table that the terminal has room for."""
+    left_out: set[str] = set()
+    if not any(one.tags for one in found.evaluations):
+        left_out.add("tags")
+    if not any(one.commit for one in found.evaluations):
+        left_out |= {"commit", "branch"}
+    unlimited = console.options.update(width=10_000)
+    for given_up in ("", *GIVEN_UP_FIRST):
+        left_out.add(given_up)
+        table = _table(found, left_out)
+        if console.measure(table, options=unlimited).maximum <= console.width:
+            break
+    return table
+
+
+def _table(found: History, left_out: set[str]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    words = [name for name in ("id", "name", "saved", "commit", "branch") if name not in left_out]
+    numbers = [name for name in ("queries",) if name not in left_out]
+    for name in words:
+        table.add_column("saved (UTC)" if name == "saved" else name, no_wrap=True)
+    for name in (*numbers, *found.metrics):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    if "tags" not in left_out:
+        table.add_column("tags", overflow="fold")
+    for one in found.evaluations:
+        cells = {
+            "id": one.short,
+            "name": printable(one.name, 30),
+            "saved": f"{one.saved:%Y-%m-%d %H:%M}",
+            "commit": (one.commit or "")[:7] + ("*" if one.dirty else ""),
+            "branch": printable(one.branch or "", 24),
+            "queries": f"{one.queries:,}",
+        }
+        means = [_mean(one, metric) for metric in found.metrics]
+        row = [*(cells[name] for name in (*words, *numbers)), *means, _marks(one)]
+        table.add_row(*map(Text, row), *([] if "tags" in left_out else [Text(_tags(one))]))
+    return table
+
+
+def _mean(one: Evaluation, metric: str) -> str:
+    summary = one.summaries.get(metric)
+    return "" if summary is None or summary.mean is None else number(summary.mean)
+
+
+def _marks(one: Evaluation) -> str:
+    return "".join(MARKS[what] for what in one.changed)
+
+
+def _tags(one: Evaluation) -> str:
+    return ", ".join(f"{name}={printable(value, 30)}" for name, value in one.tags.items())
+
+
+def _sparks(found: History) -> Iterator[str]:
+    """One line per name and metric that was measured at least twice, oldest to newest."""
+    names = list(dict.fromkeys(one.name for one in found.evaluations))
+    width = max(len(metric) for metric in found.metrics) if found.metrics else 0
+    for name in names:
+        for metric in found.metrics:
+            means = [
+                one.summaries[metric].mean
+                for one in reversed(found.evaluations)
+                if one.name == name and metric in one.summaries
+            ]
+            values = [mean for mean in means if mean is not None][-LONGEST_SPARK:]
+            if len(values) < 2:
+                continue
+            prefix = f"{printable(name, 30)}  " if len(names) > 1 else ""
+            low, high = number(min(values)), number(max(values))
+            yield f"{prefix}{metric:<{width}}  {sparkline(values)}  {low} to {high}"
+
+
+def _legend(found: History) -> Iterator[str]:
+    shown, total = len(found.evaluations), found.total
+    yield f"{shown:,} of {total:,} evaluations in {printable(found.place)}, newest first."
+    changed = {what for one in found.evaluations for what in one.changed}
+    for what, mark in MARKS.items():
+        if what in changed:
+            yield (
+                f"{mark} the {what} changed: not comparable with earlier evaluations of that name."
+            )
+    if any(one.dirty for one in found.evaluations):
+        yield "* measured with changes that were not committed."

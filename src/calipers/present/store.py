@@ -1,0 +1,83 @@
+"""The state of a history in words."""
+
+from typing import Any
+
+from calipers.present.plain import printable
+
+MOST_LISTED = 20
+
+
+def info_lines(found: Any) -> list[str]:
+    """Where it is, what it holds, how large it is."""
+    kind = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[found.kind]
+    lines = [f"{printable(found.place)} ({kind}, tables of version {found.version})"]
+    if not found.evaluations:
+        return [*lines, "No evaluation."]
+    names = "one name" if found.names == 1 else f"{found.names:,} names"
+    lines.append(
+        f"{_count(found.evaluations)} under {names}, {found.oldest:%Y-%m-%d %H:%M} to "
+        f"{found.newest:%Y-%m-%d %H:%M} UTC"
+    )
+    each = size(found.bytes / found.evaluations)
+    lines.append(f"{size(found.bytes)}, {each} per evaluation")
+    return lines
+
+
+def check_lines(found: Any) -> list[str]:
+    """What is damaged, or that nothing is."""
+    if not found.problems:
+        return [f"{printable(found.place)} is whole: {_count(found.evaluations)} read."]
+    n = len(found.problems)
+    return [
+        f"{printable(found.place)} is damaged: {n} {'problem' if n == 1 else 'problems'}.",
+        *(printable(line) for line in found.problems),
+    ]
+
+
+def vacuum_line(found: Any) -> str:
+    """How much room was won."""
+    return f"{printable(found.place)}: {size(found.before)} before, {size(found.after)} now."
+
+
+def copied_line(found: Any) -> str:
+    """What was copied, and that it arrived."""
+    present = f", {found.present:,} were there already" if found.present else ""
+    return (
+        f"{_count(found.copied)} copied from {printable(found.source)} to "
+        f"{printable(found.target)}{present}; compared afterwards, fingerprint "
+        f"{found.fingerprint[:12]}."
+    )
+
+
+def prune_lines(found: Any) -> list[str]:
+    """The evaluations that went, or would go."""
+    if not found.evaluations:
+        return [f"Nothing to remove from {printable(found.place)}."]
+    lines = [
+        f"  @{one.short}  {one.saved:%Y-%m-%d %H:%M}  {printable(one.name, 40)}"
+        for one in found.evaluations[:MOST_LISTED]
+    ]
+    if len(found.evaluations) > MOST_LISTED:
+        lines.append(f"  and {len(found.evaluations) - MOST_LISTED:,} more")
+    done = "Removed" if found.removed else "Would remove"
+    return [
+        f"{done} {_count(len(found.evaluations))} from {printable(found.place)}:",
+        *lines,
+    ]
+
+
+def size(n: float) -> str:
+    """A number of bytes for people.
+
+    >>> size(900), size(53_000), size(12_400_000)
+    ('900 bytes', '53 kB', '12.4 MB')
+    """
+    if n < 1000:
+        return f"{n:.0f} bytes"
+    if n < 1_000_000:
+        return f"{n / 1000:.0f} kB"
+    return f"{n / 1_000_000:,.1f} MB"
+
+
+def _count(n: int) -> str:
+    return "1 evaluation" if n == 1 else f"{n:,} evaluations"

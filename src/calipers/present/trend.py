@@ -1,0 +1,179 @@
+"""A trend on a terminal: a line with its axis, and marks where it must not be read across."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from rich.console import Console
+from rich.text import Text
+
+from calipers.model.evaluation import moment
+from calipers.model.trend import Line, Point, Trend
+from calipers.present.escape import for_csv
+from calipers.present.plain import printable
+from calipers.present.table import number
+
+WIDEST = 100
+TALL, SHORT = 9, 5
+"""Rows of a chart: one alone, or one of many."""
+MOST_CHARTS = 12
+DOT, BAND, BREAK = "●", "░", "┊"
+Cells = list[list[str]]
+RowOf = Callable[[float], int]
+
+
+def print_trend(trend: Trend, console: Console) -> None:
+    """One chart per line, the marks explained, and the numbers at both ends."""
+    shown = [line for line in trend.lines if line.points]
+    height = TALL if len(shown) <= 2 else SHORT
+    for line in shown[:MOST_CHARTS]:
+        console.print(Text(_title(line), style="bold"))
+        for row in chart(line, trend, min(console.width, WIDEST), height):
+            console.print(Text(row), no_wrap=True, overflow="crop")
+        console.print()
+    if len(shown) > MOST_CHARTS:
+        console.print(
+            Text(f"{len(shown) - MOST_CHARTS} more lines are not drawn; -o FILE draws all.")
+        )
+    for sentence in _legend(trend, shown):
+        console.print(Text(sentence, style="dim"))
+
+
+def trend_csv(trend: Trend) -> str:
+    """One line per point, full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("metric", "tag", "value", "id", "saved", "commit", "mean", "low", "high", "n",
+                     "changed"))  # fmt: skip
+    changed = {mark.id: ";".join(mark.what) for mark in trend.marks}
+    for line in trend.lines:
+        for point in line.points:
+            writer.writerow(
+                [line.metric, for_csv(line.tag or ""), for_csv(line.value or ""), point.id,
+                 moment(point.saved), point.commit or "", point.mean,
+                 "" if point.low is None else point.low, "" if point.high is None else point.high,
+                 point.n, changed.get(point.id, "")]
+            )  # fmt: skip
+    return text.getvalue()
+
+
+def chart(line: Line, trend: Trend, width: int, height: int) -> list[str]:
+    """The rows of a chart: values up the side, evaluations along the bottom, evenly spaced."""
+    points = line.points
+    low, high = _range(points)
+    labels = [number(high - (high - low) * row / (height - 1)) for row in range(height)]
+    margin = max(map(len, labels))
+    inner = max(10, width - margin - 3)
+    columns = _columns(len(points), inner)
+    cells = [[" "] * inner for _ in range(height)]
+
+    def row_of(value: float) -> int:
+        return round((high - value) / (high - low) * (height - 1))
+
+    breaks = _breaks(points, trend)
+    for first, (begin, after) in enumerate(pairwise(columns)):
+        if first + 1 not in breaks:
+            for column in range(begin, after + 1):
+                share = (column - begin) / (after - begin) if after > begin else 0.0
+                _draw(cells, column, points[first], points[first + 1], share, row_of)
+    for index, (column, point) in enumerate(zip(columns, points, strict=True)):
+        _shade(cells, column, point.low, point.high, row_of)
+        if index in breaks:
+            # Between two evaluations, or beside the dot where there is no room between.
+            at = (columns[index - 1] + column) // 2
+            for cell_row in cells:
+                if cell_row[at] != DOT:
+                    cell_row[at] = BREAK
+        cells[row_of(point.mean)][column] = DOT
+    rows = [f"{label:>{margin}} ┤{''.join(row)}" for label, row in zip(labels, cells, strict=True)]
+    rows.append(f"{'':>{margin}} └{'─' * inner}")
+    rows.append(f"{'':>{margin}}  {_dates(points, inner)}")
+    return [row.rstrip() for row in rows]
+
+
+def _draw(cells: Cells, column: int, a: Point, b: Point, share: float, row_of: RowOf) -> None:
+    """One column of the way from a point to the next."""
+    _shade(cells, column, _between(a.low, b.low, share), _between(a.high, b.high, share), row_of)
+    cells[row_of(a.mean + (b.mean - a.mean) * share)][column] = "─"
+
+
+def _between(a: float | None, b: float | None, share: float) -> float | None:
+    return None if a is None or b is None else a + (b - a) * share
+
+
+def _shade(cells: Cells, column: int, low: float | None, high: float | None, row_of: RowOf) -> None:
+    if low is None or high is None:
+        return
+    for row in range(row_of(high), row_of(low) + 1):
+        if cells[row][column] == " ":
+            cells[row][column] = BAND
+
+
+def _columns(n: int, width: int) -> list[int]:
+    if n == 1:
+        return [width // 2]
+    return [round(i * (width - 1) / (n - 1)) for i in range(n)]
+
+
+def _range(points: Sequence[Point]) -> tuple[float, float]:
+    """From a little below the lowest end of an interval to a little above the highest."""
+    lows = [point.mean if point.low is None else point.low for point in points]
+    highs = [point.mean if point.high is None else point.high for point in points]
+    low, high = min(lows), max(highs)
+    if high - low < 0.02:
+        middle = (high + low) / 2
+        low, high = middle - 0.01, middle + 0.01
+    return low, high
+
+
+def _breaks(points: Sequence[Point], trend: Trend) -> set[int]:
+    """The points before which something changed, seen from the point that stood before."""
+    when = [mark.saved for mark in trend.marks]
+    return {
+        index
+        for index in range(1, len(points))
+        if any(points[index - 1].saved < one <= points[index].saved for one in when)
+    }
+
+
+def _dates(points: Sequence[Point], width: int) -> str:
+    first, last = _day(points[0].saved), _day(points[-1].saved)
+    if len(points) == 1 or width < len(first) + len(last) + 2:
+        return first
+    middle = _day(points[len(points) // 2].saved)
+    gap = width - len(first) - len(last)
+    if len(points) > 2 and gap > len(middle) + 4:
+        return first + middle.center(gap) + last
+    return first + " " * gap + last
+
+
+def _day(when: datetime) -> str:
+    return f"{when:%Y-%m-%d}"
+
+
+def _title(line: Line) -> str:
+    first, last = line.points[0], line.points[-1]
+    place = f" for {printable(line.tag or '', 30)}={printable(line.value or '', 40)}"
+    moved = (
+        f"{number(first.mean)} → {number(last.mean)}" if len(line.points) > 1 else number(last.mean)
+    )
+    return f"{line.metric}{place if line.tag else ''}  {moved}"
+
+
+def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[str]:
+    n = trend.evaluations
+    counted = "1 evaluation" if n == 1 else f"{n:,} evaluations"
+    band = any(point.low is not None for line in shown for point in line.points)
+    yield (
+        f"{counted} called {printable(trend.name)}, evenly spaced, oldest to newest"
+        f"{f'; {BAND} interval' if band else ''}."
+    )
+    for mark in trend.marks:
+        yield (
+            f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} changed; "
+            "numbers before and after are not comparable."
+        )
+    if not shown:
+        yield "There is nothing to draw: none of the evaluations has a value."
