@@ -15,9 +15,10 @@ from calipers.api.evaluate import choose_metrics, score
 from calipers.api.metrics import metrics as metric_definitions
 from calipers.api.misses import misses
 from calipers.api.prepare import Prepared, prepare
+from calipers.api.ready import read_pair
 from calipers.api.sweep import sweep
 from calipers.errors import InvalidInput
-from calipers.io.load import load, load_pair
+from calipers.io.load import load
 from calipers.io.results import is_result
 from calipers.io.source import Progress
 from calipers.metrics import Metric, parse
@@ -86,8 +87,8 @@ def report(
         pairs = {one: (_run_of(value), None) for one, value in name_systems(systems).items()}
     made = tuple(
         _system(
-            one, load_pair(given, truth, results, progress), chosen, weights, corpus, by,
-            {**preparing, "rel": rel}, settings,
+            one, read_pair(given, truth, results, progress, preparing.get("store")),
+            chosen, weights, corpus, by, {**preparing, "rel": rel}, settings,
         )
         for one, (given, results) in pairs.items()
     )  # fmt: skip

@@ -8,6 +8,7 @@ from calipers.cli import options
 from calipers.cli.levels_output import print_at_levels, several_levels
 from calipers.cli.output import console, print_json, write_report
 from calipers.cli.progress import asking, reading
+from calipers.cli.saving import Saving, save_options
 from calipers.errors import InvalidInput
 
 
@@ -38,8 +39,10 @@ from calipers.errors import InvalidInput
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
 @click.option(
     "--corpus", metavar="FILE",
-    help="The chunks that are searched: page and short form then tell more of the misses.",
+    help="The chunks that are searched: page and short form then tell more of the misses, and "
+    "the history knows when it changed.",
 )  # fmt: skip
+@save_options
 @options.json_option
 @click.option(
     "--csv",
@@ -85,12 +88,14 @@ def command(
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
       calipers eval evals.jsonl --per-query scores.parquet --json
       calipers eval evals.jsonl --html report.html
+      calipers eval evals.jsonl --save nightly --tag model=e5
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     from calipers import api
     from calipers.io.write import check_place, check_writable, write_table
 
+    saving = Saving(settings)
     if per_query:
         check_writable(per_query)
     for page in filter(None, (html, markdown)):
@@ -107,7 +112,8 @@ def command(
             data, ground_truth, run, metrics, options.cutoff_list(cutoffs), settings,
             as_json=as_json, refused={"--score": score, "--per-query": per_query, "--by": by,
                                       "--bounds": bounds, "--csv": as_csv, "--html": html,
-                                      "--markdown": markdown},
+                                      "--markdown": markdown, "--save": saving.name,
+                                      "--mlflow": saving.mlflow},
         )  # fmt: skip
         return
     measuring: dict[str, Any] = {
@@ -116,11 +122,12 @@ def command(
     }  # fmt: skip
     report = None
     with reading() as progress:
-        if html or markdown:
+        if html or markdown or saving.mlflow:
             report = api.report(data, by=by or None, corpus=corpus, progress=progress, **measuring)
+        if report is None or saving.wanted:
+            prepared, scores = api.measure(data, progress=progress, **measuring)
+        if report is not None:
             scores = report.scores
-        else:
-            scores = api.evaluate(data, progress=progress, **measuring)
     named = [facts.name for facts in scores.metrics] if metrics else None
     slices = api.slices(scores, by, metrics=named) if by else None
     bounded = None
@@ -134,7 +141,7 @@ def command(
         )  # fmt: skip
     if per_query:
         write_table(scores.per_query, per_query)
-    if report is not None:
+    if report is not None and (html or markdown):
         write_report(report, html, markdown)
     if as_json:
         parts = {"slices": slices, "bounds": bounded}
@@ -161,6 +168,8 @@ def command(
             from calipers.present.bounds import print_bounds
 
             print_bounds(bounded, console())
+    if saving.wanted:
+        saving.keep(prepared, scores, corpus, report)
 
 
 def _questions(data: str | None, ground_truth: str | None, run: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from calipers.cli import options
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import CalipersError, InvalidInput, MissingExtra
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -83,11 +83,23 @@ class Saving:
         click.echo(f"Saved as {saved.name} (@{saved.short}) in {where}.", err=True)
 
     def _log(self, _: Any, scores: Any, __: Any, report: Any) -> None:
+        import tempfile
+        from pathlib import Path
+
         from calipers import api
 
-        logged = api.log_to_mlflow(
-            scores, str(self.mlflow), name=self.name, tags=self.tags, report=report
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "report.html"
+            try:
+                from calipers.present.report import save_html
+
+                save_html(report, page)
+            except MissingExtra as error:
+                click.echo(f"Logging without the report: {error}", err=True)
+            logged = api.log_to_mlflow(
+                scores, str(self.mlflow), name=self.name, tags=self.tags,
+                report=page if page.exists() else None,
+            )  # fmt: skip
         click.echo(f"Logged to MLflow as run {logged.run_id} of {logged.experiment}.", err=True)
 
 
