@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 CACHE = Path(tempfile.gettempdir()) / "calipers-bench"
-VERSION = 1
+VERSION = 2
 """Part of every file name: a change of what is made here must raise it."""
 
 CORPUS = 8_841_823
@@ -76,7 +76,8 @@ def _nested(frame: pl.DataFrame, number: str) -> dict[str, dict[str, float]]:
 
 def _write(files: Files, queries: int, depth: int, order: Order, prefix: str, seed: int) -> None:
     longer = pl.format(f"{prefix}{{}}", pl.col("item"))
-    random = np.random.default_rng(seed)
+    # Mixing draws from a stream of its own, so that all orders hold the same rows.
+    random, mixing = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     parts: list[pl.DataFrame] = []
     with files.run.open("wb") as run, files.ground_truth.open("wb") as ground_truth:
         for first in range(0, queries, QUERIES_AT_ONCE):
@@ -92,12 +93,12 @@ def _write(files: Files, queries: int, depth: int, order: Order, prefix: str, se
                 parts.append(results)
             else:
                 if order == "unsorted":
-                    results = results.with_columns(by=pl.Series(random.random(results.height)))
+                    results = results.with_columns(by=pl.Series(mixing.random(results.height)))
                     results = results.sort("query", "by")
                 _append_run(results, run)
         if parts:
             whole = pl.concat(parts)
-            _append_run(whole[random.permutation(whole.height)], run)
+            _append_run(whole[mixing.permutation(whole.height)], run)
 
 
 def _append_run(results: pl.DataFrame, file: BinaryIO) -> None:
