@@ -183,6 +183,23 @@ def test_with_two_grades_all_scales_and_weights_are_one(table):
         assert values[1:] == [pytest.approx(values[0], abs=1e-9)] * 2
 
 
+@given(tables(2, missing=False))
+@settings(max_examples=100, deadline=None)
+def test_linear_weights_are_an_average_of_two_by_two_tables(table):
+    """Warrens (2013): cut the grades in two at every step; weigh by expected disagreement."""
+    cuts = [
+        cohen_kappa((table > grade).astype(float), TWO) for grade in np.unique(table)[:-1].tolist()
+    ]
+    shares = [(1 - one.expected, one.value) for one in cuts if one.value is not None]
+    found = cohen_kappa(table, TWO, "linear")
+    if not shares:
+        assert found.why_not == ONE_GRADE
+    else:
+        total = sum(share for share, _ in shares)
+        average = sum(share * kappa for share, kappa in shares) / total
+        assert found.value == pytest.approx(average, abs=1e-9)
+
+
 def test_full_agreement_is_1_and_one_grade_is_no_value():
     full = table_of([0, 1, 2], [0, 1, 2], [0, 1, 2])
     assert [one.value for one in coefficients(full, "abc")] == [1.0] * 5

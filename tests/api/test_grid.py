@@ -52,7 +52,7 @@ def tells(token):
 
 def fails_later(**params):
     def search(query, k):
-        raise RuntimeError("no answer")
+        raise RuntimeError(f"no answer for {params.get('token')}")
     return search
 
 
@@ -223,6 +223,21 @@ def test_secrets_that_vary_are_numbered_and_hidden_in_errors(folder):
     with pytest.raises(RetrieverFailed, match=r"no index for \*\*\*") as failed:
         grid(path)
     assert "sk-secret" not in str(failed.value)
+
+
+def test_a_plain_word_that_only_looks_secret_leaves_answers_alone(folder):
+    path = write(folder, TWO.replace("{right", '{token = "good", right'))
+    found = grid(path)
+    assert found.comparison.mean("some right=11", "recall@1").mean == 11 / 12
+
+
+def test_a_secret_in_the_error_of_a_search_is_hidden(folder):
+    path = write(folder, TWO + """
+    [grid.retrievers.silent]
+    make = "finders:fails_later"
+    params.token = "sk-secret-token"
+    """)  # fmt: skip
+    assert "no answer for ***" in grid(path).failures["silent"]
 
 
 def test_baseline_by_name_or_by_its_only_combination(folder):

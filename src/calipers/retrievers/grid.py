@@ -115,6 +115,20 @@ def check_functions(plan: Plan) -> None:
             Workshop(plan.folder).build(one)
 
 
+class _InErrorsOnly(Secrets):
+    """A parameter that looks secret may be a plain word, so answers keep what they say."""
+
+    def redact_line(self, line: bytes) -> bytes:
+        """The answer as it is: a function does not echo what it was made with."""
+        return line
+
+
+def _hiding(values: list[str]) -> Secrets:
+    secrets = _InErrorsOnly()
+    secrets.add(*values)
+    return secrets
+
+
 class Workshop:
     """Builds retrievers. What differs in k alone is built once, as an index may take hours."""
 
@@ -132,7 +146,8 @@ class Workshop:
         else:
             params = {"params": dict(combination.params)} if combination.params else {}
             made = as_retriever(_target(combination, self._folder), **params)
-        made.secrets.add(*hidden)
+        if hidden:
+            made = replace(made, secrets=_hiding(hidden))
         return replace(made, name=combination.name, settings=combination.settings)
 
     def _made(self, combination: Combination, hidden: list[str]) -> Any:
@@ -144,8 +159,7 @@ class Workshop:
         try:
             self._searcher = _factory(combination, self._folder)(**combination.params)
         except Exception as error:  # a user's factory may raise anything
-            secrets = Secrets()
-            secrets.add(*hidden)
+            secrets = _hiding(hidden)
             raise InvalidInput(
                 f"The retriever {combination.name!r} cannot be made: {combination.target} raises "
                 f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
