@@ -14,6 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.metrics import parse
+from calipers.metrics.spec import split
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores
 
@@ -160,9 +161,8 @@ def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
     """The names of metrics as results have them; the combined score is one too."""
     if metrics is None:
         return None
-    given = [metrics] if isinstance(metrics, str) else list(metrics)
-    if given == ["score"]:
-        return given
+    several = [metrics] if isinstance(metrics, str) else list(metrics)
+    given = [one.strip() for text in several for one in split(text)]
     plain = [one for one in given if one != "score"]
     found = [str(metric) for metric in parse(plain)] if plain else []
     return [*found, "score"] if "score" in given else found

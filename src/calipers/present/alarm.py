@@ -16,6 +16,7 @@ MARKS = {"worse": "✗", "better": "▲", "not shown": "✓", "untested": "–"}
 SIGNS = {"worse": "❌", "better": "🔼", "not shown": "✅", "untested": "⚠️"}
 COLOURS = {"worse": "red", "better": "green", "not shown": "green", "untested": "yellow"}
 SENTENCES = 3
+"""For how many metrics something is spelled out; the table has all."""
 NOTICEABLE = 0.0005
 """A move that would print as 0.001 at least."""
 
@@ -30,7 +31,7 @@ def print_alarm(alarm: Alarm, console: Console) -> None:
         console.print()
         console.print(Text(_reference(reference)))
         console.print(_table([c for c in alarm.checks if c.against == reference.against]))
-    for check in alarm.worse:
+    for check in drops(alarm):
         console.print()
         console.print(Text(_drop(check), style="bold"))
         for line in _worst(check):
@@ -51,7 +52,7 @@ def alarm_markdown(alarm: Alarm) -> str:
         rows = [c for c in alarm.checks if c.against == reference.against]
         head = "| | metric | before → now | difference | could see |\n|---|---|---|---|---|"
         blocks.append("\n".join([head, *(_markdown_row(check) for check in rows)]))
-    for check in alarm.worse:
+    for check in drops(alarm):
         lines = [f"- {for_markdown(line)}" for line in _worst(check)]
         blocks.append("\n\n".join([for_markdown(_drop(check)), "\n".join(lines)]))
     blocks.append("\n".join(f"- {for_markdown(line)}" for line in notes(alarm)))
@@ -68,6 +69,14 @@ def headline(alarm: Alarm) -> str:
     if all(check.status == "untested" for check in alarm.checks):
         return f"{name} could not be tested: too few queries can be compared."
     return f"{name}: no significant drop."
+
+
+def drops(alarm: Alarm) -> list[AlarmCheck]:
+    """The drops to spell out: each metric and slice once, and not too many."""
+    once: dict[tuple[str, str | None], AlarmCheck] = {}
+    for check in alarm.worse:
+        once.setdefault((check.metric, check.slice), check)
+    return list(once.values())[:SENTENCES]
 
 
 def notes(alarm: Alarm) -> list[str]:
