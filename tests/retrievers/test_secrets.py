@@ -58,3 +58,9 @@ def test_fields_that_look_secret_are_hidden(name: str) -> None:
 @pytest.mark.parametrize("name", ["max_tokens", "query", "keywords", "top_k"])
 def test_other_fields_are_kept(name: str) -> None:
     assert without_secrets({name: 5}) == {name: 5}
+
+
+def test_a_secret_inside_a_longer_one_leaves_no_rest() -> None:
+    secrets = Secrets({})
+    secrets.add("abcd1234", "abcd1234-and-more")
+    assert secrets.redact_line(b'{"echo": "abcd1234-and-more"}') == b'{"echo": "***"}'

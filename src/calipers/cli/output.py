@@ -15,7 +15,8 @@ def console(*, quiet: bool = False) -> Any:
             # rich would leave with 1, which here means that a gate failed.
             raise BrokenPipeError
 
-    return PipedConsole(quiet=quiet, highlight=False, soft_wrap=False)
+    # Without emoji: a name such as "machine:m:" is a name, not a picture.
+    return PipedConsole(quiet=quiet, highlight=False, soft_wrap=False, emoji=False)
 
 
 def print_json(value: Any) -> None:

@@ -65,7 +65,7 @@ class Secrets:
 
     def redact_line(self, line: bytes) -> bytes:
         """A line of JSON with every named secret replaced, wherever a server may echo it."""
-        for value in self._values:
+        for value in sorted(self._values, key=len, reverse=True):
             for form in _forms(value):
                 if form.encode() in line:
                     line = line.replace(form.encode(), HIDDEN.encode())
