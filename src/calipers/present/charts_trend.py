@@ -75,7 +75,8 @@ def trend_chart(trend: Trend, *, palette: Palette = LIGHT) -> dict[str, Any]:
                      "gridColor": palette.line, "domainColor": palette.line,
                      "tickColor": palette.line},
             "title": {"color": palette.ink, "anchor": "start", "fontSize": 13},
-            "legend": {"labelColor": palette.ink, "titleColor": palette.quiet},
+            "legend": {"labelColor": palette.ink, "titleColor": palette.quiet,
+                       "symbolOpacity": 1},
             "view": {"stroke": None},
         },
     }  # fmt: skip

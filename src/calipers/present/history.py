@@ -18,6 +18,8 @@ from calipers.present.terminal import print_scores
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 LONGEST_SPARK = 40
+BREAK = "┊"
+"""In a sparkline, where ground truth or corpus changed."""
 GIVEN_UP_FIRST = ("tags", "branch", "queries", "commit", "id")
 """Columns that a narrow terminal does without, in this order."""
 
@@ -156,17 +158,21 @@ def _sparks(found: History) -> Iterator[str]:
     width = max(len(metric) for metric in found.metrics) if found.metrics else 0
     for name in names:
         for metric in found.metrics:
-            means = [
-                one.summaries[metric].mean
+            measured = [
+                (mean, bool(one.changed))
                 for one in reversed(found.evaluations)
-                if one.name == name and metric in one.summaries
-            ]
-            values = [mean for mean in means if mean is not None][-LONGEST_SPARK:]
+                if one.name == name
+                and metric in one.summaries
+                and (mean := one.summaries[metric].mean) is not None
+            ][-LONGEST_SPARK:]
+            values = [mean for mean, _ in measured]
             if len(values) < 2:
                 continue
             prefix = f"{printable(name, 30)}  " if len(names) > 1 else ""
             low, high = number(min(values)), number(max(values))
-            yield f"{prefix}{metric:<{width}}  {sparkline(values)}  {low} to {high}"
+            bars = zip(sparkline(values), measured, strict=True)
+            line = "".join(f"{BREAK if changed else ''}{bar}" for bar, (_, changed) in bars)
+            yield f"{prefix}{metric:<{width}}  {line.lstrip(BREAK)}  {low} to {high}"
 
 
 def _legend(found: History) -> Iterator[str]:

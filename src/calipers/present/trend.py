@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from itertools import pairwise
 
 from rich.console import Console
@@ -29,7 +28,7 @@ def print_trend(trend: Trend, console: Console) -> None:
     shown = [line for line in trend.lines if line.points]
     height = TALL if len(shown) <= 2 else SHORT
     for line in shown[:MOST_CHARTS]:
-        console.print(Text(_title(line), style="bold"))
+        console.print(Text(_title(line, trend), style="bold"))
         for row in chart(line, trend, min(console.width, WIDEST), height):
             console.print(Text(row), no_wrap=True, overflow="crop")
         console.print()
@@ -139,26 +138,23 @@ def _breaks(points: Sequence[Point], trend: Trend) -> set[int]:
 
 
 def _dates(points: Sequence[Point], width: int) -> str:
-    first, last = _day(points[0].saved), _day(points[-1].saved)
+    times = [points[at].saved for at in (0, len(points) // 2, -1)]
+    form = "%Y-%m-%d %H:%M" if times[0].date() == times[-1].date() else "%Y-%m-%d"
+    first, middle, last = (f"{when:{form}}" for when in times)
     if len(points) == 1 or width < len(first) + len(last) + 2:
         return first
-    middle = _day(points[len(points) // 2].saved)
     gap = width - len(first) - len(last)
     if len(points) > 2 and gap > len(middle) + 4:
         return first + middle.center(gap) + last
     return first + " " * gap + last
 
 
-def _day(when: datetime) -> str:
-    return f"{when:%Y-%m-%d}"
-
-
-def _title(line: Line) -> str:
-    first, last = line.points[0], line.points[-1]
+def _title(line: Line, trend: Trend) -> str:
+    # What lies before the last mark was measured by another yardstick.
+    since = max([0, *_breaks(line.points, trend)])
+    first, last = line.points[since], line.points[-1]
     place = f" for {printable(line.tag or '', 30)}={printable(line.value or '', 40)}"
-    moved = (
-        f"{number(first.mean)} → {number(last.mean)}" if len(line.points) > 1 else number(last.mean)
-    )
+    moved = number(last.mean) if first is last else f"{number(first.mean)} → {number(last.mean)}"
     return f"{line.metric}{place if line.tag else ''}  {moved}"
 
 

@@ -59,7 +59,9 @@ class Store:
         """Run a statement that no transaction may hold, such as VACUUM."""
         with (
             spoken(self.place, writing=True),
-            self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+            self.engine.connect().execution_options(
+                isolation_level="AUTOCOMMIT", outside=True
+            ) as connection,
         ):
             connection.execute(text(statement))
 
@@ -199,8 +201,9 @@ def _on_connect(connection: Any, _: object) -> None:
 
 def _on_begin(connection: Connection) -> None:
     # A writer takes its lock at once: two that both read first and write later would deadlock.
-    writes = connection.get_execution_options().get("writes")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    if not options.get("outside"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
 
 
 def _postgresql(place: Place) -> Engine:
@@ -216,8 +219,9 @@ def _postgresql(place: Place) -> Engine:
 
 
 def _on_begin_postgresql(connection: Connection) -> None:
-    milliseconds = int(PATIENCE_SECONDS * 1000)
-    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+    if not connection.get_execution_options().get("outside"):
+        milliseconds = int(PATIENCE_SECONDS * 1000)
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
 
 
 @contextmanager
