@@ -122,7 +122,7 @@ def test_an_async_call_that_hangs_is_cancelled() -> None:
                 raise
         return found(query, k)
 
-    run = retrieve(search, QUESTIONS, k=1, timeout=0.1, retries=0)
+    run = retrieve(search, QUESTIONS, k=1, timeout=0.5, retries=0)
     assert dict(run.report.errors) == {"timeout": 1}
     assert cancelled.wait(2)
 

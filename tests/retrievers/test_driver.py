@@ -36,7 +36,7 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     report = retrieve_to_report(
         server.search, questions, k=5, output=output, results="$.hits[*]", workers=8,
-        timeout=0.5, retries=1,
+        timeout=1, retries=1,
     )  # fmt: skip
     expected = Counter(kind for kind in TROUBLES.values() for _ in range(6) if kind)
     assert dict(report.errors) == dict(expected)
@@ -80,8 +80,7 @@ def test_as_many_at_a_time_as_workers_and_no_more(server: Server) -> None:
     report = retrieve_to_report(server.search, questions, k=2, results="$.hits[*]", workers=8)
     assert server.most_at_once == 8
     assert server.connections == 8
-    ideal = 80 / 8 * SLOW_SECONDS
-    assert ideal <= report.seconds <= 2 * ideal + 1
+    assert 80 / 8 * SLOW_SECONDS <= report.seconds < 80 * SLOW_SECONDS
     assert report.latency_ms["p50"] >= SLOW_SECONDS * 1000
 
 
@@ -95,7 +94,7 @@ def test_calls_that_hang_are_left_behind_and_the_others_go_on() -> None:
 
     questions = [f"{'hang' if i % 4 == 1 else 'fine'} {i}" for i in range(40)]
     begun = time.monotonic()
-    run = retrieve(search, questions, k=1, workers=2, timeout=0.05, retries=5)
+    run = retrieve(search, questions, k=1, workers=2, timeout=0.3, retries=5)
     assert time.monotonic() - begun < 10
     release.set()
     assert dict(run.report.errors) == {"timeout": 10}
@@ -114,7 +113,7 @@ def test_a_late_answer_does_not_count() -> None:
             late.wait(20)
         return ["a"]
 
-    run = retrieve(search, ["fine", "hang", "last"], k=1, workers=1, timeout=0.3)
+    run = retrieve(search, ["fine", "hang", "last"], k=1, workers=1, timeout=0.5)
     assert dict(run.report.errors) == {"timeout": 1}
     assert run.report.answered == 2
 
@@ -250,8 +249,9 @@ def test_the_rate_is_kept() -> None:
         moments.append(time.monotonic())
         return ["a"]
 
+    begun = time.monotonic()
     retrieve(search, [f"q{i}" for i in range(21)], rate=100, workers=8)
-    assert max(moments) - min(moments) >= 0.19
+    assert max(moments) - begun >= 0.19
 
 
 def test_a_disk_that_is_full_is_told_and_nothing_is_lost(
