@@ -34,7 +34,6 @@ def main() -> None:
     there = ", ".join(f"{name} {version}" for name, version in peers.present().items())
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(f"Peers: {there or 'none'}. Not there: {', '.join(peers.missing()) or 'none'}.")
-    before = os.getloadavg()[0]
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
     for name in asked.names or known:
@@ -49,13 +48,12 @@ def main() -> None:
         "quick": asked.quick,
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",
         "python": platform.python_version(),
-        "load_before": before,
         "peers": peers.present(),
         "missing": peers.missing(),
         "failed": failed,
         "rows": rows,
     }
-    console.print(f"{facts['machine']}; load at the start {before:.1f} (0 is a quiet machine).")
+    console.print(f"{facts['machine']}.")
     console.print(f"Written to {_written(facts)}")
     sys.exit(1 if failed else 0)
 

@@ -2,8 +2,9 @@
 
 A row is a plain dict: ``row`` (what is measured), ``input``, ``peer``, ``ours_seconds``,
 ``peer_seconds``, ``ratio`` (how many times longer the peer takes), ``ours_memory_mb``,
-``peer_memory_mb``, ``ours_cpu_seconds``, ``peer_cpu_seconds``, ``note``. What was not measured
-is None.
+``peer_memory_mb``, ``ours_cpu_seconds``, ``peer_cpu_seconds``, ``ours_others``, ``peer_others``
+(the share of the machine that other programs used meanwhile), ``note``. What was not measured is
+None.
 """
 
 import json
@@ -11,6 +12,7 @@ import math
 from typing import Any
 
 from bench.child import Measured
+from bench.quiet import QUIET
 
 Row = dict[str, Any]
 
@@ -19,6 +21,7 @@ def compared(
     row: str, given: str, ours: Measured, peer: str, theirs: Measured, note: str = ""
 ) -> Row:
     """One row of the table."""
+    disturbed = "disturbed" if max(ours.others, theirs.others) > QUIET else ""
     return {
         "row": row,
         "input": given,
@@ -30,7 +33,9 @@ def compared(
         "peer_memory_mb": theirs.memory_mb,
         "ours_cpu_seconds": ours.cpu_seconds,
         "peer_cpu_seconds": theirs.cpu_seconds,
-        "note": "; ".join(filter(None, (note, ours.note, theirs.note))),
+        "ours_others": ours.others,
+        "peer_others": theirs.others,
+        "note": "; ".join(filter(None, (note, ours.note, theirs.note, disturbed))),
     }
 
 
