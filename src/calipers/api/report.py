@@ -172,7 +172,7 @@ def _slices(head: Scores, prepared: Prepared, by: Iterable[str] | None, k: int) 
         raise InvalidInput("The queries have no tags with a few values each.")
     names = [facts.name for facts in head.metrics if facts.k == k]
     wanted = [one for one in names if one.partition("@")[0] in ("recall", "precision", "ndcg")]
-    return slice_scores(head, cuts, metrics=wanted)
+    return slice_scores(head, cuts, metrics=wanted, resamples=head.settings["resamples"])
 
 
 def _run_of(value: Any) -> Any:

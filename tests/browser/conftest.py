@@ -1,0 +1,67 @@
+"""A real browser: Debian's Chromium, driven by Playwright."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
+    )
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no {CHROMIUM}: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+class Opened:
+    """A page, and everything that it said, asked for or did wrong."""
+
+    def __init__(self, page, path):
+        self.page = page
+        self.troubles = []
+        self.requests = []
+        page.on("console", lambda message: self.troubles.append(message.text))
+        page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        page.on("dialog", lambda dialog: self.troubles.append(dialog.message))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.set_default_timeout(10_000)
+        page.goto(path.as_uri())
+        self.address = path.as_uri()
+
+    def is_calm(self):
+        """Whether nothing was said, nothing but the file was asked for, and nothing ran."""
+        return (
+            self.troubles == []
+            and self.requests == [self.address]
+            and self.page.evaluate("window.hacked === undefined")
+        )
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a file; ``visit(path, width=360, dark=True, script=False)``."""
+    contexts = []
+
+    def open_file(path, width=1280, dark=False, script=True):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, java_script_enabled=script,
+            color_scheme="dark" if dark else "light",
+        )  # fmt: skip
+        contexts.append(context)
+        return Opened(context.new_page(), path)
+
+    yield open_file
+    for context in contexts:
+        context.close()

@@ -1,0 +1,180 @@
+"""The page as its readers use it."""
+
+import pytest
+
+from tests.browser.looks import contrast_faults, unlabelled
+from tests.reports import hostile_records, records, report_of
+
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    path = tmp_path_factory.mktemp("one") / "report.html"
+    report_of(records(120), name="hybrid").save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    path = tmp_path_factory.mktemp("two") / "report.html"
+    better = records()
+    for record in better:
+        record["retrieved"].reverse()
+    report_of(None, systems={"old": records(), "new": better}).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    report_of(hostile_records(), name="<script>window.hacked = 1</script>").save(path)
+    return path
+
+
+def test_it_opens_from_disk_without_a_word_or_a_request(one, two, visit):
+    for path in (one, two):
+        seen = visit(path)
+        assert seen.page.locator("#table tbody tr.row").count() > 0
+        assert seen.is_calm(), (seen.troubles, seen.requests)
+
+
+def test_columns_sort_both_ways(one, visit):
+    page = visit(one).page
+
+    def values():
+        return [float(t) for t in page.locator("#table td:nth-child(2)").all_inner_texts()]
+
+    assert values() == sorted(values())
+    page.get_by_role("button", name="recall@10").click()
+    assert values() == sorted(values(), reverse=True)
+    assert values()[0] == 1.0
+    head = page.locator("th[aria-sort]")
+    assert head.get_attribute("aria-sort") == "descending"
+    page.get_by_role("button", name="query", exact=True).click()
+    names = page.locator("#table bdi:first-child").all_inner_texts()
+    assert names[0].startswith("What is number 0")
+
+
+def test_filters_narrow_the_table(one, visit):
+    page = visit(one).page
+    count = page.locator("#count")
+    assert count.inner_text() == "120 queries"
+    page.locator("#f-text").fill("number 11")
+    page.wait_for_function("document.getElementById('count').textContent.includes(' of ')")
+    assert count.inner_text() == "11 of 120 queries"  # 11, and 110 to 119
+    page.locator("#f-text").fill("")
+    page.locator("select[data-tag=type]").select_option("odd")
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('60 ')")
+    page.locator("#f-failures").check()
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('20 ')")
+    page.locator("#f-failures").uncheck()
+    page.locator("#f-metric").select_option("recall@10")
+    page.locator("#f-below").fill("0.6")
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('40 ')")
+
+
+def test_pages_turn(one, visit):
+    page = visit(one).page
+    assert page.locator("#table tbody tr.row").count() == 50
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next").click()
+    assert page.locator("#where").inner_text() == "Page 3 of 3"
+    assert page.locator("#table tbody tr.row").count() == 20
+    assert page.get_by_role("button", name="Next").is_disabled()
+
+
+def test_a_row_opens_by_keyboard_to_its_ranking_and_its_misses(one, visit):
+    page = visit(one).page
+    page.locator("#f-text").fill("q4")
+    row = page.locator(".open[data-row='4']")
+    row.focus()
+    page.keyboard.press("Enter")
+    results = page.locator(".opened .result")
+    assert results.count() == 10
+    assert results.nth(3).locator(".state").inner_text() == "relevant"
+    assert "c4-4" in results.nth(3).inner_text()
+    assert results.nth(0).locator(".state").inner_text() == "unjudged"
+    missed = page.locator(".missed").inner_text()
+    assert "nowhere" in missed
+    assert "not returned" in missed
+    page.keyboard.press("Enter")
+    assert page.locator(".opened").count() == 0
+
+
+def test_the_matched_quote_is_marked(tmp_path, visit):
+    made = [{"query": "GIL?", "ground_truth": [{"quote": "a mutex, or a lock,"}],
+             "retrieved": [{"text": "The GIL is\n a mutex,  or a lock, for threads."}]}]  # fmt: skip
+    path = tmp_path / "quote.html"
+    report_of(made).save(path)
+    page = visit(path).page
+    page.locator(".open").first.click()
+    assert page.locator("mark").inner_text() == "a mutex,  or a lock,"
+
+
+def test_two_systems_stand_side_by_side(two, visit):
+    seen = visit(two)
+    page = seen.page
+    move = page.locator("details.move").first
+    move.locator("summary").click()
+    assert move.locator(".result").count() == 20
+    boxes = [move.locator(".result").nth(at).bounding_box() for at in (0, 1)]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] < boxes[1]["x"]
+    assert "rank" in move.inner_text()
+    page.locator("#f-outcome").select_option("differ")
+    page.wait_for_function("document.getElementById('count').textContent.includes(' of ')")
+    assert seen.is_calm()
+
+
+def test_dots_tell_their_values(one, visit):
+    page = visit(one).page
+    dot = page.locator(".chart.wide [aria-roledescription='point']").first
+    dot.hover()
+    assert page.locator("#tip").inner_text() == dot.get_attribute("aria-label")
+    assert "@" in page.locator("#tip").inner_text()
+
+
+def test_hostile_texts_run_nothing_and_break_nothing(hostile, visit):
+    for width in (360, 1280):
+        seen = visit(hostile, width=width)
+        for at in range(seen.page.locator(".open").count()):
+            seen.page.locator(".open").nth(at).click()
+        seen.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+        assert seen.page.locator("#table tbody tr.row").count() == len(hostile_records())
+        assert seen.page.locator("main a[href^='javascript']").count() == 0
+        assert seen.page.locator("main img, main script, main style, main iframe").count() == 0
+        assert seen.page.evaluate(SIDEWAYS) == 0
+        assert seen.is_calm(), seen.troubles
+
+
+@pytest.mark.parametrize("width", [360, 1280, 2560])
+def test_nothing_runs_off_the_side(one, two, visit, width):
+    for path in (one, two):
+        page = visit(path, width=width).page
+        page.locator(".open").first.click()
+        assert page.evaluate(SIDEWAYS) == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast_and_labels(one, two, visit, dark):
+    for path in (one, two):
+        page = visit(path, dark=dark).page
+        page.locator(".open").first.click()
+        assert contrast_faults(page) == []
+        assert unlabelled(page) == []
+
+
+def test_without_javascript_tables_and_charts_remain(one, visit):
+    page = visit(one, script=False).page
+    assert page.locator("#table tbody tr").count() == 50
+    assert page.locator(".chart.wide svg").count() == 4
+    assert page.locator("#f-text").is_hidden()
+
+
+def test_it_prints_without_its_controls(one, visit):
+    page = visit(one).page
+    page.emulate_media(media="print")
+    assert page.locator("nav").is_hidden()
+    assert page.locator("#filters").is_hidden()
+    assert page.locator("h1").is_visible()
