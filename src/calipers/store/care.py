@@ -104,13 +104,14 @@ def _database_problems(connection: Connection) -> Iterator[str]:
 
 def _damaged_contents(connection: Connection) -> list[str]:
     found = []
-    rows = connection.execution_options(stream_results=True).execute(select(CONTENT))
-    for row in rows:
-        if digest_of(bytes(row.bytes)) != row.digest:
+    for digest in connection.execute(select(CONTENT.c.digest)).scalars().all():
+        # One at a time: all of them together may not fit into memory.
+        one = select(CONTENT.c.bytes).where(CONTENT.c.digest == digest)
+        if digest_of(bytes(connection.execute(one).scalar_one())) != digest:
             owners = connection.execute(
                 select(EVALUATION.c.id, EVALUATION.c.name, PART.c.kind)
                 .join(PART, PART.c.evaluation == EVALUATION.c.number)
-                .where(PART.c.digest == row.digest)
+                .where(PART.c.digest == digest)
             ).all()
             shown = ", ".join(f"{one.name} ({one.id[:8]})" for one in owners[:3]) or "nothing"
             kind = owners[0].kind if owners else "content"

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from calipers.errors import WriteFailed
+from calipers.store.blob import check
 from calipers.store.open import Store, spoken
 from calipers.store.record import Record
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
@@ -50,6 +51,8 @@ def copy(source: Store, target: Store) -> Copied:
             for one in missing:
                 with spoken(source.place, writing=False):
                     record = _record(reading, one)
+                for digest, content in record.contents.values():
+                    check(content, digest, f"The evaluation {one} in {source.place.shown}")
                 digests[one] = _digest(record)
                 write_on(writing, record)
             for one in missing:

@@ -1,0 +1,276 @@
+"""What every history must do, whatever database it is in."""
+
+import dataclasses
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text, update
+
+from calipers.api import evaluate, store_check, store_export, store_import
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
+from calipers.store import open as opening
+from calipers.store.care import info, problems, prunable, remove, vacuum
+from calipers.store.copy import copy
+from calipers.store.git import GitState
+from calipers.store.load import count, evaluations, load_retrieved, load_scores
+from calipers.store.open import migrate, open_store
+from calipers.store.references import resolve
+from calipers.store.schema import CONTENT, EVALUATION, HEAD, METADATA, PART, VERSIONS
+from calipers.store.write import write
+from tests.store.saved import START, filled, hostile, record
+from tests.systems import records, tagged
+
+
+@pytest.mark.parametrize(
+    ("data", "settings"),
+    [
+        (records([1, 2, None]), {}),
+        (tagged({"a": [1, None], "b": [3, 4]}), {"weights": {"recall@5": 0.7, "mrr": 0.3}}),
+        (hostile(), {}),
+        (records([1]), {"metrics": "recall@1,3,5,first_rank,dcg@5,ndcg@5(gain=exp)"}),
+    ],
+    ids=["plain", "weighted", "hostile", "many metrics"],
+)
+def test_scores_come_back_exactly_as_they_were(place, data, settings):
+    store = open_store(place, create=True)
+    scores, kept = record(data, **settings)
+    write(store, kept)
+    back = load_scores(store, evaluations(store)[0])
+    assert back.to_dict() == scores.to_dict()
+    assert back.per_query.equals(scores.per_query, null_equal=True)
+    assert back.values.tobytes() == scores.values.tobytes()
+    assert back.queries.schema == scores.queries.schema
+
+
+def test_what_was_retrieved_measures_the_same_again(place):
+    store = open_store(place, create=True)
+    data = tagged({"a": [1, None, 7], "b": [3, 4]})
+    scores, kept = record(data)
+    write(store, kept)
+    again = evaluate(load_retrieved(store, evaluations(store)[0]), metrics="recall@5,mrr")
+    assert again.to_dict() == scores.to_dict()
+
+
+def test_texts_are_kept_whole_and_once(place):
+    store = open_store(place, create=True)
+    chunks = [{"text": f"the GIL is a lock {n}", "document": "faq"} for n in range(3)]
+    data = [{"query": f"q{n}", "retrieved": chunks, "ground_truth": ["a lock 1"]} for n in range(4)]
+    scores, kept = record(data)
+    write(store, kept)
+    back = load_retrieved(store, evaluations(store)[0])
+    assert back.run.frame["text"].to_list() == [c["text"] for c in chunks] * 4
+    again = evaluate(back, metrics="recall@5,mrr")
+    assert again.to_dict()["per_query"] == scores.to_dict()["per_query"]
+    assert again.fingerprints["run"] == scores.fingerprints["run"]
+
+
+def test_without_results_the_scores_are_there_and_the_results_are_not(place):
+    store = open_store(place, create=True)
+    scores, kept = record(records([1, 2]), results=False)
+    write(store, kept)
+    one = evaluations(store)[0]
+    assert load_scores(store, one).to_dict() == scores.to_dict()
+    with pytest.raises(InvalidInput, match="saved without what was retrieved"):
+        load_retrieved(store, one)
+
+
+def test_what_is_kept_of_an_evaluation(place):
+    store = open_store(place, create=True)
+    git = GitState("abc123" * 6, "main", dirty=True)
+    data = tagged({"a": [1, None], "b": [3, 4]})
+    scores, kept = record(data, tags={"model": "e5", "chunk": "400"}, git=git, corpus="c0ffee")
+    write(store, kept)
+    one = evaluations(store, slices=["type"])[0]
+    assert (one.name, one.saved, one.queries) == ("nightly", START, 4)
+    assert (one.commit, one.branch, one.dirty) == (git.commit, "main", True)
+    assert one.tags == {"chunk": "400", "model": "e5"}
+    assert one.fingerprints["ground_truth"] == scores.fingerprints["ground_truth"]
+    assert one.fingerprints["corpus"] == "c0ffee"
+    assert dict(one.summaries) == dict(scores.summaries)
+    means = {(s.value, s.summary.metric): s.summary.mean for s in one.slices}
+    assert means["a", "recall@5"] == 0.5
+    assert means["b", "recall@5"] == 1.0
+
+
+def test_evaluations_are_listed_newest_first_and_filtered(place):
+    store = filled(place, [[1], [2], [3]])
+    write(store, record(records([1]), "other", day=5, tags={"model": "e5"},
+                        git=GitState("c" * 40, "feature", dirty=False))[1])  # fmt: skip
+    assert [one.name for one in evaluations(store)] == ["other", *["nightly"] * 3]
+    assert [one.saved.day for one in evaluations(store, name="nightly", last=2)] == [3, 2]
+    assert [one.name for one in evaluations(store, branch="feature")] == ["other"]
+    assert [one.name for one in evaluations(store, tags={"model": "e5"})] == ["other"]
+    assert evaluations(store, tags={"model": "bge"}) == []
+    since = evaluations(store, since=START + timedelta(days=1), until=START + timedelta(days=2))
+    assert [one.saved.day for one in since] == [2]
+
+
+def test_a_changed_ground_truth_or_corpus_is_marked_once(place):
+    store = open_store(place, create=True)
+    one, other = records([1, 2]), records([1, 2])
+    other[0]["ground_truth"] = {"elsewhere": 1}
+    for day, (data, corpus) in enumerate([(one, "a"), (one, "a"), (other, "a"), (other, "b")]):
+        write(store, record(data, day=day, corpus=corpus)[1])
+    changed = [one.changed for one in evaluations(store)]
+    assert changed == [("corpus",), ("ground truth",), (), ()]
+
+
+def test_references_name_one_evaluation(place):
+    store = filled(place, [[1], [2], [3]])
+    newest, middle, oldest = evaluations(store)
+    assert resolve(store, "@nightly").id == newest.id
+    assert resolve(store, "@nightly~2").id == oldest.id
+    assert resolve(store, f"@{middle.short}").id == middle.id
+    assert resolve(store, f"@id:{middle.id}~1").id == oldest.id
+
+
+def test_prune_keeps_the_latest_and_what_is_tagged(place):
+    store = filled(place, [[1], [2], [3], [4]])
+    write(store, record(records([1]), day=-1, tags={"release": "1"})[1])
+    chosen = prunable(store, keep=2)
+    assert [one.saved.day for one in chosen] == [2, 1]
+    remove(store, chosen)
+    assert [(one.saved.day, dict(one.tags)) for one in evaluations(store)] == [
+        (4, {}), (3, {}), (31, {"release": "1"}),
+    ]  # fmt: skip
+    assert list(problems(store)) == []
+    assert len(prunable(store, keep=1, tagged=True)) == 2
+    vacuum(store)
+    assert info(store).evaluations == 3
+
+
+def test_shared_contents_stay_while_anybody_needs_them(place):
+    store = filled(place, [[1, 2], [1, 2], [3, 4]])
+    remove(store, evaluations(store)[1:])
+    assert list(problems(store)) == []
+    with store.reading() as connection:
+        kept = set(connection.execute(text("SELECT digest FROM calipers_content")).scalars())
+        used = set(connection.execute(text("SELECT digest FROM calipers_part")).scalars())
+    assert kept == used
+
+
+def test_a_failed_save_leaves_nothing(place):
+    store = filled(place, [[1]])
+    _, kept = record(records([2]))
+    broken = dataclasses.replace(kept, summaries=[{**kept.summaries[0], "n": None}])
+    with pytest.raises(WriteFailed, match="Nothing was changed there"):
+        write(store, broken)
+    assert count(store) == 1
+    assert list(problems(store)) == []
+
+
+def test_a_damaged_content_is_said_so_everywhere(place):
+    store = filled(place, [[1, 2]])
+    one = evaluations(store)[0]
+    with store.writing() as connection:
+        digest = connection.execute(
+            text("SELECT digest FROM calipers_part WHERE kind = 'scores'")
+        ).scalar_one()
+        connection.execute(
+            update(CONTENT).where(CONTENT.c.digest == digest).values(bytes=b"broken")
+        )
+    with pytest.raises(UnreadableFile, match="is damaged"):
+        load_scores(store, one)
+    assert store_check(place).problems == (f"The scores of nightly ({one.short}) are damaged.",)
+
+
+def test_a_missing_part_and_a_wrong_mean_are_found(place):
+    store = filled(place, [[1, 2], [1, 3]])
+    newest, oldest = evaluations(store)
+    with store.writing() as connection:
+        connection.execute(
+            PART.delete().where(PART.c.evaluation == newest.number, PART.c.kind == "definitions")
+        )
+        connection.execute(
+            text("UPDATE calipers_summary SET mean = 0.123 WHERE evaluation = :n AND metric='mrr'"),
+            {"n": oldest.number},
+        )
+    found = list(problems(store))
+    assert len(found) == 2
+    assert "its definitions are missing" in found[0]
+    assert found[1] == f"The mean of mrr in nightly ({oldest.short}) is not that of its queries."
+
+
+def test_everything_moves_to_the_other_kind_and_back(server, tmp_path):
+    here, there, back = (str(tmp_path / "a.db"), server.new_database(), str(tmp_path / "b.db"))
+    store = filled(here, [[1, 2], [3, None]])
+    scores, kept = record(hostile(), "odd", tags={"a": "ö"}, git=GitState("d" * 40, "x", None))
+    write(store, kept)
+    out = store_export(there, store=here)
+    assert (out.copied, out.present) == (3, 0)
+    again = store_export(there, store=here)
+    assert (again.copied, again.present) == (0, 3)
+    returned = store_import(there, store=back)
+    assert (returned.copied, returned.fingerprint) == (3, out.fingerprint)
+    first, last = open_store(here), open_store(back)
+    plain = [[dataclasses.replace(e, number=0) for e in evaluations(s)] for s in (first, last)]
+    assert plain[0] == plain[1]
+    odd = resolve(last, "@odd")
+    assert load_scores(last, odd).to_dict() == scores.to_dict()
+    assert "***" in out.target
+    assert list(problems(open_store(there))) == []
+
+
+def test_a_damaged_source_is_not_copied(place, tmp_path):
+    source, target = filled(str(tmp_path / "a.db"), [[1]]), open_store(place, create=True)
+    with source.writing() as connection:
+        connection.execute(update(CONTENT).values(bytes=b"broken"))
+    with pytest.raises(UnreadableFile, match="is damaged"):
+        copy(source, target)
+    assert count(target) == 0
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_earlier_version_migrates_and_keeps_its_numbers(place, version):
+    where = opening.locate(place)
+    store = opening.Store(where, opening._engine(where, create=True))
+    migrate(store, version)
+    scores, kept = record(tagged({"a": [1, None], "b": [3, 4]}), tags={"model": "e5"})
+    write(store, kept)
+    newer = open_store(place)
+    one = evaluations(newer)[0]
+    assert load_scores(newer, one).to_dict() == scores.to_dict()
+    assert one.tags == {"model": "e5"}
+    with newer.reading() as connection:
+        assert opening._version(connection, newer.place) == HEAD
+
+
+def test_the_migrations_make_the_tables_that_the_code_uses(place):
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
+    store = open_store(place, create=True)
+    with store.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differing = [
+            change for change in compare_metadata(context, METADATA)
+            if "calipers_version" not in str(change)
+        ]  # fmt: skip
+    assert differing == []
+
+
+def test_a_newer_history_is_refused(place):
+    store = filled(place, [[1]])
+    with store.writing() as connection:
+        connection.execute(text("UPDATE calipers_version SET version_num = '9999'"))
+    with pytest.raises(InvalidInput, match="newer version of Calipers") as caught:
+        open_store(place)
+    assert "pip install --upgrade calipers" in str(caught.value)
+
+
+def test_a_locked_history_is_waited_for_and_then_said_so(place, monkeypatch):
+    store = filled(place, [[1]])
+    monkeypatch.setattr(opening, "PATIENCE_SECONDS", 0.2)
+    _, kept = record(records([2]))
+    with store.writing() as connection:
+        connection.execute(EVALUATION.update().values(name="held"))
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("LOCK TABLE calipers_evaluation IN EXCLUSIVE MODE"))
+        with pytest.raises(WriteFailed, match=r"holds it locked; try again"):
+            write(open_store(place), kept)
+    assert [one.name for one in evaluations(store)] == ["held"]
+
+
+def test_an_empty_place_is_no_history_yet(place):
+    with pytest.raises(CalipersError, match=r"no history|is empty"):
+        open_store(place)

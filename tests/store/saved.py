@@ -1,0 +1,69 @@
+"""Evaluations to save, with known values."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from calipers.api import measure, save
+from calipers.model.evaluation import Evaluation
+from calipers.model.scores import Scores
+from calipers.store.git import GitState
+from calipers.store.open import Store, open_store
+from calipers.store.record import Record
+from calipers.store.save import record_of
+from calipers.store.write import write
+from tests.systems import records
+
+START = datetime(2026, 1, 1, 6, tzinfo=UTC)
+
+
+def hostile() -> list[dict[str, Any]]:
+    """Records with everything that a database or a terminal could stumble over."""
+    odd = ["\x00", "=1+1", "<script>", "'; DROP TABLE x; --", "\x1b[31m", "ü" * 300, "💥"]
+    made = records([1, 2, None, 4, 3, None, 1])
+    for record, word in zip(made, odd, strict=True):
+        record["id"] = f"q{word}"
+        record["query"] = f"what is {word}?"
+        record["tags"] = {"kind": word, f"t{odd[0]}": "x"}
+        record["retrieved"] = [f"{item}{word}" for item in record["retrieved"]]
+        record["ground_truth"] = {f"target{word}": 1}
+    made[3]["ground_truth"] = {}
+    return made
+
+
+def record(
+    data: Any,
+    name: str = "nightly",
+    *,
+    day: int = 0,
+    tags: dict[str, str] | None = None,
+    git: GitState | None = None,
+    results: bool = True,
+    corpus: str | None = None,
+    metrics: str = "recall@5,mrr",
+    **settings: Any,
+) -> tuple[Scores, Record]:
+    """The scores of some records, and what is kept of them."""
+    prepared, scores = measure(data, metrics=metrics, **settings)
+    kept = record_of(
+        scores, name, tags=tags, git=git, ground_truth=prepared.ground_truth,
+        run=prepared.run if results else None, corpus=corpus, now=START + timedelta(days=day),
+    )  # fmt: skip
+    return scores, kept
+
+
+def filled(place: str, hits: Sequence[Sequence[int | None]], name: str = "nightly") -> Store:
+    """A history with one evaluation a day, each given by the ranks of its targets."""
+    store = open_store(place, create=True)
+    for day, ranks in enumerate(hits):
+        write(store, record(records(ranks), name, day=day)[1])
+    return store
+
+
+def saved(place: str, data: Any, name: str = "nightly", *, day: int = 0, **more: Any) -> Evaluation:
+    """One evaluation saved the way a user does."""
+    prepared, scores = measure(data, metrics=more.pop("metrics", "recall@5,mrr"))
+    return save(
+        scores, name, store=place, ground_truth=prepared.ground_truth, run=prepared.run,
+        now=START + timedelta(days=day), **more,
+    )  # fmt: skip

@@ -1,0 +1,48 @@
+"""Many that save at once, and those that die while they do."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from calipers.store.care import problems
+from calipers.store.load import count
+from calipers.store.open import open_store
+from tests.store.saved import record
+from tests.systems import tagged
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def kept(tmp_path) -> Path:
+    path = tmp_path / "record.pickle"
+    path.write_bytes(pickle.dumps(record(tagged({"a": [1, None], "b": [3, 4]}))[1]))
+    return path
+
+
+def run(*arguments) -> dict[str, object]:
+    command = [sys.executable, "-m", "tests.store.writers", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_eight_processes_that_save_fifty_each_leave_four_hundred(place, kept):
+    assert run("many", place, kept, 8, 50) == {"codes": [0] * 8, "evaluations": 400}
+    store = open_store(place)
+    assert count(store) == 400
+
+
+def test_fifty_that_are_killed_leave_whole_evaluations_or_none(place, kept):
+    found = run("killed", place, kept, 50)
+    assert (found["halves"], found["broken"]) == (0, 0)
+    # Some were killed after a save and some before one, or nothing was tried.
+    assert 0 < found["grown"] < 50
+    store = open_store(place)
+    assert count(store) == found["evaluations"]
+    assert list(problems(store)) == []
