@@ -70,7 +70,7 @@ def test_fields_that_are_not_about_retrieval_are_named(tmp_path):
     done = convert(path, tmp_path / "out.jsonl")
     assert done.read == ("ragas",)
     assert done.unread == {"reference": 2}
-    assert done.sentences == ("Not about retrieval, so not carried over: reference (2).",)
+    assert done.sentences == ("Not carried over: reference (2).",)
 
 
 def test_the_same_scores_before_and_after(tmp_path):

@@ -5,6 +5,7 @@ from click.testing import CliRunner
 
 from calipers.api import audit
 from calipers.cli.audit import command
+from tests.command import calipers_command
 
 
 @pytest.fixture
@@ -53,3 +54,12 @@ def test_quiet_is_one_line_per_finding(evals):
     result = run(evals, "-q")
     assert "→" not in result.output
     assert "warning too_few_queries  2 queries" in result.output
+
+
+def test_one_pair_of_duplicates_has_no_more_to_list(tmp_path):
+    path = tmp_path / "truth.json"
+    rows = [{"id": n, "query": "Same here?", "ground_truth": ["a"]} for n in "12"]
+    path.write_text(json.dumps(rows))
+    printed = calipers_command("audit", path, columns=200).out
+    assert "asked again as '2'" in printed
+    assert "more" not in printed.split("duplicate_queries")[1].split("→")[0]

@@ -120,3 +120,14 @@ def test_one_query_and_no_common_query_are_refused(folder):
         )
     assert "One query cannot be compared" in refused("compare", "one.json", "one2.json")
     assert "share no queries" in refused("compare", "one.json", "other2.json", "--anyway")
+
+
+def test_the_system_that_shares_no_ids_is_named(tmp_path):
+    files = []
+    for name, item in (("good", "a"), ("strange", "other")):
+        files.append(tmp_path / f"{name}.json")
+        rows = [{"query": q, "retrieved": [item], "ground_truth": ["a"]} for q in "qrs"]
+        files[-1].write_text(json.dumps(rows))
+    assert "strange cannot be measured. The run and the ground truth have no" in refused(
+        "compare", *files
+    )

@@ -60,3 +60,10 @@ def test_hostile_ids_do_not_reach_the_terminal(tmp_path):
     assert printed.code == 0, printed.err
     assert "\x1b" not in printed.out
     assert "\u202e" not in printed.out
+
+
+def test_one_of_each_is_counted_as_one(tmp_path):
+    path = tmp_path / "evals.json"
+    path.write_text('[{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]')
+    printed = calipers_command("convert", path, tmp_path / "out.csv", columns=300)
+    assert "1 target, 1 result read." in printed.out

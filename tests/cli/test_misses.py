@@ -96,3 +96,16 @@ def test_bad_input_is_one_sentence(folder):
     assert "k must be a whole number" in refused("misses", "evals.json", "-k", "0")
     assert "nowhere" in refused("misses", "evals.json", "--match", "id", "--corpus", "nowhere")
     assert "ending" in refused("misses", "evals.json", "-o", "misses.xlsx")
+
+
+def test_what_was_given_already_is_not_asked_for_again(folder):
+    asked = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", columns=200).out
+    assert "give --corpus or --candidates or --exact to learn why" in asked
+    corpus = folder / "chunks.json"
+    corpus.write_text(json.dumps([{"id": one, "text": one} for one in "abxys"]))
+    arguments = ("misses", "evals.json", "-k", "2", "--match", "id", "-c", corpus)
+    assert (
+        "give --candidates or --exact to learn why" in calipers_command(*arguments, columns=200).out
+    )
+    found = json.loads(calipers_command(*arguments, "--json").out)
+    assert found["reasons"][-1]["remedy"] == "give --candidates or --exact to learn why"

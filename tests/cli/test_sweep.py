@@ -51,3 +51,43 @@ def test_a_tokenizer_by_name(file):
 )
 def test_bad_input_is_a_sentence_and_exit_code_2(file, arguments, sentence):
     assert sentence in refused("sweep", file, *arguments)
+
+
+QUOTED = [
+    {
+        "query": f"q{n}",
+        "retrieved": [{"text": "alpha beta gamma delta", "document": "d", "start": 0, "end": 22}],
+        "ground_truth": [
+            {"quote": "alpha beta", "document": "d", "start": 0, "end": 10},
+            {"quote": "gamma delta", "document": "d", "start": 11, "end": 22},
+        ],
+    }
+    for n in range(4)
+]
+
+
+def test_no_ceiling_is_given_where_one_chunk_holds_several_quotes():
+    found = sweep(QUOTED, match="quote")
+    assert found.at(1).values["recall"].mean == 1.0
+    assert found.at(1).recall_ceiling is None
+    assert found.at(1).precision_ceiling is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["eval", "sweep", "diagnose", "misses", ("gate", "--require", "mrr > 0"), "compare"],
+    ids=str,
+)
+def test_every_command_says_which_way_of_matching_was_taken(command, tmp_path):
+    path, other = tmp_path / "evals.json", tmp_path / "other.json"
+    path.write_text(json.dumps(QUOTED))
+    empty = {"text": "none", "document": "x", "start": 0, "end": 4}
+    other.write_text(json.dumps([{**one, "retrieved": [empty]} for one in QUOTED]))
+    name, *rest = (command,) if isinstance(command, str) else command
+    files = [path, other] if name == "compare" else [path]
+    printed = calipers_command(name, *files, *rest)
+    assert printed.code == 0, printed.err
+    said = (
+        "Matched by span: the data would allow span and quote; --match quote takes the other way."
+    )
+    assert said in " ".join(printed.out.split())

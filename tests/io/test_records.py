@@ -146,3 +146,13 @@ def test_what_cannot_be_used(fault: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         calipers.evaluate(data)
     assert words in str(caught.value)
+
+
+def test_the_first_record_without_a_part_that_others_have_is_named(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text(
+        '{"query": "a", "retrieved": ["x"], "ground_truth": ["x"]}\n'
+        '\n{"query": "b", "retrieved": ["x"]}\n{"query": "c", "retrieved": ["x"]}\n'
+    )
+    with pytest.raises(InvalidInput, match=r"1 of 3 records.*the first at \S*evals\.jsonl:3"):
+        load(path, "both")

@@ -117,3 +117,13 @@ def test_targets_of_different_kinds_cannot_be_matched_in_one_way():
 def test_the_size_of_the_corpus_is_of_no_use_with_quotes():
     with pytest.raises(InvalidInput, match="size of the corpus is given"):
         settings({"text": TEXT}, {"quote": "lock is held"}, corpus_size=10)
+
+
+def test_quotes_without_spans_are_sent_to_resolve():
+    record = {
+        "query": "q",
+        "retrieved": [{"text": "a lock"}],
+        "ground_truth": [{"quote": "a lock"}],
+    }
+    with pytest.raises(InvalidInput, match="`calipers resolve` finds the spans of quotes"):
+        prepare([record], match="span")

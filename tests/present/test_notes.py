@@ -69,3 +69,8 @@ def test_many_names_are_cut() -> None:
     assert "9 queries of the run not in the ground truth" in words
     assert "…)" in words
     assert len(words) < 700
+
+
+def test_nothing_is_said_about_results_without_a_target_where_every_one_holds_one():
+    record = {"query": "q", "retrieved": [{"text": "a long lock"}], "ground_truth": ["long lock"]}
+    assert not [line for line in notes(calipers.evaluate([record])) if "0%" in line]

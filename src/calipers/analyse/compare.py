@@ -76,8 +76,20 @@ def compare_scores(
         settings={
             "calipers": __version__, "confidence": level, "resamples": resamples, "seed": seed,
             "tests": sum(one.p_adjusted is not None for one in differences),
+            "notes": _notes(systems),
         },
     )  # fmt: skip
+
+
+def _notes(systems: Mapping[str, Scores]) -> list[str]:
+    """What was decided when the systems were measured; what holds for all is said once."""
+    said = {name: scores.settings.get("notes") or () for name, scores in systems.items()}
+    every = list(dict.fromkeys(note for notes in said.values() for note in notes))
+    return [
+        note if len(having) == len(systems) else f"{', '.join(having)}: {note}"
+        for note in every
+        if (having := [name for name, notes in said.items() if note in notes])
+    ]
 
 
 def _refuse(blocked: list[str], anyway: bool) -> None:

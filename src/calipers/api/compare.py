@@ -8,7 +8,7 @@ from typing import Any
 from calipers.analyse.compare import compare_scores
 from calipers.api.evaluate import choose_metrics, evaluate
 from calipers.api.ready import is_reference, measured_before
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load
 from calipers.metrics import Metric, parse
 from calipers.metrics.spec import check_cutoff
@@ -62,8 +62,8 @@ def compare(
     measured = {
         name: scores
         if scores is not None
-        else evaluate(
-            named[name], ground_truth=truth, metrics=chosen, rel=rel, weights=weights,
+        else _measure(
+            name, named[name], ground_truth=truth, metrics=chosen, rel=rel, weights=weights,
             confidence=confidence, seed=seed, **preparing,
         )
         for name, scores in given.items()
@@ -75,6 +75,13 @@ def compare(
         measured, baseline=baseline, metrics=wanted, anyway=anyway,
         level=confidence, resamples=resamples, seed=seed,
     )  # fmt: skip
+
+
+def _measure(name: str, value: Any, **settings: Any) -> Scores:
+    try:
+        return evaluate(value, **settings)
+    except NoCommonIds as error:
+        raise NoCommonIds(f"{name} cannot be measured. {error}") from None
 
 
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

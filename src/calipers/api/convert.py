@@ -38,7 +38,7 @@ class Conversion:
     lost: Mapping[str, int]
     """What the written form cannot hold."""
     unread: Mapping[str, int]
-    """Fields of the input that are not about retrieval and were not carried over."""
+    """Fields of the input that are not about retrieval, or did not fit, and their rows."""
     remarks: tuple[str, ...]
     """What was changed on the way."""
 
@@ -51,7 +51,7 @@ class Conversion:
             said.append(f"Left out, as {self.title} cannot hold it: {left}.")
         fields = ", ".join(f"{name} ({count:,})" for name, count in self.unread.items())
         if fields:
-            said.append(f"Not about retrieval, so not carried over: {fields}.")
+            said.append(f"Not carried over: {fields}.")
         return (*said, *self.remarks)
 
     def to_dict(self) -> dict[str, Any]:

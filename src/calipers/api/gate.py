@@ -252,12 +252,14 @@ def _require_pairs(checks: Sequence[Check], kept: Baseline) -> None:
 
 
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
+    lines = list(scores.settings.get("notes") or ())
     rest = [tag for tag in scores.tags if tag not in by]
     if kept is None or not rest:
-        return []
+        return lines
     return [
+        *lines,
         f"The means may hide a slice that got worse: --by {rest[0]} compares the values of "
-        f"{rest[0]} one by one{'' if len(rest) == 1 else ' (tags: ' + ', '.join(rest) + ')'}."
+        f"{rest[0]} one by one{'' if len(rest) == 1 else ' (tags: ' + ', '.join(rest) + ')'}.",
     ]
 
 

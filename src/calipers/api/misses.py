@@ -252,7 +252,7 @@ def _left_out(prepared: Prepared) -> np.ndarray:
 
 
 def _notes(prepared: Prepared, facts: Facts, counted: np.ndarray) -> list[str]:
-    lines = []
+    lines = list(prepared.settings["notes"])
     if facts.corpus is None:
         lines.append(
             "No corpus is given (--corpus), so what is not in it, or split over its chunks, "

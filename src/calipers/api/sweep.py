@@ -74,7 +74,10 @@ def sweep(
     counted = _count(prepared, tokenizer, needed=tokens is not None or price is not None)
     context, counts = counted if counted else (None, None)
     table = token_table(context, counts.counts, ks) if context and counts else None
-    wanted = wanted_per_query(prepared.matches, rel)
+    # A chunk may hold several quotes or spans: then k results have no ceiling.
+    by_item = prepared.settings["match"] in ("id", "document")
+    limited = by_item and prepared.matches.is_one_to_one
+    wanted = wanted_per_query(prepared.matches, rel) if limited else None
     points = tuple(_point(i, one, measured, wanted, table, price) for i, one in enumerate(ks))
     recall = measured["recall"]
     return Sweep(
@@ -161,7 +164,7 @@ def _point(
     index: int,
     k: int,
     measured: dict[str, Scores],
-    wanted: Ints,
+    wanted: Ints | None,
     table: Floats | None,
     price: float | None,
 ) -> SweepPoint:
@@ -170,4 +173,5 @@ def _point(
         summary = scores[scores.metrics[index].name]
         values[stem] = SweepValue(summary.mean, summary.interval)
     use = None if table is None else token_use(table[:, index], price)
-    return SweepPoint(k, values, *ceilings(wanted, k), use)
+    highest = (None, None) if wanted is None else ceilings(wanted, k)
+    return SweepPoint(k, values, *highest, use)

@@ -99,7 +99,7 @@ def _about_chunks(evidence: Evidence, quotes: list[Row], spans: list[Row]) -> It
         if share is None:
             continue
         if share >= enough:
-            split.append(_example(row, f"chunks hold {share:.0%} of it together"))
+            split.append(_example(row, f"chunks hold at least {share:.0%} of it together"))
         else:
             known = f"chunks hold {share:.0%} of it" if share else "no part of it was found"
             absent.append(_example(row, known))

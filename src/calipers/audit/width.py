@@ -42,7 +42,7 @@ class Width:
             words = f"{self.metric} of the given results is {self.mean:.3f}, with a"
         else:
             count = plural(self.queries, "query", "queries")
-            words = f"Over {count} a hit rate of {self.mean:.2f} has a"
+            words = f"Over {count} a hit rate of {self.mean:.2f} would have a"
         needed = f" About {self.needed:,} queries bring it to ±{WIDEST:g}." if self.needed else ""
         return f"{words} {self.interval.level:.0%} interval of {ends} (±{self.margin:.3f}).{needed}"
 

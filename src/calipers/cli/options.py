@@ -60,7 +60,8 @@ def matching_options(function: F) -> F:
         click.option(
             "--level", metavar="LEVEL",
             help="What is looked for: evidence (chunks together may hold it), chunk (one alone), "
-            "document (any chunk of it). [default: evidence]",
+            "document (any chunk of it); `calipers eval` also takes all, side by side. "
+            "[default: evidence]",
         ),
         policy_options,
         store_option,

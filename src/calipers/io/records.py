@@ -117,6 +117,7 @@ class RecordBuilder:
     _with_scores: int = 0
     """Records whose results are a mapping of item to score: the scores make the order."""
     _with_lists: int = 0
+    _first_without: dict[str, int] = field(default_factory=dict)
     _stages: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
 
@@ -179,8 +180,9 @@ class RecordBuilder:
     def _lacking(self, what: str, having: int) -> str:
         return (
             f"{self.kind}: {having} of {len(self._seen)} records have "
-            f"{self.fields.get(what, what)!r} and the others have not; give it in every record "
-            "(an empty list where there is nothing)."
+            f"{self.fields.get(what, what)!r} and the others have not, the first at "
+            f"{self.place(self._first_without[what])}; give it in every record (an empty list "
+            "where there is nothing)."
         )
 
     def _add_chunk(self, chunk: list[Record]) -> None:
@@ -201,6 +203,8 @@ class RecordBuilder:
                 _add_results(
                     results, query, record.retrieved or [], self.place, number, "retrieved"
                 )
+            else:
+                self._first_without.setdefault("retrieved", number)
             for name, listed in (record.stages or {}).items():
                 columns = stages.setdefault(name, _Columns(_RESULTS))
                 _add_results(columns, query, listed, self.place, number, f"stages.{name}")
@@ -210,6 +214,8 @@ class RecordBuilder:
                 before = len(targets.rows)
                 _add_targets(targets, query, record.ground_truth, self.place, number)
                 self._target_record += [number] * (len(targets.rows) - before)
+            else:
+                self._first_without.setdefault("ground_truth", number)
             if record.tags:
                 self._tags.append((number, record.tags))
         self._results.append(results.frame(RUN_SCHEMA))

@@ -45,6 +45,8 @@ class RowFormat:
     """What the form calls ``retrieved`` and ``ground_truth``."""
     one_each: bool = True
     """Whether every row is one record; else rows are gathered first."""
+    left_out: Callable[[Any], tuple[str, ...]] = lambda _: ()
+    """The kept keys whose values do not reach the record of this row all the same."""
 
     @cached_property
     def not_text(self) -> frozenset[str]:
@@ -86,6 +88,7 @@ def stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -
                 ) from None
             if watch:
                 note_unread(unread, form.kept, keys.decode(item))
+                unread.update(form.left_out(row))
             yield partial(raw.place, number), row
 
     return _stream(form, rows(), raw.place, source.name, unread)
@@ -112,6 +115,7 @@ def stream_rows(
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
             if watch:
                 note_unread(unread, form.kept, values)
+                unread.update(form.left_out(row))
             yield partial(place, number), row
 
     return _stream(form, converted(), place, name, unread)

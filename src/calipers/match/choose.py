@@ -197,10 +197,12 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
     without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
     needed = {"id": "an id", "quote": "a quote", "span": "a document with start and end"}[kind]
     if without.height:
+        resolvable = kind == "span" and not without["quote"].null_count()
+        hint = " `calipers resolve` finds the spans of quotes." if resolvable else ""
         raise InvalidInput(
             f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
             f"first belongs to query {without['query'][0]!r}; give every "
-            f"target {needed}, or choose another way with --match ({', '.join(KINDS)})."
+            f"target {needed}, or choose another way with --match ({', '.join(KINDS)}).{hint}"
         )
     absent = [column for column in _RUN_COLUMNS[kind] if columns and column not in columns]
     if absent and truth.targets.height:

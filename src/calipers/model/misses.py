@@ -74,10 +74,13 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "not_returned",
         "not returned; the run does not tell more",
-        "give --corpus, --candidates or --exact to learn why",
+        "give the candidates of these queries too, to learn why",
     ),
 )
 """Every reason, in the order in which the rules are tried: the first that holds is the reason."""
+
+TELLS_MORE = {"--corpus": "corpus", "--candidates": "candidates", "--exact": "exact"}
+"""What can be given to learn more about a target that was not returned, and the step it adds."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,14 @@ class Misses:
         counts = dict(self.table["reason"].value_counts().iter_rows())
         return {one.name: counts[one.name] for one in REASONS if one.name in counts}
 
+    def remedy(self, reason: Reason) -> str:
+        """What to do about a reason; what was given already is not asked for again."""
+        steps = {step.name for step in self.waterfall}
+        lacking = [option for option, step in TELLS_MORE.items() if step not in steps]
+        if reason.name != "not_returned" or not lacking:
+            return reason.remedy
+        return f"give {' or '.join(lacking)} to learn why"
+
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints."""
         return {
@@ -120,7 +131,7 @@ class Misses:
             "found": self.found,
             "missed": self.table.height,
             "reasons": [
-                {**asdict(one), "count": self.reasons[one.name]}
+                {**asdict(one), "remedy": self.remedy(one), "count": self.reasons[one.name]}
                 for one in REASONS
                 if one.name in self.reasons
             ],

@@ -37,7 +37,7 @@ class SweepPoint:
     values: Mapping[str, SweepValue]
     """By the name of the metric without its cut-off."""
     recall_ceiling: float | None
-    """The highest recall that k results could have, each holding one target."""
+    """The highest recall that k results could have; None where one may hold several targets."""
     precision_ceiling: float | None
     tokens: TokenUse | None
 

@@ -125,6 +125,7 @@ def legend(comparison: Comparison) -> list[str]:
         f"Under each mean: the difference with its {settings['confidence']:.0%} interval; p of the "
         f"paired sign-flip test, {corrected}, shown as a difference up to {alpha:.2g}; "
         "queries won/lost/tied; and the smallest difference that could have been seen.",
+        *map(printable, settings.get("notes", ())),
     ]
 
 

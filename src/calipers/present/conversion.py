@@ -6,15 +6,15 @@ from rich.text import Text
 from calipers.api.convert import Conversion
 from calipers.present.plain import printable
 
-SHOWN = {"targets": "targets", "results": "results"}
+SHOWN = {"targets": "target", "results": "result"}
 
 
 def lines(conversion: Conversion) -> list[str]:
     """The sentences, safe to print."""
     held = [
-        f"{conversion.counts[facet]:,} {name}"
+        f"{count:,} {name if count == 1 else name + 's'}"
         for facet, name in SHOWN.items()
-        if conversion.counts.get(facet)
+        if (count := conversion.counts.get(facet))
     ]
     source = f" from {' and '.join(conversion.read)}" if conversion.read else ""
     first = f"Wrote {', '.join(conversion.files)} ({conversion.form}){source}"

@@ -71,7 +71,7 @@ def remarks(diagnosis: Diagnosis) -> list[str]:
             "Confidence is high where the whole interval lies beyond the threshold, low where "
             "fewer than 20 queries bear on it. `calipers diagnose --rules` lists the thresholds."
         )
-    return lines
+    return [*lines, *map(printable, diagnosis.settings["notes"])]
 
 
 def print_rules(rules: list[dict[str, Any]], console: Console) -> None:

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.audit.findings import Example, Finding, Health, plural
+from calipers.audit.findings import EXAMPLES, Example, Finding, Health, plural
 from calipers.present.plain import printable
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
@@ -69,8 +69,10 @@ def _body(finding: Finding) -> list[Text]:
     if finding.detail:
         lines.append(Text(printable(finding.detail)))
     lines += [_example(one) for one in finding.examples[:SHOWN]]
-    more = finding.count - min(SHOWN, len(finding.examples))
-    if finding.examples and more > 0:
+    # Fewer examples than are kept at most: there are no others, though one may count for several.
+    known = len(finding.examples) < EXAMPLES
+    more = (len(finding.examples) if known else finding.count) - SHOWN
+    if more > 0:
         lines.append(Text(f"  … and {more:,} more", style="dim"))
     lines.append(Text(f"→ {finding.kind.remedy}"))
     return lines

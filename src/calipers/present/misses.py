@@ -32,7 +32,7 @@ def print_misses(misses: Misses, console: Console, *, examples: int = 5) -> None
         console.print(_false_positives(misses, examples))
     console.print()
     for line in misses.notes:
-        console.print(Text(line, style="dim"))
+        console.print(Text(printable(line), style="dim"))
 
 
 def flat(table: pl.DataFrame) -> pl.DataFrame:
@@ -63,7 +63,7 @@ def _reasons(misses: Misses) -> Table:
     for reason in REASONS:
         if count := misses.reasons.get(reason.name):
             share = _share(count, misses.table.height)
-            table.add_row(f"{count:,}", share, reason.means, reason.remedy)
+            table.add_row(f"{count:,}", share, reason.means, misses.remedy(reason))
     return table
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from calipers.model.sweep import RecallAdvice, Sweep, SweepPoint, TokenAdvice
 from calipers.present.comparison import p_in_words, power_sentence, signed
+from calipers.present.plain import printable
 from calipers.present.table import number
 
 MOST_ROWS = 20
@@ -75,7 +76,7 @@ def remarks(sweep: Sweep) -> list[str]:
             f"Recall is undefined for {without:,} of {sweep.queries:,} queries: they are left out"
             + (" (not from tokens and costs)." if sweep.token_source else ".")
         )
-    return lines
+    return [*lines, *map(printable, sweep.settings["notes"])]
 
 
 def _by_recall(found: RecallAdvice) -> list[str]:

@@ -3,6 +3,7 @@ import json
 import polars as pl
 import pytest
 
+from calipers import convert
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from tests.io.formats.expect import FIXTURES, results
@@ -80,3 +81,9 @@ def test_the_same_retrieval_twice_is_one():
 def test_two_different_retrievals_for_one_question_are_an_error():
     with pytest.raises(InvalidInput, match=r"different results: data\[0\] and data\[1\]"):
         results([_span("q", "a"), _span("q", "b")])
+
+
+def test_what_was_read_of_a_span_is_not_called_left_out(tmp_path):
+    path = tmp_path / "spans.jsonl"
+    path.write_text(json.dumps({**_span("q", "a"), "name": "retrieve", "status_code": "OK"}))
+    assert convert(path, tmp_path / "out.jsonl").unread == {"name": 1}

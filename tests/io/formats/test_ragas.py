@@ -3,6 +3,7 @@ import json
 import polars as pl
 import pytest
 
+from calipers import convert
 from calipers.errors import InvalidInput
 from tests.io.formats.expect import FIXTURES, results, targets
 
@@ -66,3 +67,14 @@ def test_a_dataset_saved_to_disk_with_one_split(tmp_path):
     (tmp_path / "dataset_dict.json").write_text('{"splits": ["train"]}')
     assert targets(tmp_path) == targets(folder) == [{"query": "q", "quote": "b"}]
     assert [row["text"] for row in results(tmp_path)] == ["a", "b"]
+
+
+def test_references_that_cannot_be_paired_are_taken_as_the_results_are(tmp_path):
+    reference = {"reference_contexts": ["one text"], "reference_context_ids": ["c1", 7]}
+    with_ids = {"user_input": "a", "retrieved_context_ids": ["c1"], **reference}
+    with_texts = {"user_input": "a", "retrieved_contexts": ["one text"], **reference}
+    assert [row["item"] for row in targets([with_ids])] == ["c1", "7"]
+    assert targets([with_texts]) == [{"query": "a", "quote": "one text"}]
+    path = tmp_path / "ragas.jsonl"
+    path.write_text(json.dumps(with_ids))
+    assert convert(path, tmp_path / "out.jsonl").unread == {"reference_contexts": 1}

@@ -22,6 +22,15 @@ ORIGIN = ("source", "file_path", "file_name", "document_id", "doc_id")
 ASKED = ("query", "input", "question", "str_or_query_bundle", "query_str")
 """Where an input that is an object may hold the question."""
 
+READ = frozenset(
+    {
+        "attributes", "attributes.input.value", "attributes.retrieval.documents",
+        "attributes.openinference.span.kind", "span_kind", "start_time", "end_time",
+        "startTimeUnixNano", "endTimeUnixNano", "status", "status_code", "status_message",
+    }
+)  # fmt: skip
+"""The keys of a span that reach the record, at least in part."""
+
 
 def recognise(keys: frozenset[str]) -> bool:
     """``attributes`` of a span, as one value or as columns."""
@@ -184,7 +193,7 @@ FORM = RowFormat(
     row=dict[str, Any],
     records=retrievals,
     example='{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}',
-    kept=frozenset(),
+    kept=READ,
     fields={"retrieved": "retrieval.documents"},
     one_each=False,
 )

@@ -27,8 +27,31 @@ def recognise(keys: frozenset[str]) -> bool:
 
 def _record(row: Sample, at: At) -> Record:
     retrieved = side_by_side(row.retrieved_contexts, row.retrieved_context_ids, at, RETRIEVED)
-    reference = side_by_side(row.reference_contexts, row.reference_context_ids, at, REFERENCE)
+    texts, ids = _reference(row)
+    reference = side_by_side(texts, ids, at, REFERENCE)
     return Record(row.user_input, retrieved=results(retrieved), ground_truth=targets(reference))
+
+
+def _reference(row: Sample) -> tuple[list[str] | None, list[Id] | None]:
+    """What should be found, as texts, as ids, or both.
+
+    Lists of different length name the same evidence twice, in two ways that cannot be told
+    together: counting both would double it. The ids are taken where the results have ids.
+    """
+    texts, ids = row.reference_contexts, row.reference_context_ids
+    if texts is None or ids is None or len(texts) == len(ids):
+        return texts, ids
+    return (None, ids) if row.retrieved_context_ids is not None else (texts, None)
+
+
+def left_out(row: Sample) -> tuple[str, ...]:
+    """The list that a sample has and its record has not."""
+    have = (row.reference_contexts, row.reference_context_ids)
+    return tuple(
+        name
+        for name, given, kept in zip(REFERENCE, have, _reference(row), strict=True)
+        if given is not None and kept is None
+    )
 
 
 FORM = RowFormat(
@@ -40,4 +63,5 @@ FORM = RowFormat(
     example='{"user_input": …, "retrieved_contexts": […], "reference_contexts": […]}',
     kept=frozenset(Sample.__struct_fields__),
     fields={"retrieved": "retrieved_contexts", "ground_truth": "reference_contexts"},
+    left_out=left_out,
 )
