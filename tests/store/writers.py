@@ -74,7 +74,9 @@ def killed(place: str, record: Record, times: int) -> None:
         broken += not sound(store)
         grown += evaluations > before
         before = evaluations
-    sys.stdout.write(json.dumps({"halves": halves, "broken": broken, "grown": grown, "evaluations": before}))
+    sys.stdout.write(
+        json.dumps({"halves": halves, "broken": broken, "grown": grown, "evaluations": before})
+    )
 
 
 def counted(store: Store) -> tuple[int, int]:

@@ -1,0 +1,43 @@
+"""Keep a small history as this version writes it, for the tests of all later ones.
+
+Run it once for each new version of the tables, before the next one is begun:
+``python -m tests.store.keep_version``. What it wrote is never written again.
+"""
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from calipers.store.git import GitState
+from calipers.store.open import Store, _engine, migrate
+from calipers.store.place import place_of
+from calipers.store.schema import HEAD
+from calipers.store.write import write
+from tests.store.saved import record
+from tests.systems import tagged
+
+FOLDER = Path(__file__).parents[1] / "data" / "histories"
+
+
+def keep(version: str = HEAD) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{version}.db"
+    where = place_of(str(path))
+    store = Store(where, _engine(where, create=True))
+    migrate(store, version)
+    expected = []
+    for day, hits in enumerate(([1, None, 4], [1, 2, 4])):
+        scores, kept = record(
+            tagged({"a": hits, "b": [3, None]}), day=day, tags={"model": "e5"}, corpus=f"c{day}",
+            git=GitState("0123456789abcdef" * 2, "main", dirty=bool(day)),
+            weights={"recall@5": 0.7, "mrr": 0.3},
+        )  # fmt: skip
+        write(store, kept)
+        expected.append(scores.to_dict())
+    store.outside("VACUUM")
+    (FOLDER / f"{version}.json").write_bytes(msgspec.json.encode(expected))
+
+
+if __name__ == "__main__":
+    keep(*sys.argv[1:])

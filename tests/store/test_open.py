@@ -1,0 +1,163 @@
+"""Histories that are old, foreign, empty, closed to us or too full: each a sentence."""
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from calipers.errors import CalipersError, MissingExtra, UnreadableFile, WriteFailed
+from calipers.store import open as opening
+from calipers.store.care import problems
+from calipers.store.load import count, evaluations, load_retrieved, load_scores
+from calipers.store.open import APPLICATION_ID, open_store
+from calipers.store.schema import VERSIONS
+from calipers.store.write import write
+from tests.store.saved import filled, record
+from tests.systems import records
+
+HISTORIES = Path(__file__).parents[1] / "data" / "histories"
+
+
+def test_a_history_of_every_version_is_among_the_fixtures():
+    assert sorted(path.stem for path in HISTORIES.glob("*.db")) == sorted(VERSIONS)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_history_of_an_earlier_version_keeps_its_numbers(tmp_path, version):
+    path = tmp_path / "history.db"
+    shutil.copy(HISTORIES / f"{version}.db", path)
+    store = open_store(path)
+    expected = msgspec.json.decode((HISTORIES / f"{version}.json").read_bytes())
+    found = list(reversed(evaluations(store)))
+    read = [msgspec.json.decode(msgspec.json.encode(load_scores(store, one).to_dict()))
+            for one in found]  # fmt: skip
+    assert read == expected
+    assert found[1].changed == ("corpus",)
+    assert (found[0].tags, found[0].branch, found[1].dirty) == ({"model": "e5"}, "main", True)
+    assert load_retrieved(store, found[0]).run.frame.height == 50
+    assert list(problems(store)) == []
+
+
+def test_the_versions_are_those_of_the_migrations():
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(opening.__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    steps = ScriptDirectory.from_config(config).walk_revisions()
+    assert tuple(reversed([step.revision for step in steps])) == VERSIONS
+
+
+def test_a_file_says_whose_it_is(tmp_path):
+    filled(str(tmp_path / "h.db"), [[1]])
+    with sqlite3.connect(tmp_path / "h.db") as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    connection.close()
+
+
+def refusal(place: str | Path, *, create: bool = False) -> str:
+    with pytest.raises(CalipersError) as caught:
+        open_store(place, create=create)
+    return str(caught.value)
+
+
+def test_what_is_no_history_is_refused(tmp_path):
+    text, other, folder = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "c"
+    text.write_text("no database")
+    folder.mkdir()
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+    for create in (False, True):
+        assert "it is not an SQLite database" in refusal(text, create=create)
+        assert "SQLite database of something else: it holds songs" in refusal(other, create=create)
+        assert "is a folder" in refusal(folder, create=create)
+    assert "There is no history" in refusal(tmp_path / "none.db")
+    assert "create the folder" in refusal(tmp_path / "no" / "folder" / "h.db", create=True)
+
+
+def test_an_empty_file_becomes_a_history_when_something_is_saved(tmp_path):
+    path = tmp_path / "h.db"
+    path.touch()
+    assert "is empty: no evaluation was ever saved" in refusal(path)
+    filled(str(path), [[1]])
+    assert count(open_store(path)) == 1
+
+
+def test_a_file_cut_short_is_said_to_be_damaged(tmp_path):
+    path = tmp_path / "h.db"
+    filled(str(path), [[1, 2]] * 3)
+    content = path.read_bytes()
+    for damaged in (content[: len(content) // 2], content[:4096] + b"\xff" * len(content)):
+        path.write_bytes(damaged)
+        with pytest.raises(UnreadableFile, match="the file is damaged; put back a copy"):
+            evaluations(open_store(path))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anything")
+def test_a_read_only_file_for_those_who_are_not_root(tmp_path):
+    path = tmp_path / "h.db"
+    store = filled(str(path), [[1]])
+    path.chmod(0o444)
+    with pytest.raises(WriteFailed, match="read-only"):
+        write(store, record(records([2]))[1])
+    assert count(store) == 1
+
+
+def test_a_history_that_allows_no_changes_can_still_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "h.db"
+    filled(str(path), [[1]])
+    on_connect = opening._on_connect
+
+    def read_only(connection, record_):
+        on_connect(connection, record_)
+        connection.execute("PRAGMA query_only = ON")
+
+    monkeypatch.setattr(opening, "_on_connect", read_only)
+    store = open_store(path)
+    with pytest.raises(WriteFailed, match="it is read-only; change its permissions") as caught:
+        write(store, record(records([2]))[1])
+    assert str(caught.value).endswith("Nothing was changed there.")
+    assert count(store) == 1
+
+
+def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "h.db"
+    filled(str(path), [[1]])
+    pages = path.stat().st_size // 4096
+    on_connect = opening._on_connect
+
+    def full(connection, record_):
+        on_connect(connection, record_)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    monkeypatch.setattr(opening, "_on_connect", full)
+    store = open_store(path)
+    with pytest.raises(WriteFailed, match="the disk is full; make room and save again"):
+        write(store, record(records([2] * 500))[1])
+    assert count(store) == 1
+    assert list(problems(store)) == []
+
+
+def test_a_missing_driver_is_named_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'calipers\[postgres\]'"):
+        open_store("postgresql://ann@127.0.0.1/team")
+
+
+def test_a_server_that_is_not_there_and_passwords_that_stay_secret(server):
+    nobody = "postgresql://ann:s3cr%40t@127.0.0.1:9/team"
+    said = refusal(nobody)
+    assert "cannot be reached" in said
+    assert "postgresql://ann:***@127.0.0.1:9/team" in said
+    wrong = refusal(server.address(password="wr0ng&pass"))
+    missing = refusal(server.address("nowhere"))
+    assert "password" in wrong
+    assert "nowhere" in missing
+    for sentence in (said, wrong, missing):
+        for secret in ("s3cr@t", "s3cr%40t", "wr0ng&pass", "wr0ng%26pass", "p@ss", "p%40ss"):
+            assert secret not in sentence
