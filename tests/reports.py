@@ -22,8 +22,10 @@ def records(count=30):
     """Queries of which every third is found first, every third later, every third never."""
     made = []
     for number in range(count):
-        chunks = [{"id": f"c{number}-{rank}", "score": 1 / rank, "text": f"chunk {rank} of {number}"}
-                  for rank in range(1, 13)]  # fmt: skip
+        chunks = [
+            {"id": f"c{number}-{rank}", "score": 1 / rank, "text": f"chunk {rank} of {number}"}
+            for rank in range(1, 13)
+        ]
         wanted = {0: [f"c{number}-1"], 1: [f"c{number}-4", "nowhere"], 2: ["nowhere"]}[number % 3]
         made.append(
             {"id": f"q{number}", "query": f"What is number {number}?", "retrieved": chunks,
@@ -43,6 +45,14 @@ def hostile_records():
              "retrieved": [{"id": f"{rank}{short}", "document": short, "text": f"{rank} {text} end"}
                            for rank in range(3)]}
         )  # fmt: skip
+    return made
+
+
+def reversed_records():
+    """The same queries, answered the other way round."""
+    made = records()
+    for record in made:
+        record["retrieved"].reverse()
     return made
 
 

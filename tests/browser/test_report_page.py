@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.looks import contrast_faults, unlabelled
-from tests.reports import hostile_records, records, report_of
+from tests.reports import hostile_records, records, report_of, reversed_records
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -18,10 +18,7 @@ def one(tmp_path_factory):
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
     path = tmp_path_factory.mktemp("two") / "report.html"
-    better = records()
-    for record in better:
-        record["retrieved"].reverse()
-    report_of(None, systems={"old": records(), "new": better}).save(path)
+    report_of(None, systems={"old": records(), "new": reversed_records()}).save(path)
     return path
 
 
@@ -103,8 +100,9 @@ def test_a_row_opens_by_keyboard_to_its_ranking_and_its_misses(one, visit):
 
 
 def test_the_matched_quote_is_marked(tmp_path, visit):
-    made = [{"query": "GIL?", "ground_truth": [{"quote": "a mutex, or a lock,"}],
-             "retrieved": [{"text": "The GIL is\n a mutex,  or a lock, for threads."}]}]  # fmt: skip
+    text = "The GIL is\n a mutex,  or a lock, for threads."
+    wanted = [{"quote": "a mutex, or a lock,"}]
+    made = [{"query": "GIL?", "ground_truth": wanted, "retrieved": [{"text": text}]}]
     path = tmp_path / "quote.html"
     report_of(made).save(path)
     page = visit(path).page

@@ -8,6 +8,8 @@ from calipers.errors import MissingExtra
 
 VEGA_LITE = "5.21"
 _STYLE = re.compile(r'\sstyle="[^"]*"')
+_PLACE = "the chart of Calipers"
+_EMPTY = re.compile(r"\{[^{}]*the chart of Calipers[^{}]*\}")
 _SIZE = re.compile(r' width="([\d.]+)" height="[\d.]+"')
 
 
@@ -34,10 +36,20 @@ def png(spec: dict[str, Any], scale: float = 2) -> bytes:
 
 def interactive(spec: dict[str, Any]) -> str:
     """The chart as a page of its own that answers to the pointer; its script is in it."""
+    # The library writes a specification into a script as it is; a tag in it could end the script.
+    # So it is given an empty one, and ours is put in its place without any sign of markup.
+    empty = {"$schema": spec["$schema"], "description": _PLACE}
     drawn: str = _library().vegalite_to_html(
-        spec, vl_version=VEGA_LITE, bundle=True, renderer="svg"
+        empty, vl_version=VEGA_LITE, bundle=True, renderer="svg"
     )
-    return drawn
+    harmless = json.dumps(spec).replace("<", "\\u003c").replace(">", "\\u003e")
+    page, count = _EMPTY.subn(lambda _: harmless, drawn)
+    if count != 1:
+        raise MissingExtra(
+            "This version of vl-convert-python writes pages in another form than is known here; "
+            "run pip install --upgrade 'calipers[report]', or write an .svg instead."
+        )
+    return page
 
 
 def as_json(spec: dict[str, Any]) -> str:

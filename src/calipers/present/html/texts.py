@@ -81,7 +81,7 @@ def places_of(quote: str, text: str) -> tuple[Place, ...]:
     """Where a quote stands in a text: whole, or else its longest piece.
 
     >>> places_of("is a lock", "The GIL is\\n a lock."), places_of("zebra", "The GIL is")
-    (((8, 19),), ())
+    (((8, 18),), ())
     """
     wanted = normalise(quote)
     if not wanted:

@@ -1,0 +1,73 @@
+"""Everything about a retriever, gathered."""
+
+import json
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from tests.reports import records, report_of
+
+
+def test_the_parts_are_those_that_the_operations_give():
+    report = report_of(records(), k=[1, 5])
+    (system,) = report.systems
+    assert report.k == 5
+    alone = calipers.evaluate(records(), k=[1, 5], resamples=50)
+    assert system.scores.to_dict() == alone.to_dict()
+    assert report.scores is system.scores
+    assert system.misses.to_dict() == calipers.misses(records(), k=5).to_dict()
+    swept = calipers.sweep(records(), resamples=50)
+    assert system.sweep.to_dict() == swept.to_dict()
+    found = calipers.diagnose(records(), k=5, resamples=50)
+    assert system.diagnosis.to_dict() == found.to_dict()
+    assert [row.value for row in system.slices.of("type")] == ["even"] * 3 + ["odd"] * 3
+    assert {one["name"] for one in report.definitions} >= {"recall", "precision", "ndcg"}
+
+
+def test_a_part_that_cannot_be_made_says_why():
+    report = report_of([{"query": "q", "retrieved": ["a"], "ground_truth": []}])
+    (system,) = report.systems
+    assert system.diagnosis is None
+    assert "nothing to diagnose" in system.without["diagnosis"]
+    assert "no tags" in system.without["slices"]
+
+
+def test_other_grades_and_levels_reach_every_part():
+    made = records()
+    for record in made:
+        record["ground_truth"] = dict.fromkeys(record["ground_truth"], 2)
+        record["ground_truth"][f"c{record['id'][1:]}-2"] = 1
+    report = report_of(made, rel=2)
+    assert report.systems[0].misses.targets == sum(len(r["ground_truth"]) - 1 for r in made)
+    assert "recall@10" in report.to_html()
+
+
+def test_it_is_named_for_its_file(tmp_path):
+    path = tmp_path / "hybrid.v2.json"
+    path.write_text(json.dumps(records(3)))
+    assert report_of(str(path)).systems[0].name == "hybrid"
+    assert report_of(records(3)).systems[0].name == "the retriever"
+    assert report_of(records(3), name="mine").systems[0].name == "mine"
+
+
+def test_systems_and_a_run_together_are_refused():
+    with pytest.raises(InvalidInput, match="give all retrievers as systems"):
+        report_of(records(), systems={"a": records()})
+
+
+def test_results_without_rankings_are_refused(tmp_path):
+    scores = calipers.evaluate(records())
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(scores.to_dict()))
+    for given in (scores, path):
+        with pytest.raises(InvalidInput, match="a report shows rankings"):
+            report_of(None, systems={"old": given, "new": records()})
+
+
+def test_a_deep_run_is_swept_only_as_far_as_the_eye_goes():
+    items = [f"d{j}" for j in range(150)]
+    made = [{"query": one, "ground_truth": [one], "retrieved": items} for one in items[:4]]
+    points = report_of(made).systems[0].sweep.points
+    assert points[-1].k == 100
+    assert len(points) < 50

@@ -1,0 +1,64 @@
+"""What fits on a page, and what is written beside it."""
+
+import json
+
+import pytest
+
+from calipers.present.html import queries
+from calipers.present.html.queries import query_data
+from tests.reports import hostile_records, records, report_of
+
+
+def test_all_rows_and_rankings_of_a_small_report_are_there():
+    data = query_data(report_of(records(9)))
+    assert (data.rows, data.all_rows, data.left_out) == (9, 9, ())
+    row = data.values["rows"][4]
+    assert row[:3] == ["q4", "What is number 4?", ["even"]]
+    recall = data.values["metrics"].index("recall@10")
+    assert row[3][0][recall] == 0.5
+    assert row[5] == [1]
+    results = data.values["details"]["4"][0]["results"]
+    assert [one["state"] for one in results] == ["unjudged"] * 3 + ["relevant"] + ["unjudged"] * 6
+
+
+def test_where_room_is_short_the_worst_stay_and_a_sample(monkeypatch):
+    whole = len(query_data(report_of(records(90))).script())
+    monkeypatch.setattr(queries, "RANKING_BYTES", whole // 4)
+    report = report_of(records(90))
+    data = query_data(report)
+    kept = {int(at) for at in data.values["details"]}
+    assert data.rows == 90
+    assert 0 < len(kept) < 90
+    assert len(data.left_out) == 90 - len(kept)
+    assert len(json.dumps(data.values["details"])) <= whole // 4 * 1.3
+    recall = data.values["metrics"].index("recall@10")
+    values = [data.values["rows"][at][3][0][recall] for at in kept]
+    assert values.count(0.0) > len(kept) / 2
+    assert max(values) > 0
+    named = data.left_out[0]
+    assert named not in query_data(report, [named]).left_out
+
+
+def test_very_many_queries_leave_a_table_of_the_worst_and_a_sample(monkeypatch):
+    monkeypatch.setattr(queries, "MOST_ROWS", 20)
+    data = query_data(report_of(records(60)))
+    assert (data.rows, data.all_rows) == (20, 60)
+    assert len(data.left_out) == 40
+    recall = data.values["metrics"].index("recall@10")
+    assert sum(row[3][0][recall] == 0 for row in data.values["rows"]) >= 14
+    assert all(0 <= at < 20 for at in data.positions.values())
+
+
+@pytest.mark.parametrize("forbidden", ["<", ">", "&", "\u2028", "\x00"])
+def test_data_for_the_script_holds_nothing_that_ends_it(forbidden):
+    text = query_data(report_of(hostile_records())).script()
+    assert forbidden not in text
+    assert json.loads(text)["k"] == 10
+
+
+def test_queries_whose_ids_look_the_same_stay_apart():
+    made = records(2)
+    made[0]["id"], made[1]["id"] = "a\x00", "a\x01"
+    data = query_data(report_of(made))
+    assert set(data.values["details"]) == {"0", "1"}
+    assert data.values["details"]["0"] != data.values["details"]["1"]

@@ -1,0 +1,176 @@
+"""The page and the short form, as texts."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput, MissingExtra, WriteFailed
+from calipers.present.html import queries
+from calipers.present.report import save_html
+from tests.reports import hostile_records, records, report_of, reversed_records
+
+
+class Reader(HTMLParser):
+    """The elements of a page with their attributes, and its texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.texts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def of(self, name):
+        return [attributes for tag, attributes in self.elements if tag == name]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return report_of(records(), name="hybrid").to_html()
+
+
+def test_every_part_is_there(page):
+    for part in ("finds", "Which k", "Precision against recall", "Diagnosis", "recall is lost",
+                 "Slices", "Queries", "Definitions", "Settings and fingerprints"):  # fmt: skip
+        assert part in page
+    for name in ("hit_rate@10", "recall@10", "precision@10", "f1@10", "ndcg@10", "mrr@10"):
+        assert name in page
+    formula = calipers.api.metrics("recall")[0]["formula"]
+    assert formula in "".join(Reader(page).texts)
+
+
+def test_the_numbers_are_those_of_the_scores():
+    report = report_of(records(), name="hybrid")
+    said = " ".join(Reader(report.to_html()).texts)
+    head = report.systems[0].head
+    for name in ("hit_rate@10", "recall@10", "precision@10", "f1@10"):
+        assert f"{head[name].mean:.3f}" in said
+    # One third finds all, one third half, one third nothing.
+    assert head["recall@10"].mean == pytest.approx(0.5)
+    assert "Of what should be found, hybrid finds half within 10" in said
+
+
+def test_only_our_script_and_style_may_run(page):
+    reader = Reader(page)
+    policy = reader.of("meta")[1]["content"]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for tag in ("script", "style"):
+        body = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        assert len(body) == 1
+        digest = base64.b64encode(hashlib.sha256(body[0].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert not re.search(r"<[^>]+ style=", page)
+    pairs = (pair for _, attributes in reader.elements for pair in attributes.items())
+    outside = [value for name, value in pairs if name in ("src", "href", "action")]
+    assert outside
+    assert all(value.startswith("#") for value in outside)
+
+
+def test_hostile_texts_add_no_element():
+    name = "</title><script>window.hacked = 1</script>"
+    hostile = Reader(report_of(hostile_records(), name=name).to_html())
+    assert len(hostile.of("script")) == 2
+    assert len(hostile.of("style")) == 1
+    for tag in ("img", "iframe", "b", "include"):
+        assert hostile.of(tag) == []
+    assert not any(n.startswith("on") for _, found in hostile.elements for n in found)
+    assert "49" not in hostile.of("html")
+
+
+def test_a_megabyte_on_one_line_is_cut():
+    assert len(report_of(hostile_records()).to_html()) < 700_000
+
+
+def test_two_systems_show_their_differences():
+    systems = {"old": records(), "new": reversed_records()}
+    report = report_of(None, systems=systems, baseline="new")
+    assert [one.name for one in report.systems] == ["new", "old"]
+    page = report.to_html()
+    for part in ("Differences from new", "Head to head", "largest wins", "largest losses"):
+        assert part in page
+    assert "Retrieval compared" in report.to_markdown()
+
+
+def test_the_short_form_says_the_same_and_escapes():
+    text = report_of(records(), name="hybrid").to_markdown()
+    assert text.startswith("## Of what should be found, hybrid finds half within 10")
+    assert "| recall |" in text
+    assert "### Where recall is lost" in text
+    hostile = report_of(hostile_records(), name="<b>").to_markdown()
+    assert "<script" not in hostile
+    assert "\u202e" not in hostile
+    assert "<b>" not in hostile
+
+
+def test_queries_without_anything_to_find_are_said_to_be_so():
+    made = [{"query": "q", "retrieved": ["a"], "ground_truth": []},
+            {"query": "r", "retrieved": ["a"], "ground_truth": {"a": 0}}]  # fmt: skip
+    page = report_of(made).to_html()
+    assert "no query has anything to find" in page
+    assert "nothing to diagnose" in page
+
+
+def test_a_run_without_results_still_has_a_page():
+    page = report_of([{"query": "q", "retrieved": [], "ground_truth": ["a"]}]).to_html()
+    assert "finds nothing within 10" in page
+    assert "there is nothing to draw" in page
+
+
+def test_what_has_no_room_is_written_beside(tmp_path, monkeypatch):
+    monkeypatch.setattr(queries, "RANKING_BYTES", 20_000)
+    target = tmp_path / "report.html"
+    files = save_html(report_of(records(60)), target)
+    beside = tmp_path / "report.rankings.jsonl"
+    assert files == [target, beside]
+    lines = [json.loads(line) for line in beside.read_text().splitlines()]
+    (found,) = lines[0]["systems"].values()
+    assert len(found["retrieved"]) == 10
+    assert found["retrieved"][0]["text"].startswith("chunk 1 of")
+    page = target.read_text()
+    assert f"the rankings of {len(lines)} queries are not in it" in " ".join(page.split())
+    assert "report.rankings.jsonl" in page
+
+
+def test_saving_goes_by_the_ending(tmp_path):
+    report = report_of(records(6))
+    report.save(tmp_path / "a.html")
+    report.save(tmp_path / "a.md")
+    assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "a.md").read_text().startswith("## ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+    with pytest.raises(InvalidInput, match=r"'\.pdf'; a report can be written to \.html"):
+        report.save(tmp_path / "a.pdf")
+    with pytest.raises(WriteFailed, match="no folder"):
+        report.save(tmp_path / "no" / "a.html")
+
+
+def test_a_missing_library_is_named_with_its_command(monkeypatch):
+    report = report_of(records(3))
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'calipers\[report\]'"):
+        report.to_html()
+
+
+def test_without_charts_the_page_is_still_made(monkeypatch):
+    report = report_of(records(3))
+    monkeypatch.setitem(__import__("sys").modules, "vl_convert", None)
+    page = report.to_html()
+    assert "pip install &#x27;calipers[report]&#x27;" in page
+    assert "Queries" in page
+
+
+def test_the_templates_travel_with_the_package():
+    folder = Path(calipers.present.html.page.__file__).parent
+    names = {path.name for path in folder.iterdir()}
+    assert {"page.html.j2", "system.html.j2", "style.css", "script.js"} <= names
