@@ -132,7 +132,7 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
         "A score is inf at data[0].retrieved[0].score",
     ),
     "NaN grade": ([{"query": "q", "retrieved": ["a"], "ground_truth": {"a": float("nan")}}],
-                  "A grade is not a number at data[0].ground_truth: found nan"),
+                  "A grade is not a number at data[0].ground_truth[0]: found nan"),
     "half a character": ([{"query": "\ud800", "retrieved": ["a"], "ground_truth": ["a"]}],
                          "half a character"),
     "a target without anything": ([{"query": "q", "retrieved": ["a"], "ground_truth": [{}]}],
@@ -156,3 +156,12 @@ def test_the_first_record_without_a_part_that_others_have_is_named(tmp_path):
     )
     with pytest.raises(InvalidInput, match=r"1 of 3 records.*the first at \S*evals\.jsonl:3"):
         load(path, "both")
+
+
+def test_contradictory_grades_are_told_apart_by_their_place():
+    targets = [{"id": "a", "grade": 1}, {"id": "b"}, {"id": "a", "grade": 2}]
+    records = [{"query": "q", "retrieved": ["a"], "ground_truth": targets}]
+    with pytest.raises(
+        InvalidInput, match=r"ground_truth\[0\] and 2 at data\[0\]\.ground_truth\[2\]"
+    ):
+        calipers.evaluate(records)

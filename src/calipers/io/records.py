@@ -4,6 +4,7 @@ The records are decoded a few thousand at a time and become columns at once, so 
 file is never held as Python objects.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -162,7 +163,9 @@ class RecordBuilder:
 
     def _target_place(self, row: int) -> str:
         part = self.fields.get("ground_truth", "ground_truth")
-        return f"{self.place(self._target_record[row])}.{part}"
+        record = self._target_record[row]
+        position = row - bisect_left(self._target_record, record)
+        return f"{self.place(record)}.{part}[{position}]"
 
     def _order(self) -> Literal["score", "listed"]:
         if self._with_scores and self._with_lists:
