@@ -92,3 +92,10 @@ def test_the_same_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"q": {"a": "high"}}')
     with pytest.raises(InvalidInput, match=r"run.json\['q'\]\['a'\] is 'high'"):
         mrr(TRUTH, tmp_path / "run.json")
+
+
+@pytest.mark.parametrize("role", ["ground_truth", "run"])
+def test_an_empty_mapping_is_an_error_and_not_a_run_that_scores_nothing(role: str) -> None:
+    given: dict[str, Any] = {"ground_truth": {"q": {"a": 1}}, "run": {"q": ["a"]}, role: {}}
+    with pytest.raises(InvalidInput, match=f"{role} holds no queries: found an empty mapping"):
+        calipers.evaluate(**given)

@@ -27,6 +27,11 @@ def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             f"{name} is a mapping of query to items, which can be a ground truth or a run; "
             "give the two separately (--ground-truth and --run, or ground_truth= and run=)."
         )
+    if not value:
+        raise InvalidInput(
+            f"{name} holds no queries: found an empty mapping; give each query its items (an "
+            "empty list where nothing was found)."
+        )
     for query, items in value.items():
         if not isinstance(items, _COLLECTIONS):
             raise InvalidInput(
@@ -37,8 +42,6 @@ def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
 
 
 def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
-    if not value:
-        raise InvalidInput(f"{name} holds no queries: found an empty mapping.")
     frame, _ = _flatten(value, name, "grade", default=1.0)
     queries = pl.DataFrame({"query": _ids(value, name)})
     where = _where(frame, name)

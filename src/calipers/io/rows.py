@@ -47,6 +47,10 @@ class RowFormat:
     """Whether every row is one record; else rows are gathered first."""
     left_out: Callable[[Any], tuple[str, ...]] = lambda _: ()
     """The kept keys whose values do not reach the record of this row all the same."""
+    strict: Any = None
+    """The type of a row with no field but the form's, where others are looked at by ``check``."""
+    check: Callable[[Any, str], None] = lambda _row, _place: None
+    """Refuses a row, at a place in words, for a field that is not the form's."""
 
     @cached_property
     def not_text(self) -> frozenset[str]:
@@ -71,13 +75,13 @@ def each(convert: Callable[[Any, At], Record]) -> Callable[[Rows], Iterator[Reco
 def stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -> RecordStream:
     """Records from JSON; ``watch`` counts the keys that are not carried over."""
     unread: Unread = Counter()
-    decoder = msgspec.json.Decoder(form.row)
+    decode = _decoder(form)
     keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
     def rows() -> Rows:
         for number, item in enumerate(raw.items):
             try:
-                row = decoder.decode(item)
+                row = decode(item, partial(raw.place, number))
             except msgspec.ValidationError as error:
                 where = raw.place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
@@ -109,7 +113,7 @@ def stream_rows(
                 )
             present = {key: one for key, one in values.items() if one is not None}
             try:
-                row = msgspec.convert(present, form.row)
+                row = _converted(form, present, partial(place, number))
             except msgspec.ValidationError as error:
                 where = place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
@@ -119,6 +123,39 @@ def stream_rows(
             yield partial(place, number), row
 
     return _stream(form, converted(), place, name, unread)
+
+
+def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:
+    """Decodes a row of JSON; only one with fields beside the form's is looked at twice."""
+    loose = msgspec.json.Decoder(form.row)
+    strict = msgspec.json.Decoder(form.strict) if form.strict is not None else loose
+
+    def decode(item: bytes | msgspec.Raw, at: At) -> Any:
+        try:
+            return strict.decode(item)
+        except msgspec.ValidationError as error:
+            if form.strict is None or not _names_unknown_field(error):
+                raise
+        row = loose.decode(item)
+        form.check(msgspec.json.decode(item), at())
+        return row
+
+    return decode
+
+
+def _converted(form: RowFormat, values: Mapping[str, Any], at: At) -> Any:
+    try:
+        return msgspec.convert(values, form.strict if form.strict is not None else form.row)
+    except msgspec.ValidationError as error:
+        if form.strict is None or not _names_unknown_field(error):
+            raise
+    row = msgspec.convert(values, form.row)
+    form.check(values, at())
+    return row
+
+
+def _names_unknown_field(error: msgspec.ValidationError) -> bool:
+    return "contains unknown field" in str(error)
 
 
 def _stream(form: RowFormat, rows: Rows, place: Place, name: str, unread: Unread) -> RecordStream:

@@ -2,6 +2,7 @@
 
 from calipers.io.records import EXAMPLE, Record
 from calipers.io.rows import At, RowFormat, each
+from calipers.io.spelling import StrictRecord, check_spelling
 
 
 def recognise(keys: frozenset[str]) -> bool:
@@ -21,4 +22,6 @@ FORM = RowFormat(
     records=each(_record),
     example=EXAMPLE,
     kept=frozenset(Record.__struct_fields__),
+    strict=StrictRecord,
+    check=check_spelling,
 )

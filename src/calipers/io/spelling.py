@@ -1,0 +1,104 @@
+"""Misspelt fields of a record: a key that is nearly one of ours was meant to be it.
+
+A record may hold any further fields. But ``ground_thruth`` or a target's ``garde`` would be
+passed over in silence, and the numbers would be wrong without a word.
+"""
+
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any, get_type_hints
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.records import Id, Record, Result, Target
+
+NEAR = 0.85
+"""How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
+
+_FIELDS: dict[type, dict[str, Any]] = {
+    kind: get_type_hints(kind) for kind in (Record, Result, Target)
+}
+_StrictResult = msgspec.defstruct("_StrictResult", [], bases=(Result,), forbid_unknown_fields=True)
+_StrictTarget = msgspec.defstruct("_StrictTarget", [], bases=(Target,), forbid_unknown_fields=True)
+_Results = list[Id | _StrictResult] | dict[str, float]  # type: ignore[valid-type]
+_Targets = list[Id | _StrictTarget] | dict[str, float]  # type: ignore[valid-type]
+
+StrictRecord = msgspec.defstruct(
+    "StrictRecord",
+    [
+        ("retrieved", _Results | None, None),
+        ("ground_truth", _Targets | None, None),
+        ("stages", dict[str, _Results] | None, None),
+    ],
+    bases=(Record,),
+    forbid_unknown_fields=True,
+)
+"""A record with no field but ours: it is tried first, as most records are such."""
+
+
+def check_spelling(record: Any, place: str) -> None:
+    """Refuse a record in which a field of ours is misspelt, at any depth.
+
+    >>> check_spelling({"query": "Who?", "retreived": ["c1"], "note": "mine"}, "evals.jsonl:3 $")
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: A field is misspelt at evals.jsonl:3 $: found 'retreived'. Did \
+you mean 'retrieved'? Rename it; fields of your own may have any name that is not nearly one of \
+Calipers'.
+    """
+    if not isinstance(record, Mapping):
+        return
+    _check_fields(record, Record, place)
+    _check_listed(record.get("retrieved"), Result, f"{place}.retrieved")
+    _check_listed(record.get("ground_truth"), Target, f"{place}.ground_truth")
+    stages = record.get("stages")
+    for name, listed in stages.items() if isinstance(stages, Mapping) else ():
+        _check_listed(listed, Result, f"{place}.stages.{name}")
+
+
+def _check_listed(listed: Any, kind: type, place: str) -> None:
+    if isinstance(listed, list | tuple):
+        for i, one in enumerate(listed):
+            if isinstance(one, Mapping):
+                _check_fields(one, kind, f"{place}[{i}]")
+
+
+def _check_fields(given: Mapping[str, Any], kind: type, place: str) -> None:
+    fields = _FIELDS[kind]
+    lacking = [name for name in fields if given.get(name) is None]
+    for key, value in given.items():
+        if key in fields or value is None:
+            continue
+        meant = next((f for f in lacking if _near(str(key), f) and _fits(value, fields[f])), None)
+        if meant is not None:
+            raise InvalidInput(
+                f"A field is misspelt at {place}: found {key!r:.60}. Did you mean {meant!r}? "
+                "Rename it; fields of your own may have any name that is not nearly one of "
+                "Calipers'."
+            )
+
+
+@lru_cache(maxsize=4096)
+def _near(key: str, name: str) -> bool:
+    """Whether a key is a name in other dress (groundTruth), with letters swapped, or nearly it."""
+    squashed, wanted = (_squashed(one) for one in (key, name))
+    if len(squashed) < 4:
+        return False
+    if sorted(squashed) == sorted(wanted):
+        return True
+    return SequenceMatcher(None, key, name).ratio() >= NEAR
+
+
+def _squashed(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether the value is one of the field: a ``retriever`` with a name is no ``retrieved``."""
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError:
+        return False
+    return True
