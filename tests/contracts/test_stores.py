@@ -14,6 +14,7 @@ from calipers.store.copy import copy
 from calipers.store.git import GitState
 from calipers.store.load import count, evaluations, load_retrieved, load_scores
 from calipers.store.open import migrate, open_store
+from calipers.store.place import place_of
 from calipers.store.references import resolve
 from calipers.store.schema import CONTENT, EVALUATION, HEAD, METADATA, PART, VERSIONS
 from calipers.store.write import write
@@ -222,7 +223,7 @@ def test_a_damaged_source_is_not_copied(place, tmp_path):
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_earlier_version_migrates_and_keeps_its_numbers(place, version):
-    where = opening.locate(place)
+    where = place_of(place)
     store = opening.Store(where, opening._engine(where, create=True))
     migrate(store, version)
     scores, kept = record(tagged({"a": [1, None], "b": [3, 4]}), tags={"model": "e5"})

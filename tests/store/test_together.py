@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,17 +19,17 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def kept(tmp_path) -> Path:
+def kept(tmp_path: Path) -> Path:
     path = tmp_path / "record.pickle"
     path.write_bytes(pickle.dumps(record(tagged({"a": [1, None], "b": [3, 4]}))[1]))
     return path
 
 
-def run(*arguments) -> dict[str, object]:
+def run(*arguments) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.store.writers", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 

@@ -98,12 +98,15 @@ def sound(store: Store) -> bool:
     with store.reading() as connection:
         if connection.dialect.name != "sqlite":
             return True
-        return connection.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
+        return bool(connection.execute(text("PRAGMA integrity_check")).scalar_one() == "ok")
 
 
 if __name__ == "__main__":
     what, where, file, *numbers = sys.argv[1:]
     kept = pickle.loads(Path(file).read_bytes())
-    {"many": many, "killed": killed}[what](where, kept, *map(int, numbers))
+    if what == "many":
+        many(where, kept, *map(int, numbers))
+    else:
+        killed(where, kept, *map(int, numbers))
     heavy = [name for name in ("polars", "numpy") if name in sys.modules]
     sys.exit(f"{heavy} should not be loaded here" if heavy else 0)

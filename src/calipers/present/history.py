@@ -97,8 +97,8 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(BARS[round((value - low) / (high - low) * top)] for value in values)
 
 
-def _fitting(found: History, console: Console) -> Table:
-    """The widest table that the terminal has room for."""
+def _fitting(found: History, console: Console) -> Table | Text:
+    """The widest table that the terminal has room for, or a list."""
     left_out: set[str] = set()
     if not any(one.tags for one in found.evaluations):
         left_out.add("tags")
@@ -109,8 +109,20 @@ def _fitting(found: History, console: Console) -> Table:
         left_out.add(given_up)
         table = _table(found, left_out)
         if console.measure(table, options=unlimited).maximum <= console.width:
-            break
-    return table
+            return table
+    return _stacked(found)
+
+
+def _stacked(found: History) -> Text:
+    """One evaluation under the other, where no table has room."""
+    text = Text(overflow="fold")
+    for one in found.evaluations:
+        text.append(f"{printable(one.name, 30)} {_marks(one)}".rstrip() + "\n", "bold")
+        text.append(f" {one.saved:%Y-%m-%d %H:%M}\n", "dim")
+        for metric in found.metrics:
+            text.append(f" {metric} {_mean(one, metric)}".rstrip() + "\n")
+    text.rstrip()
+    return text
 
 
 def _table(found: History, left_out: set[str]) -> Table:

@@ -162,16 +162,23 @@ def _make_folder(place: Place, folder: Path) -> None:
     from calipers.errors import WriteFailed
     from calipers.store.place import FOLDER
 
+    if folder.name != FOLDER:
+        if not folder.is_dir():
+            raise WriteFailed(
+                f"The history {place.shown} cannot be made: there is no folder {folder}; create "
+                "the folder, or name another place with --store."
+            )
+        return
     try:
         folder.mkdir(exist_ok=True)
         ignore = folder / ".gitignore"
-        if folder.name == FOLDER and not ignore.exists():
+        if not ignore.exists():
             # The history changes with every evaluation and is binary: nothing for git.
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
         raise WriteFailed(
-            f"The history {place.shown} cannot be made: {error.strerror}; create the folder, or "
-            "name another with --store."
+            f"The history {place.shown} cannot be made: {error.strerror}; change the "
+            "permissions, or name another place with --store."
         ) from error
 
 

@@ -1,0 +1,123 @@
+"""calipers eval --save: what is kept, and that nothing is lost where keeping fails."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from calipers.store.load import evaluations, load_retrieved, load_scores
+from calipers.store.open import open_store
+from tests.command import calipers_command, refused
+from tests.systems import tagged
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CALIPERS_STORE", raising=False)
+    path = tmp_path / "evals.jsonl"
+    lines = [json.dumps(one) for one in tagged({"a": [1, None, 2], "b": [3, 4, 1]})]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_an_evaluation_is_kept_where_it_is_looked_for(data):
+    printed = calipers_command("eval", data, "--save", "nightly", "--tag", "model=e5", "--json")
+    assert printed.code == 0
+    (one,) = evaluations(open_store())
+    assert printed.err == f"Saved as nightly (@{one.short}) in .calipers/history.db.\n"
+    assert one.tags == {"model": "e5"}
+    assert load_scores(open_store(), one).to_dict() == json.loads(printed.out)
+    assert load_retrieved(open_store(), one).run is not None
+    assert Path(".calipers/.gitignore").read_text() == "*\n"
+
+
+def test_results_can_be_left_out_and_the_corpus_is_remembered(data):
+    corpus = data.parent / "corpus.jsonl"
+    corpus.write_text('{"id": "target", "text": "found"}\n')
+    for text in ("found", "changed"):
+        corpus.write_text(json.dumps({"id": "target", "text": text}) + "\n")
+        done = calipers_command(
+            "eval", data, "--save", "n", "--no-results", "--corpus", corpus, "--store", "h.db"
+        )
+        assert done.code == 0, done.err
+    newest, _ = evaluations(open_store("h.db"))
+    assert newest.changed == ("corpus",)
+    assert "saved without what was retrieved" in refused("misses", "@n", "--store", "h.db")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--save", "a b"], "holds ' '"), (["--save", "@x"], "holds '@'"),
+     (["--save", "n", "--tag", "x"], "write name=value"),
+     (["--save", "n", "--tag", "x=1", "--tag", "x=2"], "given twice"),
+     (["--tag", "x=1"], "add --save NAME"), (["--no-results"], "add --save NAME"),
+     (["--save", "n", "--level", "all"], "--save needs one result"),
+     (["--mlflow", "nowhere"], "The address of MLflow")],
+)  # fmt: skip
+def test_what_cannot_be_kept_is_said_before_or_after_but_always(data, options, said):
+    printed = calipers_command("eval", data, *options)
+    assert printed.code == 2
+    assert said in " ".join(printed.err.split())
+    assert not Path(".calipers").exists()
+
+
+def broken(data: Path, kind: str) -> str:
+    path = data.parent / "h.db"
+    if kind == "foreign file":
+        path.write_text("no database")
+    elif kind == "no folder":
+        path = data.parent / "none" / "h.db"
+    elif kind == "locked":
+        calipers_command("eval", data, "--save", "n", "--store", path)
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", ["foreign file", "no folder", "locked"])
+def test_the_evaluation_is_printed_although_it_cannot_be_kept(data, kind, monkeypatch):
+    monkeypatch.setattr("calipers.store.open.PATIENCE_SECONDS", 0.1)
+    place = broken(data, kind)
+    holder = None
+    if kind == "locked":
+        holder = sqlite3.connect(place, isolation_level=None)
+        holder.execute("BEGIN EXCLUSIVE")
+    printed = calipers_command("eval", data, "--save", "n", "--store", place)
+    if holder is not None:
+        holder.close()
+    assert printed.code == 2
+    assert "recall" in printed.out
+    assert printed.err.startswith("Error: ")
+    assert "The evaluation above was not kept there." in " ".join(printed.err.split())
+
+
+def test_saved_evaluations_stand_wherever_a_file_of_results_does(data):
+    for _ in range(2):
+        calipers_command("eval", data, "--save", "nightly", "-m", "recall@5,mrr")
+    same = refused("compare", "@nightly~1", "@nightly")
+    assert "There is no difference to look at" in same
+    compared = calipers_command("compare", "@nightly~1", "@nightly", "--anyway", "--json")
+    assert json.loads(compared.out)["systems"] == ["@nightly~1", "@nightly"]
+    gated = calipers_command("gate", data, "--baseline", "@nightly", "--tolerance", "0.1")
+    assert gated.code == 0, gated.err
+    assert "Against the baseline @nightly, saved on" in gated.out
+    assert calipers_command("gate", "@nightly", "--require", "mrr >= 0.1").code == 0
+    assert calipers_command("misses", "@nightly").code == 0
+    again = calipers_command("eval", "@nightly", "-m", "recall@5,mrr", "--json")
+    shown = json.loads(calipers_command("show", "@nightly", "--json").out)
+    assert json.loads(again.out)["per_query"] == shown["per_query"]
+    assert "Did you mean @nightly?" in refused("compare", "@nigthly", data)
+
+
+def test_the_history_costs_nothing_where_it_is_not_used(data):
+    code = (
+        "import sys; sys.argv = ['calipers', 'eval', sys.argv[1], '--json']\n"
+        "from calipers.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "sys.exit('sqlalchemy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, data], capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr

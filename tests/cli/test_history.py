@@ -1,0 +1,201 @@
+"""calipers history, show, trend, alarm and store as a user meets them."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from calipers.store.git import GitState
+from calipers.store.open import open_store
+from calipers.store.write import write
+from tests.command import calipers_command, refused
+from tests.store.saved import record
+from tests.systems import tagged
+
+GOOD: dict[str, list[int | None]] = {"a": [1] * 12, "b": [1, 2] * 8}
+
+
+@pytest.fixture
+def history(tmp_path: Path, monkeypatch) -> Path:
+    """Four nights: the ground truth changes on the third, the retriever falls on the fourth."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CALIPERS_STORE", raising=False)
+    store = open_store(tmp_path / ".calipers" / "history.db", create=True)
+    nights: list[dict[str, list[int | None]]] = [
+        GOOD,
+        GOOD,
+        GOOD,
+        {"a": [None] * 12, "b": [1, 2] * 8},
+    ]
+    for day, groups in enumerate(nights):
+        data = tagged(groups)
+        if day >= 2:
+            data[-1]["ground_truth"] = {"elsewhere": 1}
+        git = GitState(f"{day}" * 40, "main", dirty=day == 1)
+        tags = {"model": "<b>e5</b>"} if day == 0 else None
+        write(store, record(data, day=day, git=git, tags=tags)[1])
+    return tmp_path
+
+
+def test_history_lists_newest_first_with_sparklines_and_marks(history):
+    printed = calipers_command("history", columns=120)
+    lines = printed.out.splitlines()
+    assert [line.split()[2] for line in lines[1:5]] == [
+        "2026-01-04", "2026-01-03", "2026-01-02", "2026-01-01",
+    ]  # fmt: skip
+    assert "◆" in lines[2]
+    assert "1111111*" in lines[3]
+    assert "model=<b>e5</b>" in lines[4]
+    assert any("██┊" in line for line in lines)
+    assert "◆ the ground truth changed" in printed.out
+
+
+@pytest.mark.parametrize("columns", [30, 50, 80, 200])
+def test_history_fits_any_terminal(history, columns):
+    printed = calipers_command("history", columns=columns)
+    assert printed.code == 0
+    assert "nightly" in printed.out
+    assert max(map(len, printed.out.splitlines())) <= columns
+
+
+def test_history_as_json_and_csv(history):
+    found = json.loads(calipers_command("history", "--json").out)
+    assert (found["total"], len(found["evaluations"])) == (4, 4)
+    assert found["evaluations"][1]["changed"] == ["ground truth"]
+    rows = list(csv.DictReader(io.StringIO(calipers_command("history", "--csv").out)))
+    newest = found["evaluations"][0]
+    means = {one["metric"]: one["mean"] for one in newest["summaries"]}
+    assert float(rows[0]["mrr"]) == means["mrr"]
+    assert rows[2]["dirty"] == "true"
+
+
+def test_history_can_be_filtered(history):
+    def days(*options: str) -> list[int]:
+        found = json.loads(calipers_command("history", "--json", *options).out)
+        return [int(one["saved"][8:10]) for one in found["evaluations"]]
+
+    assert days("nightly", "-n", "2") == [4, 3]
+    assert days("--since", "2026-01-02", "--until", "2026-01-04") == [3, 2]
+    assert days("--tag", "model=<b>e5</b>") == [1]
+    assert days("--branch", "other") == []
+    assert "No evaluation of the 4" in calipers_command("history", "--branch", "x").out
+    assert "Did you mean @nightly?" in refused("history", "nigtly")
+    assert "write a date such as" in refused("history", "--since", "yesterday")
+    assert "at least 1" in refused("history", "-n", "-1")
+
+
+def test_show_prints_what_eval_printed(history):
+    printed = calipers_command("show", "@nightly~3")
+    assert printed.out.startswith("nightly (")
+    assert "on commit 0000000000 (main)." in " ".join(printed.out.split())
+    whole = json.loads(calipers_command("show", "@nightly", "--json").out)
+    assert (whole["schema"], whole["evaluation"]["branch"]) == (1, "main")
+    assert len(whole["per_query"]) == 28
+    assert calipers_command("show", "@nightly", "--csv").out.startswith("metric,mean,")
+    calipers_command("show", "@nightly", "--per-query", "scores.csv")
+    assert len(Path("scores.csv").read_text().splitlines()) == 29
+
+
+def test_trend_draws_lines_that_end_at_a_mark(history):
+    printed = calipers_command("trend", "nightly", "-m", "recall@5,mrr")
+    assert printed.out.count("┤") == 18
+    assert printed.out.count("●") == 8
+    # The change since the ground truth changed, not across it.
+    assert printed.out.startswith("recall@5  0.964 → 0.536")
+    assert "┊ 2026-01-03 06:00: the ground truth changed" in printed.out
+    by_type = calipers_command("trend", "nightly", "-m", "recall@5", "--by", "type")
+    assert "recall@5 for type=a  1.000 → 0.000" in by_type.out
+    by_length = calipers_command("trend", "nightly", "-m", "recall@5", "--by", "length")
+    assert "length=1 to 4 words" in by_length.out
+
+
+def test_trend_as_data_and_as_a_drawing(history):
+    found = json.loads(calipers_command("trend", "nightly", "-m", "mrr", "--json").out)
+    assert [mark["what"] for mark in found["marks"]] == [["ground truth"]]
+    rows = list(csv.DictReader(io.StringIO(calipers_command("trend", "nightly", "--csv").out)))
+    assert {row["changed"] for row in rows} == {"", "ground truth"}
+    for ending, beginning in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!DOCTYPE")):
+        done = calipers_command("trend", "nightly", "-m", "mrr", "--by", "type", "-o", f"t{ending}")
+        assert done.code == 0, done.err
+        assert Path(f"t{ending}").read_bytes().lstrip().startswith(beginning)
+    assert "a chart can be written to .svg" in refused("trend", "nightly", "-o", "t.gif")
+    assert "the latest has recall@5, mrr" in refused("trend", "nightly", "-m", "recall@6")
+    assert "no tag 'colour'" in refused("trend", "nightly", "--by", "colour")
+
+
+def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
+    printed = calipers_command("alarm", "nightly", "--by", "type")
+    assert printed.code == 1
+    flat = " ".join(printed.out.split())
+    assert "is significantly worse than before: recall@5" in flat
+    assert "recall@5 for type=a" in flat
+    assert "corrected over" in flat
+    found = json.loads(calipers_command("alarm", "nightly", "--json").out)
+    assert found["raised"] is True
+    assert {one["against"] for one in found["references"]} == {"previous", "window"}
+    markdown = calipers_command("alarm", "nightly", "--markdown")
+    assert markdown.code == 1
+    assert markdown.out.startswith("## ❌ nightly")
+
+
+def test_a_changed_ground_truth_alone_raises_no_alarm(history):
+    calipers_command("store", "prune", "--keep", "1", "--tagged", "--yes")
+    store = open_store()
+    data = tagged({"a": [None] * 12, "b": [1, 2] * 8})
+    for one in data[12:]:
+        one["ground_truth"] = {"elsewhere": 1}
+    data[0]["ground_truth"] = {"x3": 1}
+    write(store, record(data, day=9)[1])
+    printed = calipers_command("alarm", "nightly", "-m", "recall@5")
+    assert printed.code == 0, printed.out
+    flat = " ".join(printed.out.split())
+    assert "no significant drop" in flat
+    assert "The ground truth changed since the previous evaluation" in flat
+    assert "comes with the changed ground truth" in flat
+
+
+def test_alarm_says_what_it_cannot_do(history):
+    calipers_command("store", "prune", "--keep", "1", "--tagged", "--yes")
+    assert "at least two are needed" in refused("alarm", "nightly")
+    write(open_store(), record(tagged(GOOD), day=9, rel=2.0)[1])
+    assert "the setting rel is 2.0" in refused("alarm", "nightly")
+    assert "must lie between 0 and 1" in refused("alarm", "nightly", "--alpha", "2")
+    assert "at least 1 evaluation" in refused("alarm", "nightly", "--window", "0")
+
+
+def test_care_of_the_store(history):
+    assert "4 evaluations under one name" in calipers_command("store", "info").out
+    assert calipers_command("store", "check").out.endswith("is whole: 4 evaluations read.\n")
+    listed = calipers_command("store", "prune", "--keep", "1", "--dry-run")
+    assert listed.out.startswith("Would remove 2 evaluations")
+    assert "Nobody can be asked" in refused("store", "prune", "--keep", "1")
+    assert "give --keep N" in refused("store", "prune")
+    removed = calipers_command("store", "prune", "--keep", "1", "--yes")
+    assert removed.out.startswith("Removed 2 evaluations")
+    assert calipers_command("store", "vacuum").code == 0
+    copied = calipers_command("store", "export", "copy.db")
+    assert copied.out.startswith("2 evaluations copied")
+    back = json.loads(calipers_command("store", "import", "copy.db", "--json").out)
+    assert (back["copied"], back["present"]) == (0, 2)
+
+
+def test_a_damaged_store_is_listed_and_ends_with_two(history):
+    with open_store().writing() as connection:
+        connection.exec_driver_sql("UPDATE calipers_content SET bytes = x'00'")
+    printed = calipers_command("store", "check")
+    assert printed.code == 2
+    assert "is damaged" in printed.out
+    assert "is damaged" in refused("show", "@nightly")
+
+
+def test_no_history_and_one_in_another_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CALIPERS_STORE", raising=False)
+    for command in (["history"], ["show", "@x"], ["trend", "x"], ["alarm", "x"], ["store", "info"]):
+        assert "There is no history" in refused(*command)
+    monkeypatch.setenv("CALIPERS_STORE", "mysql://ann:hush@db/x")
+    said = refused("history")
+    assert "cannot use" in said
+    assert "hush" not in said
