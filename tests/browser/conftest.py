@@ -30,8 +30,8 @@ class Opened:
 
     def __init__(self, page, path):
         self.page = page
-        self.troubles = []
-        self.requests = []
+        self.troubles: list[str] = []
+        self.requests: list[str] = []
         page.on("console", lambda message: self.troubles.append(message.text))
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
         page.on("dialog", lambda dialog: self.troubles.append(dialog.message))
