@@ -23,7 +23,8 @@ def history(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CALIPERS_STORE", raising=False)
     store = open_store(tmp_path / ".calipers" / "history.db", create=True)
-    nights: list[dict[str, list[int | None]]] = [
+    fallen: dict[str, list[int | None]] = {"a": [None] * 12, "b": [1, 2] * 8}
+    nights = [GOOD, GOOD, GOOD, fallen]
         GOOD,
         GOOD,
         GOOD,

@@ -11,7 +11,7 @@ from calipers.store.place import locate, place_of, without_password
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch) -> Path:
+def here(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.delenv("CALIPERS_STORE", raising=False)
     inner = tmp_path / "project" / "src"
     inner.mkdir(parents=True)
