@@ -26,7 +26,8 @@ def test_one_operation_does_not_load_the_others():
         "print(*(name for name in sys.modules if name.startswith('calipers.api.')))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-    assert set(loaded.split()) == {"calipers.api.evaluate", "calipers.api.prepare"}
+    needed = {f"calipers.api.{name}" for name in ("evaluate", "prepare", "ready")}
+    assert set(loaded.split()) == needed
 
 
 def test_an_unknown_operation_is_an_attribute_error():
