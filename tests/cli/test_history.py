@@ -25,11 +25,6 @@ def history(tmp_path: Path, monkeypatch) -> Path:
     store = open_store(tmp_path / ".calipers" / "history.db", create=True)
     fallen: dict[str, list[int | None]] = {"a": [None] * 12, "b": [1, 2] * 8}
     nights = [GOOD, GOOD, GOOD, fallen]
-        GOOD,
-        GOOD,
-        GOOD,
-        {"a": [None] * 12, "b": [1, 2] * 8},
-    ]
     for day, groups in enumerate(nights):
         data = tagged(groups)
         if day >= 2:
