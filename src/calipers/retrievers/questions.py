@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +38,12 @@ def read_questions(value: Any) -> tuple[Question, ...]:
     (Question(id='Who wrote it?', text='Who wrote it?'), Question(id='q2', text='When?'))
     """
     if isinstance(value, str | os.PathLike):
-        pairs = _from_file(Path(value))
-        name = str(value)
-    elif isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values()):
-        pairs, name = (
-            ((f"questions[{i!r}]", Question(str(i), t)) for i, t in value.items()),
-            "questions",
-        )
-    elif isinstance(value, list | tuple):
-        pairs, name = _from_list(value), "questions"
-    else:
-        pairs, name = _from_ground_truth(value, "questions"), "questions"
-    return _once_each(pairs, name)
+        return _once_each(lambda: _from_file(Path(value)), str(value))
+    if isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values()):
+        return _once_each(lambda: _from_mapping(value), "questions")
+    if isinstance(value, list | tuple):
+        return _once_each(lambda: _from_list(value), "questions")
+    return _once_each(lambda: _from_ground_truth(value, "questions"), "questions")
 
 
 def fingerprint(questions: Iterable[Question]) -> str:
@@ -94,6 +88,11 @@ def _from_lines(source: Source) -> Iterator[tuple[str, Question]]:
             yield from _from_ground_truth(source.path, source.name)
             return
         yield f"{source.name}:{number}", _question(asked, f"{source.name}:{number}")
+
+
+def _from_mapping(texts: Mapping[Any, str]) -> Iterator[tuple[str, Question]]:
+    for key, text in texts.items():
+        yield f"questions[{key!r}]", Question(str(key), text)
 
 
 def _from_list(values: Sequence[Any], name: str = "questions") -> Iterator[tuple[str, Question]]:
@@ -141,24 +140,34 @@ def _from_ground_truth(value: Any, name: str) -> Iterator[tuple[str, Question]]:
         yield f"{name} (query {query!r:.60})", Question(query, text if text is not None else query)
 
 
-def _once_each(pairs: Iterable[tuple[str, Question]], name: str) -> tuple[Question, ...]:
-    seen: dict[str, tuple[str, Question]] = {}
-    for place, question in pairs:
+def _once_each(
+    read: Callable[[], Iterable[tuple[str, Question]]], name: str
+) -> tuple[Question, ...]:
+    """The questions with their places, each of which may be asked.
+
+    The places are not kept, as they would double the memory of many questions: where two have
+    the same id, the place of the first is read once more.
+    """
+    questions: list[Question] = []
+    seen: set[str] = set()
+    for place, question in read():
         if not question.text.strip():
             raise InvalidInput(f"A question is empty at {place}; give it a text, or leave it out.")
         if not _is_valid(question.text) or not _is_valid(question.id):
             raise InvalidInput(
                 f"A question holds half a character (a lone surrogate) at {place}; write it again."
             )
-        before = seen.setdefault(question.id, (place, question))
-        if before[0] != place:
+        if question.id in seen:
+            before = next(at for at, one in read() if one.id == question.id)
             raise InvalidInput(
-                f"Two questions have the same id {question.id!r:.80}: {before[0]} and {place}; "
+                f"Two questions have the same id {question.id!r:.80}: {before} and {place}; "
                 "give each an 'id' of its own, or keep one."
             )
-    if not seen:
+        seen.add(question.id)
+        questions.append(question)
+    if not questions:
         raise InvalidInput(f"{name} holds no questions; give at least one.")
-    return tuple(question for _, question in seen.values())
+    return tuple(questions)
 
 
 def _is_valid(text: str) -> bool:
