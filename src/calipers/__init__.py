@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
     from calipers.api.grid import grid
-    from calipers.api.history import history, save, show
+    from calipers.api.history import history
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
     from calipers.api.misses import misses
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from calipers.api.questions import write_questions
     from calipers.api.report import report
     from calipers.api.retrieve import retrieve
+    from calipers.api.save import save
+    from calipers.api.show import show
     from calipers.api.slices import slices
     from calipers.api.sweep import sweep
     from calipers.api.trend import trend

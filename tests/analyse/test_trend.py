@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from calipers.analyse.trend import headlines, slice_summaries, trend_of
+from calipers.analyse.headlines import headlines
+from calipers.analyse.trend import slice_summaries, trend_of
 from calipers.api import evaluate
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.interval import Interval

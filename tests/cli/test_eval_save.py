@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from calipers.store.load import evaluations, load_retrieved, load_scores
+from calipers.store.listing import evaluations
+from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import open_store
 from tests.command import calipers_command, refused
 from tests.systems import tagged

@@ -12,7 +12,8 @@ from calipers.store import open as opening
 from calipers.store.care import info, problems, prunable, remove, vacuum
 from calipers.store.copy import copy
 from calipers.store.git import GitState
-from calipers.store.load import count, evaluations, load_retrieved, load_scores
+from calipers.store.listing import count, evaluations
+from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import migrate, open_store
 from calipers.store.place import place_of
 from calipers.store.references import resolve

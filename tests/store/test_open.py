@@ -11,7 +11,8 @@ import pytest
 from calipers.errors import CalipersError, MissingExtra, UnreadableFile, WriteFailed
 from calipers.store import open as opening
 from calipers.store.care import problems
-from calipers.store.load import count, evaluations, load_retrieved, load_scores
+from calipers.store.listing import count, evaluations
+from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import APPLICATION_ID, open_store
 from calipers.store.schema import VERSIONS
 from calipers.store.write import write

@@ -6,7 +6,7 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.store.git import GitState
-from calipers.store.load import evaluations
+from calipers.store.listing import evaluations
 from calipers.store.open import open_store
 from calipers.store.references import parse_reference, resolve
 from calipers.store.write import write

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from calipers.store.care import problems
-from calipers.store.load import count
+from calipers.store.listing import count
 from calipers.store.open import open_store
 from tests.store.saved import record
 from tests.systems import tagged

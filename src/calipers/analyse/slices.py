@@ -7,6 +7,7 @@ import numpy as np
 
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import cut
+from calipers.analyse.headlines import HEADLINES
 from calipers.analyse.holm import holm
 from calipers.analyse.independent import permutation_test
 from calipers.analyse.intervals import exact_mean, mean_interval
@@ -14,9 +15,6 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slices import Slice, Slices, Standing
-
-HEADLINES = ("recall", "precision", "ndcg", "mrr")
-"""The metrics that are sliced where none is named: few, as every one costs power."""
 
 
 def slice_scores(

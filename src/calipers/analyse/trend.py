@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 from calipers.analyse.cuts import cut
-from calipers.analyse.slices import HEADLINES
 from calipers.analyse.summary import summarise
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores, Summary
@@ -49,21 +48,6 @@ def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
         )
         for summary in summarise(part):
             yield value, summary
-
-
-def headlines(names: Iterable[str]) -> list[str]:
-    """The few metrics to look at where none is named.
-
-    >>> headlines(["recall@1", "recall@10", "precision@10", "mrr", "map"])
-    ['recall@10', 'precision@10', 'mrr']
-    """
-    known = list(names)
-    chosen = ["score"] if "score" in known else []
-    for stem in HEADLINES:
-        same = [name for name in known if name.partition("@")[0].partition("(")[0] == stem]
-        if same:
-            chosen.append(max(same, key=_cutoff))
-    return chosen or known[:4]
 
 
 def changes(evaluations: Sequence[Evaluation]) -> Iterator[tuple[Evaluation, tuple[str, ...]]]:
@@ -112,8 +96,3 @@ def _slice(one: Evaluation, metric: str, by: str, value: str) -> Summary | None:
         if (part.tag, part.value, part.summary.metric) == (by, value, metric):
             return part.summary
     return None
-
-
-def _cutoff(name: str) -> int:
-    digits = name.rpartition("@")[2]
-    return int(digits) if digits.isdigit() else 0

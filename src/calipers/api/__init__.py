@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from calipers.api.evaluate import evaluate, measure
     from calipers.api.gate import gate
     from calipers.api.grid import grid, plan_grid
-    from calipers.api.history import history, save, show
+    from calipers.api.history import history
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
     from calipers.api.levels import levels
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from calipers.api.report import report
     from calipers.api.resolve import resolve
     from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
+    from calipers.api.save import save
+    from calipers.api.show import show
     from calipers.api.slices import slices
     from calipers.api.store import (
         store_check,
@@ -99,9 +101,7 @@ _ELSEWHERE = {
     "retrieve_for": "retrieve",
     "retrieve_to_report": "retrieve",
     "rules": "diagnose",
-    "save": "history",
     "save_baseline": "baseline",
-    "show": "history",
     **dict.fromkeys(
         (
             "store_check",

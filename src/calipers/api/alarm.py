@@ -6,10 +6,12 @@ from typing import Any
 from calipers.analyse.alarm import Watched, check_all, yardstick
 from calipers.analyse.comparable import different_ways
 from calipers.analyse.compare import facts_by_name
-from calipers.analyse.trend import changes, headlines
-from calipers.api.history import Where, check_known, metric_names
+from calipers.analyse.headlines import headlines
+from calipers.analyse.trend import changes
+from calipers.api.history import check_known, metric_names
 from calipers.errors import InvalidInput
 from calipers.model.alarm import Alarm
+from calipers.store.place import Where
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
@@ -35,7 +37,7 @@ def alarm(
     default to the headlines; ``by`` are tags whose values are checked one by one. ``tags`` and
     ``branch`` leave out other evaluations of the name.
     """
-    from calipers.store.load import evaluations
+    from calipers.store.listing import evaluations
     from calipers.store.open import open_store
 
     if not 0 < alpha < 1:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from calipers.api.history import Where, check_known
+from calipers.api.history import check_known
 from calipers.api.times import moment_of
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation
+from calipers.store.place import Where
 
 if TYPE_CHECKING:
     # The database library is loaded by those who use the history, not by everybody.

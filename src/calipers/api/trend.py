@@ -5,12 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from calipers.analyse.trend import headlines, slice_summaries, trend_of
-from calipers.api.history import Where, check_known, metric_names
+from calipers.analyse.headlines import headlines
+from calipers.analyse.trend import slice_summaries, trend_of
+from calipers.api.history import check_known, metric_names
 from calipers.api.times import moment_of
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.trend import Trend
+from calipers.store.place import Where
 from calipers.suggest import did_you_mean
 
 
@@ -33,7 +35,7 @@ def trend(
     which evaluations the ground truth or the corpus changed: numbers on both sides of a mark are
     not comparable. The other arguments are those of ``history``.
     """
-    from calipers.store.load import evaluations
+    from calipers.store.listing import evaluations
     from calipers.store.open import open_store
 
     if last is not None and last < 1:
@@ -69,7 +71,7 @@ def trend(
 
 def show_metrics(opened: Any, evaluation: Evaluation) -> Iterable[str]:
     """The names of all metrics of an evaluation."""
-    from calipers.store.load import evaluations
+    from calipers.store.listing import evaluations
     from calipers.store.schema import EVALUATION
 
     return evaluations(opened, where=[EVALUATION.c.id == evaluation.id])[0].summaries

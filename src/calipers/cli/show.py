@@ -49,6 +49,6 @@ def command(
 
         click.echo(summary_csv(shown.scores), nl=False)
     else:
-        from calipers.present.history import print_shown
+        from calipers.present.shown import print_shown
 
         print_shown(shown, console(), notes=not quiet)

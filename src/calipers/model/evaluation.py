@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from calipers.model.scores import Summary
+from calipers.model.summary import Summary
 
 SHORT = 8
 """How many characters of an id are shown; a beginning is enough to name an evaluation."""

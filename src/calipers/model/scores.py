@@ -11,9 +11,9 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.audit import Audit
-from calipers.model.interval import Interval
 from calipers.model.late import draw
 from calipers.model.policy import Policy
+from calipers.model.summary import Summary as Summary
 from calipers.suggest import did_you_mean
 
 SCHEMA = 1
@@ -32,18 +32,6 @@ class MetricFacts:
     bounds: tuple[float, float | None]
     definition: str
     """The formula in words."""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """One metric over all queries for which it is defined."""
-
-    metric: str
-    mean: float | None
-    median: float | None
-    interval: Interval | None
-    n: int
-    undefined: int
 
 
 @dataclass(frozen=True, eq=False)

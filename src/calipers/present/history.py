@@ -8,12 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.api.history import History, Shown
+from calipers.api.history import History
 from calipers.model.evaluation import Evaluation, moment
 from calipers.present.escape import for_csv
 from calipers.present.plain import printable
 from calipers.present.table import number
-from calipers.present.terminal import print_scores
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = {"ground truth": "◆", "corpus": "◇"}
@@ -59,27 +58,6 @@ def history_csv(found: History) -> str:
              *("" if mean is None else mean for mean in means)]
         )  # fmt: skip
     return text.getvalue()
-
-
-def print_shown(shown: Shown, console: Console, *, notes: bool = True) -> None:
-    """A saved evaluation: what it is, and its scores as they were printed then."""
-    for line in about(shown.evaluation):
-        console.print(Text(line))
-    console.print()
-    print_scores(shown.scores, console, notes=notes)
-
-
-def about(one: Evaluation) -> list[str]:
-    """What is known of an evaluation, in a line or two."""
-    where = ""
-    if one.commit:
-        branch = f" ({printable(one.branch, 40)})" if one.branch else ""
-        changed = ", with changes that were not committed" if one.dirty else ""
-        where = f" on commit {one.commit[:10]}{branch}{changed}"
-    lines = [f"{printable(one.name)} ({one.id}), saved {one.saved:%Y-%m-%d %H:%M:%S} UTC{where}."]
-    if one.tags:
-        lines.append(f"Tags: {_tags(one)}.")
-    return lines
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -147,7 +125,7 @@ def _table(found: History, left_out: set[str]) -> Table:
         }
         means = [_mean(one, metric) for metric in found.metrics]
         row = [*(cells[name] for name in (*words, *numbers)), *means, _marks(one)]
-        table.add_row(*map(Text, row), *([] if "tags" in left_out else [Text(_tags(one))]))
+        table.add_row(*map(Text, row), *([] if "tags" in left_out else [Text(tags_shown(one))]))
     return table
 
 
@@ -160,7 +138,8 @@ def _marks(one: Evaluation) -> str:
     return "".join(MARKS[what] for what in one.changed)
 
 
-def _tags(one: Evaluation) -> str:
+def tags_shown(one: Evaluation) -> str:
+    """The tags of an evaluation in a line."""
     return ", ".join(f"{name}={printable(value, 30)}" for name, value in one.tags.items())
 
 

@@ -1,8 +1,13 @@
 """The score table as a view model: metrics as rows, cut-offs as columns."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from calipers.model.scores import Scores, Summary
+from calipers.model.summary import Summary
+
+if TYPE_CHECKING:
+    # Whoever only wants a number formatted need not load the tables' library.
+    from calipers.model.scores import Scores
 
 WHOLE = "all"
 """The heading of the column for metrics without a cut-off."""
@@ -24,7 +29,7 @@ class ScoreTable:
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
 
-def score_table(scores: Scores) -> ScoreTable:
+def score_table(scores: "Scores") -> ScoreTable:
     """The table of means and intervals."""
     ks = sorted({metric.k for metric in scores.metrics if metric.k is not None})
     keys: list[int | None] = [*ks]

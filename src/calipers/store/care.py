@@ -12,7 +12,8 @@ from calipers.analyse.intervals import exact_mean
 from calipers.errors import CalipersError
 from calipers.model.evaluation import Evaluation, from_moment
 from calipers.store.blob import digest_of
-from calipers.store.load import evaluations, load_retrieved, load_scores
+from calipers.store.listing import evaluations
+from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store
 from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, SUMMARY, TAG
 

@@ -10,6 +10,9 @@ from urllib.parse import quote, unquote
 from calipers.config import find_config
 from calipers.errors import InvalidInput, UnreadableFile
 
+Where = str | os.PathLike[str] | None
+"""A history as a caller names it: a path or an address; None looks it up (see ``locate``)."""
+
 FOLDER = ".calipers"
 FILE = "history.db"
 VARIABLE = "CALIPERS_STORE"

@@ -9,7 +9,7 @@ from sqlalchemy import and_, func, select
 
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation
-from calipers.store.load import evaluations
+from calipers.store.listing import evaluations
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION
 from calipers.suggest import did_you_mean

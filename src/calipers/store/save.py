@@ -19,6 +19,7 @@ from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
 from calipers.store.blob import digest_of, pack
 from calipers.store.git import GitState
+from calipers.store.parts import JUDGEMENTS, TAG_COLUMN
 from calipers.store.record import Record, check_name, check_tags, new_id
 
 DEPTH = 100
@@ -28,8 +29,6 @@ MOST_VALUES = 20
 LONGEST_LABEL = 200
 SHARED = ("query", "text", "targets")
 """What is known of a query before anything was retrieved: the same from night to night."""
-TAG = "tag."
-JUDGEMENTS = "judgements"
 
 
 def record_of(
@@ -103,7 +102,7 @@ def _queries(scores: Scores, ground_truth: GroundTruth | None) -> pl.DataFrame:
         frame = frame.join(_judgements(ground_truth), on="query", how="left", maintain_order="left")
     else:
         frame = frame.with_columns(known)
-    return frame.with_columns(tag.alias(TAG + name) for name, tag in scores.tags.items())
+    return frame.with_columns(tag.alias(TAG_COLUMN + name) for name, tag in scores.tags.items())
 
 
 def _judgements(ground_truth: GroundTruth) -> pl.DataFrame:
