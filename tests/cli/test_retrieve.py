@@ -1,6 +1,7 @@
 """calipers retrieve and eval --retriever, as a user meets them."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,7 @@ def test_a_run_is_written_and_measured() -> None:
     assert (printed.code, printed.err) == (0, "")
     assert printed.out.startswith("2 questions of 2 answered; 2 asked in ")
     assert "Latency: p50 " in printed.out
-    assert "Measure it: calipers eval questions.jsonl --run run.jsonl" in " ".join(
-        printed.out.split()
-    )
+    assert "Measure it:\n  calipers eval questions.jsonl --run run.jsonl\n" in printed.out
     lines = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
     assert [one["id"] for one in lines] == ["q1", "q2"]
     from_file = calipers_command(
@@ -61,6 +60,15 @@ def test_a_run_is_written_and_measured() -> None:
     assert (from_file.code, live.code) == (0, 0)
     first, second = json.loads(from_file.out), json.loads(live.out)
     assert first["summaries"][0]["mean"] == second["summaries"][0]["mean"] == 0.75
+
+
+def test_the_command_to_measure_it_can_be_copied_whole() -> None:
+    output = "a run with a rather long name, longer than any terminal is wide.jsonl"
+    printed = calipers_command(
+        "retrieve", "live_search.py:search", "questions.jsonl", "-o", output, columns=40
+    )
+    copied = next(line for line in printed.out.splitlines() if "calipers eval" in line)
+    assert shlex.split(copied) == ["calipers", "eval", "questions.jsonl", "--run", output]
 
 
 def test_json_is_the_report() -> None:

@@ -189,7 +189,7 @@ def test_the_run_goes_on_where_it_stopped_and_errors_can_be_asked_again(tmp_path
         return [query]
 
     questions, output = [f"{i}" for i in range(10)], tmp_path / "run.jsonl"
-    with pytest.raises(RetrieverFailed):
+    with pytest.raises(RetrieverFailed, match="after 1 error, as max_errors is 0"):
         retrieve(search, questions, k=1, output=output, max_errors=0, workers=1)
     again = retrieve(search, questions, k=1, output=output)
     assert dict(again.report.errors) == {"KeyError": 2}

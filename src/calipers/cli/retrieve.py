@@ -1,5 +1,6 @@
 """calipers retrieve: ask a live retriever every question and keep what it returns."""
 
+import shlex
 from typing import Any
 
 import click
@@ -142,9 +143,10 @@ def command(
     screen = console()
     for line in report_lines(report):
         screen.print(line, markup=False)
-    screen.print(
-        f"Written to {output}. Measure it: calipers eval {questions} --run {output}", markup=False
-    )
+    screen.print(f"Written to {output}. Measure it:", markup=False, soft_wrap=True)
+    # Never broken over two lines: it is there to be copied.
+    measure = shlex.join(("calipers", "eval", questions, "--run", output))
+    screen.print(f"  {measure}", markup=False, soft_wrap=True)
     if report.failed:
         screen.print("Ask the failed ones again: the same command with --retry-errors.")
 

@@ -268,7 +268,8 @@ class Driver:
         most = self.pace.max_errors
         if most is not None and self._failed > most and self._verdict is None:
             self._verdict = (
-                f"Stopped after {self._failed} errors, as max_errors is {most}; the last was "
+                f"Stopped after {self._failed} error{'s' * (self._failed > 1)}, as max_errors is "
+                f"{most}; the last was "
                 f"{entry.error}"
             )
             self._stop.set()

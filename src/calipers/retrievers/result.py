@@ -85,7 +85,7 @@ def _from_paths(one: Any, layout: Layout) -> Row:
 
 def _from_pair(one: Sequence[Any]) -> Row:
     if len(one) not in (2, 3):
-        raise BadResult(f"is a list of {len(one)}, not an (id, score) pair")
+        raise BadResult(f"is a list of {len(one)}, not an (id, score) pair{_if_a_batch(one)}")
     first, second = one[0], one[1]
     score_first = not _is_number(second) or (
         isinstance(first, float) and isinstance(second, Integral)
@@ -93,12 +93,19 @@ def _from_pair(one: Sequence[Any]) -> Row:
     if _is_number(first) and score_first:
         first, second = second, first
     if not _is_number(second):
-        raise BadResult("is a pair without a score that is a number")
+        raise BadResult(f"is a pair without a score that is a number{_if_a_batch(one)}")
     row = Row(str(first)) if _is_id(first) else _from_object(first)
     row.score = _checked("score", second)
     if len(one) == 3 and isinstance(one[2], str):
         row.text = one[2]
     return _whole(row)
+
+
+def _if_a_batch(one: Sequence[Any]) -> str:
+    """What to do where the result is itself a list of results."""
+    if one and isinstance(one[0], list | tuple | Mapping):
+        return " (a function that takes many questions at once needs --batch N, or batch=N)"
+    return ""
 
 
 def _from_object(one: Any) -> Row:
