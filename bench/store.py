@@ -1,0 +1,179 @@
+"""The history: how quickly it answers and how much room it takes, beside a row for every number.
+
+The row for every number is what people write by hand: one table of (evaluation, query, metric,
+value).
+"""
+
+import dataclasses
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from calipers.api import history, measure, show
+from calipers.store.blob import digest_of
+from calipers.store.open import open_store
+from calipers.store.record import Record, new_id
+from calipers.store.save import record_of
+from calipers.store.write import write_on
+
+QUERIES, ITEMS, CORPUS = 1000, 10, 20_000
+BY_HAND = 10
+"""Evaluations in the table by hand; 22,000 rows each."""
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def rows(*, quick: bool = False) -> list[dict[str, Any]]:
+    """One row per question; sizes stand in the notes."""
+    evaluations = 300 if quick else 10_000
+    with tempfile.TemporaryDirectory() as folder:
+        place, by_hand = Path(folder) / "history.db", Path(folder) / "by_hand.db"
+        scores, record = _made(texts=False)
+        _fill(place, record, evaluations)
+        _by_hand(by_hand, scores)
+        size = f"{evaluations:,} evaluations of {QUERIES:,} queries, {len(scores.metrics)} metrics"
+        peer = f"a row per number, {BY_HAND} evaluations"
+        ours, theirs = place.stat().st_size / evaluations, by_hand.stat().st_size / BY_HAND
+        _, with_texts = _made(texts=True)
+        return [
+            _row("store: list the latest 20", size, _timed(lambda: history(store=place)), peer,
+                 _timed(lambda: _list_by_hand(by_hand))),
+            _row("store: one evaluation again", size,
+                 _timed(lambda: show("@nightly", store=place)), peer,
+                 _timed(lambda: _read_by_hand(by_hand)),
+                 f"{ours / 1000:,.0f} kB per evaluation with ids of results, {theirs / 1000:,.0f} "
+                 f"kB by hand without; of that scores {_kilobytes(record, 'scores')}, results "
+                 f"{_kilobytes(record, 'results')}; 10,000 chunks of 800 characters would add "
+                 f"{_kilobytes(with_texts, 'texts')}"),
+            _row("store: calipers history, from cold", size, _command("history", place)),
+            _row("store: calipers show, from cold", size, _command("show @nightly", place)),
+        ]  # fmt: skip
+
+
+def _row(
+    name: str, given: str, ours: float, peer: str = "", theirs: float | None = None, note: str = ""
+) -> dict[str, Any]:
+    return {
+        "row": name, "input": given, "peer": peer, "ours_seconds": ours, "peer_seconds": theirs,
+        "ratio": None if theirs is None else theirs / ours, "note": note,
+    }  # fmt: skip
+
+
+def _kilobytes(record: Record, kind: str) -> str:
+    return f"{len(record.contents[kind][1]) / 1000:,.0f} kB"
+
+
+def _made(*, texts: bool) -> tuple[Any, Record]:
+    """An evaluation as one meets it: one to four targets a query, some of them found."""
+    chosen = random.Random(3)
+    words = ["".join(chosen.choices("etaoinshrdlu", k=chosen.randint(2, 9))) for _ in range(4000)]
+    chunks = {}
+    if texts:
+        chunks = {n: " ".join(chosen.choices(words, k=150))[:800] for n in range(CORPUS)}
+    records = []
+    for number in range(QUERIES):
+        targets = chosen.sample(range(CORPUS), chosen.randint(1, 4))
+        found = [one for one in targets if chosen.random() < 0.7]
+        others = chosen.sample(range(CORPUS), ITEMS - len(found))
+        items = found + others
+        items.sort(key=lambda one: chosen.random() - 0.3 * (one in targets))
+        records.append(
+            {
+                "id": f"q{number}",
+                "query": " ".join(chosen.choices(words, k=9)),
+                "retrieved": [
+                    {"id": f"chunk-{n:06d}", "score": chosen.random()}
+                    | ({"text": chunks[n]} if texts else {})
+                    for n in items
+                ],
+                "ground_truth": {f"chunk-{n:06d}": 1 for n in targets},
+                "tags": {"type": chosen.choice(("factual", "how-to", "multi-hop"))},
+            }
+        )
+    prepared, scores = measure(records)
+    kept = record_of(scores, "nightly", ground_truth=prepared.ground_truth, run=prepared.run)
+    return scores, kept
+
+
+def _fill(place: Path, record: Record, evaluations: int) -> None:
+    """So many evaluations, each with scores and results of its own.
+
+    Making each anew would take an hour; instead some bytes behind their end tell them apart, so
+    that nothing is kept once that would be kept many times. The latest is as it was made.
+    """
+    store = open_store(place, create=True)
+    with store.writing() as connection:
+        for number in range(evaluations):
+            saved = START + timedelta(hours=number)
+            row = {**record.row, "saved": saved.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+            contents = dict(record.contents)
+            if number < evaluations - 1:
+                for kind in ("scores", "results"):
+                    content = record.contents[kind][1] + os.urandom(16)
+                    contents[kind] = (digest_of(content), content)
+            write_on(
+                connection, dataclasses.replace(record, id=new_id(), row=row, contents=contents)
+            )
+
+
+def _by_hand(path: Path, scores: Any) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "CREATE TABLE score (evaluation INTEGER, query TEXT, metric TEXT, value REAL,"
+        " PRIMARY KEY (evaluation, query, metric))"
+    )
+    names = [metric.name for metric in scores.metrics]
+    for number in range(BY_HAND):
+        connection.executemany(
+            "INSERT INTO score VALUES (?, ?, ?, ?)",
+            (
+                (number, query, name, value)
+                for query, values in zip(scores.queries["query"], scores.values, strict=True)
+                for name, value in zip(names, values.tolist(), strict=True)
+            ),
+        )
+    connection.commit()
+    connection.close()
+
+
+def _read_by_hand(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    found = connection.execute("SELECT * FROM score WHERE evaluation = 5").fetchall()
+    connection.close()
+    return len(found)
+
+
+def _list_by_hand(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    found = connection.execute(
+        "SELECT evaluation, metric, avg(value) FROM score GROUP BY evaluation, metric"
+    ).fetchall()
+    connection.close()
+    return len(found)
+
+
+def _timed(work: Callable[[], object], times: int = 3) -> float:
+    """The best of some, the first of which warms up."""
+    best = float("inf")
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def _command(arguments: str, place: Path) -> float:
+    command = [sys.executable, "-c", "from calipers.cli import main; main()", *arguments.split(),
+               "--store", str(place)]  # fmt: skip
+
+    def run() -> None:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    return _timed(run, 2)
