@@ -81,3 +81,17 @@ def test_an_empty_run_has_an_empty_table() -> None:
     assert empty.frame.columns[:3] == ["query", "rank", "item"]
     scores = calipers.evaluate(ground_truth={"q": ["a"]}, run=empty, metrics="mrr")
     assert (scores["mrr"].mean, scores.audit.missing) == (0.0, 1)
+
+
+def test_a_prompt_shows_what_is_known_without_reading() -> None:
+    def never() -> None:
+        raise AssertionError("read")
+
+    queries = pl.DataFrame({"query": ["q1", "q2"]})
+    stages = {"candidates\x1b": Run(never)}
+    run = Run(never, "score", queries=queries, name="run\x1b.txt", stages=stages)
+    assert repr(run) == r"<Run: 'run\x1b.txt'; 2 queries; by score; stages 'candidates\x1b'>"
+    assert repr(stages["candidates\x1b"]) == "<Run: as listed>"
+    live = calipers.retrieve(lambda query, k: ["a"], ["Who?"], k=1)
+    assert repr(live).startswith("<LiveRun: ")
+    assert "; 1 query; as listed" in repr(live)

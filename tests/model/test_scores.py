@@ -106,3 +106,16 @@ def test_json_and_the_page_speak_of_the_command(tmp_path: Path) -> None:
 def test_an_interval_needs_two_queries(n: int) -> None:
     interval = calipers.evaluate(RECORDS[:n], metrics="mrr")["mrr"].interval
     assert (interval is None) == (n == 1)
+
+
+def test_a_prompt_shows_the_means_in_one_line():
+    scores = calipers.evaluate(RECORDS, metrics="recall@1,first_rank", weights={"recall@1": 1})
+    assert repr(scores) == "<Scores of 2 queries: score 0.500, recall@1 0.500, first_rank 1.000>"
+    nothing = calipers.evaluate(
+        [{"query": "q", "retrieved": ["a"], "ground_truth": {"a": 0}}], metrics="mrr"
+    )
+    assert repr(nothing) == "<Scores of 1 query: mrr undefined>"
+    many = calipers.evaluate(RECORDS)
+    shown = many.values.shape[1]
+    assert repr(many).endswith(f", … ({shown} in all)>")
+    assert f"hit_rate@1 {many['hit_rate@1'].mean:.3f}," in repr(many)

@@ -30,7 +30,7 @@ SHALLOWEST = 10
 _record = msgspec.json.Decoder(Record).decode
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LiveRun(Run):
     """A run that was just made, with the report of how it went."""
 

@@ -33,7 +33,7 @@ def natural_order(columns: Iterable[str]) -> Order:
 Scan = Callable[[], Iterator[pl.DataFrame]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The results of one retriever, read in batches so that a large file never is in memory.
 
@@ -75,6 +75,17 @@ class Run:
         if order is None:
             order = natural_order(frame.columns)
         return cls(lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}))
+
+    def __repr__(self) -> str:
+        """What is known without reading anything."""
+        about = [] if self.name is None else [repr(self.name)]
+        if self.queries is not None:
+            n = self.queries.height
+            about.append(f"{n:,} {'query' if n == 1 else 'queries'}")
+        about.append("as listed" if self.order == "listed" else f"by {self.order}")
+        if self.stages:
+            about.append(f"stages {', '.join(map(repr, self.stages))}")
+        return f"<{type(self).__name__}: {'; '.join(about)}>"
 
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order."""

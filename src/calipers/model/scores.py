@@ -18,6 +18,8 @@ from calipers.suggest import did_you_mean
 
 SCHEMA = 1
 """The number of the documented form of ``to_dict``."""
+SHOWN = 12
+"""Metrics that a prompt shows."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class MetricFacts:
     """The formula in words."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """The result of an evaluation. It explains itself.
 
@@ -53,7 +55,7 @@ class Scores:
     fingerprints: Mapping[str, str]
     """Of the ground truth, the run and the settings."""
     settings: Mapping[str, Any]
-    summarise: Callable[["Scores"], tuple[Summary, ...]] = field(repr=False)
+    summarise: Callable[["Scores"], tuple[Summary, ...]]
     weights: Mapping[str, float] = field(default_factory=dict)
     """The metrics that make the combined score, with their weights; empty: no such score."""
 
@@ -75,6 +77,16 @@ class Scores:
 
     def __len__(self) -> int:
         return self.queries.height
+
+    def __repr__(self) -> str:
+        """The means in one line, for a prompt; the intervals take too long to be made here."""
+        values = {metric.name: self.values[:, i] for i, metric in enumerate(self.metrics)}
+        if self.weights:
+            values = {"score": self.combined, **values}
+        means = [f"{name} {_mean(one)}" for name, one in list(values.items())[:SHOWN]]
+        more = f", … ({len(values)} in all)" if len(values) > SHOWN else ""
+        queries = "query" if len(self) == 1 else "queries"
+        return f"<Scores of {len(self):,} {queries}: {', '.join(means)}{more}>"
 
     def _repr_html_(self) -> str:
         drawn: str = draw("html", self)
@@ -134,3 +146,8 @@ class Scores:
             scores = {name: row.pop(name) for name in names}
             rows.append({**row, "tags": tags, "scores": scores})
         return rows
+
+
+def _mean(values: Floats) -> str:
+    defined = values[~np.isnan(values)]
+    return f"{defined.mean():.3f}" if defined.size else "undefined"
