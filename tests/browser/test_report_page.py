@@ -29,6 +29,11 @@ def hostile(tmp_path_factory):
     return path
 
 
+def counts(page, words):
+    """Wait until the line above the table says this."""
+    page.locator("#count", has_text=words).wait_for()
+
+
 def test_it_opens_from_disk_without_a_word_or_a_request(one, two, visit):
     for path in (one, two):
         seen = visit(path)
@@ -55,20 +60,18 @@ def test_columns_sort_both_ways(one, visit):
 
 def test_filters_narrow_the_table(one, visit):
     page = visit(one).page
-    count = page.locator("#count")
-    assert count.inner_text() == "120 queries"
+    assert page.locator("#count").inner_text() == "120 queries"
     page.locator("#f-text").fill("number 11")
-    page.wait_for_function("document.getElementById('count').textContent.includes(' of ')")
-    assert count.inner_text() == "11 of 120 queries"  # 11, and 110 to 119
+    counts(page, "11 of 120 queries")  # 11, and 110 to 119
     page.locator("#f-text").fill("")
     page.locator("select[data-tag=type]").select_option("odd")
-    page.wait_for_function("document.getElementById('count').textContent.startsWith('60 ')")
+    counts(page, "60 of")
     page.locator("#f-failures").check()
-    page.wait_for_function("document.getElementById('count').textContent.startsWith('20 ')")
+    counts(page, "20 of")
     page.locator("#f-failures").uncheck()
     page.locator("#f-metric").select_option("recall@10")
     page.locator("#f-below").fill("0.6")
-    page.wait_for_function("document.getElementById('count').textContent.startsWith('40 ')")
+    counts(page, "40 of")
 
 
 def test_pages_turn(one, visit):
@@ -121,7 +124,7 @@ def test_two_systems_stand_side_by_side(two, visit):
     assert boxes[0]["x"] < boxes[1]["x"]
     assert "rank" in move.inner_text()
     page.locator("#f-outcome").select_option("differ")
-    page.wait_for_function("document.getElementById('count').textContent.includes(' of ')")
+    counts(page, " of ")
     assert seen.is_calm()
 
 

@@ -178,7 +178,7 @@ def _slices(head: Scores, prepared: Prepared, by: Iterable[str] | None, k: int) 
 def _run_of(value: Any) -> Any:
     """A system that has rankings; a result that was measured before has none to show."""
     is_file = isinstance(value, str | PathLike)
-    if isinstance(value, Scores) or (is_file and is_result(Path(value))):
+    if isinstance(value, Scores) or (is_file and Path(value).is_file() and is_result(Path(value))):
         raise InvalidInput(
             f"{value if is_file else 'One of the systems'} is a result that was measured before, "
             "without its rankings; a report shows rankings, so give the run itself."
