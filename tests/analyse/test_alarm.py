@@ -109,6 +109,12 @@ def test_a_slice_that_fell_is_seen_where_the_mean_hides_it():
     assert found == {None: "not shown", "type=a": "worse", "type=b": "better"}
 
 
+def test_the_mean_of_many_equal_values_is_no_change():
+    ranks = [1, 3, 6, 7, 9, 10] * 3
+    found = checks(watched(records(ranks)), *(watched(records(ranks)) for _ in range(7)))
+    assert {(c.change.better, c.change.worse, c.change.same) for c in found} == {(0, 0, 18)}
+
+
 def test_too_few_queries_are_not_tested():
     found = checks(watched(records([1, None, None])), watched(records([1] * 3)))
     assert {check.status for check in found} == {"untested"}

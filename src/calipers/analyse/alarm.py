@@ -24,6 +24,8 @@ from calipers.model.gate import Change, WorstQuery
 from calipers.model.scores import Scores
 
 WORST = 5
+ROUNDING = 1e-12
+"""The mean of several evaluations differs by less than this from what it is on paper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +121,7 @@ def check_all(
     columns = []
     for one, metric, (_, chosen) in cells:
         difference = latest.scores.of(metric) - before[one.reference.against, metric]
+        difference[np.abs(difference) < ROUNDING] = 0.0
         columns.append(np.where(chosen, difference, np.nan))
     table = np.column_stack(columns)
     results = paired_results(table, 1.0 - alpha, resamples, seed)
