@@ -74,3 +74,20 @@ def test_many_names_are_cut() -> None:
 def test_nothing_is_said_about_results_without_a_target_where_every_one_holds_one():
     record = {"query": "q", "retrieved": [{"text": "a long lock"}], "ground_truth": ["long lock"]}
     assert not [line for line in notes(calipers.evaluate([record])) if "0%" in line]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"like": "trec_eval"}, "missing=exclude, unanswerable=zero"),
+        ({"like": "trec_eval-c"}, "unanswerable=zero"),
+        ({"errors": "exclude", "ties": "error"}, "errors=exclude, ties=error"),
+    ],
+)
+def test_policies_that_were_chosen_are_named_also_where_nothing_came_under_them(given, words):
+    data: dict[str, Any] = {"ground_truth": {"q": {"a": 1}}, "run": {"q": {"a": 1.0}}}
+    assert f"Policies other than the usual ones: {words}." in notes(
+        calipers.evaluate(**data, **given)
+    )
+    # The custom of the run's format decides among equal scores; nobody has chosen it.
+    assert not [line for line in notes(calipers.evaluate(**data)) if "Policies" in line]

@@ -1,5 +1,6 @@
 """What was counted and which policies applied, in plain words."""
 
+from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 from calipers.present.plain import printable
 
@@ -57,8 +58,20 @@ def notes(scores: Scores) -> list[str]:
         rate = f"{audit.unjudged_rate:.0%}"
         lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as wrong.")
     lines += [printable(note) for note in scores.settings.get("notes", ())]
+    lines += _chosen_policies(policy)
     lines.append(_about_intervals(scores))
     return lines
+
+
+def _chosen_policies(policy: Policy) -> list[str]:
+    """The policies that are not the usual ones, also where no query came under them."""
+    usual = Policy().to_dict()
+    chosen = [
+        f"{name}={value}"
+        for name, value in policy.to_dict().items()
+        if value != usual[name] and (name != "ties" or value == "error")
+    ]
+    return [f"Policies other than the usual ones: {', '.join(chosen)}."] if chosen else []
 
 
 def _unjudged(scores: Scores) -> str:
