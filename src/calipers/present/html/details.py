@@ -51,7 +51,7 @@ class Details:
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
         if row["item"] is not None or row["document"] is not None:
-            found["name"] = clean((row["item"] or row["document"])[:NAME])
+            found["name"] = clean(_name(row))
         if row["document"] is not None and row["item"] is not None:
             found["document"] = clean(row["document"][:NAME])
         if row["score"] is not None:
@@ -81,6 +81,14 @@ def expected(row: dict[str, Any]) -> str:
     if row["quote"] is not None:
         return f"“{clean(_shortened(row['quote'], 300))}”"
     return f"{clean(str(row['document'])[:NAME])}, characters {row['start']} to {row['end']}"
+
+
+def _name(row: dict[str, Any]) -> str:
+    """The id of a result, or where it stands in its document."""
+    if row["item"] is not None:
+        return str(row["item"])[:NAME]
+    document = str(row["document"])[:NAME]
+    return document if row["start"] is None else f"{document}, {row['start']}–{row['end']}"
 
 
 def _missed(row: dict[str, Any]) -> dict[str, str]:

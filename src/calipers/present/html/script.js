@@ -189,7 +189,7 @@
     return box;
   };
 
-  const identity = (one) => one.name ?? (one.text ? one.text.parts.join("") : null);
+  const identity = (one) => `${one.name ?? ""}\n${one.text && !one.name ? one.text.parts.join("") : ""}`;
 
   const drawDetail = (at) => {
     const found = data.details[at];

@@ -1,0 +1,47 @@
+"""What a row opens to."""
+
+from calipers.model.misses import REASONS
+from calipers.present.html.details import Details
+from tests.reports import records, report_of
+
+TEXT = "The GIL is a lock. It serves threads."
+
+
+def details(record):
+    return Details(report_of([{"query": "q", **record}]).systems[0]).of("q")
+
+
+def test_a_span_is_marked_where_it_stands_in_the_chunk():
+    place = {"document": "d", "start": 100, "end": 100 + len(TEXT)}
+    found = details(
+        {"ground_truth": [{"document": "d", "start": 108, "end": 117}],
+         "retrieved": [{**place, "text": TEXT}]}
+    )  # fmt: skip
+    assert found["results"][0]["name"] == f"d, 100–{100 + len(TEXT)}"
+    assert found["results"][0]["text"]["parts"] == ["The GIL ", "is a lock", TEXT[17:]]
+
+
+def test_what_was_missed_has_its_reason_and_what_to_do():
+    found = Details(report_of(records()).systems[0]).of("q1")
+    (missed,) = found["missed"]
+    assert missed["expected"] == "nowhere"
+    reason = next(one for one in REASONS if one.name == "not_returned")
+    assert (missed["reason"], missed["remedy"]) == (reason.means, reason.remedy)
+
+
+def test_grades_scores_and_documents_are_kept():
+    first = {"id": "a", "document": "d", "score": 0.123456789}
+    given = {"ground_truth": {"a": 3, "b": 0}, "retrieved": [first, {"id": "b"}, {"id": "a"}]}
+    found = details(given)["results"]
+    assert found[0] == {"rank": 1, "state": "relevant", "name": "a", "document": "d",
+                        "score": 0.12346, "grade": 3.0}  # fmt: skip
+    assert [one["state"] for one in found] == ["relevant", "not relevant", "repeated"]
+
+
+def test_all_of_a_query_is_there_for_the_file_beside_the_page():
+    text = "x" * 5000
+    made = [{"query": "q", "ground_truth": ["a", "b"], "retrieved": [{"id": "a", "text": text}]}]
+    whole = Details(report_of(made).systems[0]).whole("q")
+    assert whole["retrieved"][0]["text"] == text
+    assert whole["missed"] == [{"item": "b", "reason": "not_returned"}]
+    assert Details(report_of(made).systems[0]).of("unknown") == {"results": [], "missed": []}
