@@ -235,6 +235,22 @@ def test_no_id_in_common_shows_three_of_each_side(tmp_path: Path) -> None:
     assert "the run has 'r1', 'r2', 'r3'; the ground truth has 't1', 't2', 't3'." in sentence
 
 
+@pytest.mark.parametrize("kind", ["mapping", "trec"])
+def test_a_retriever_that_finds_nothing_scores_0_where_its_ids_are_right(
+    kind: str, tmp_path: Path
+) -> None:
+    truth, run = {"q": ["a"], "r": ["b"]}, {"q": ["x", "b"], "r": ["a"]}
+    given: Any = run
+    if kind == "trec":
+        lines = [f"{q} Q0 {item} 1 1 t\n" for q, items in run.items() for item in items]
+        given = tmp_path / "run.txt"
+        given.write_text("".join(lines))
+    scores = calipers.evaluate(ground_truth=truth, run=given, metrics="recall@10")
+    assert scores["recall@10"].mean == 0.0
+    with pytest.raises(NoCommonIds):
+        calipers.evaluate(ground_truth=truth, run={"q": ["x"], "r": ["y"]})
+
+
 def test_no_query_in_common() -> None:
     with pytest.raises(NoCommonIds, match=r"no query id in common.*'1'.*'q1'"):
         calipers.evaluate(ground_truth={"q1": ["a"]}, run={"1": ["a"]})

@@ -63,7 +63,7 @@ def _match(
         tied_targets=target[edges["tied"].to_numpy()],
         copies=(_ints(copies["target"]), _ints(copies["rank"])),
     )
-    check_common_ids(ground_truth, tally, n_edges=target.size)
+    check_common_ids(ground_truth, run, tally, n_edges=target.size)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 

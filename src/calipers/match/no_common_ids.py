@@ -4,11 +4,16 @@ import re
 
 from calipers.errors import NoCommonIds
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
 from calipers.model.tally import EXAMPLES, Tally
 
 
-def check_common_ids(ground_truth: GroundTruth, tally: Tally, n_edges: int) -> None:
-    """Refuse to score 0 everywhere when no id of the run is one of the ground truth."""
+def check_common_ids(ground_truth: GroundTruth, run: Run, tally: Tally, n_edges: int) -> None:
+    """Refuse to score 0 everywhere when no id of the run is one of the ground truth.
+
+    Items that are targets of other queries are ids in common: then the ids are right, and the
+    retriever found nothing.
+    """
     if n_edges or not ground_truth.targets.height or not tally.sample_items:
         return
     if not tally.retrieved.any():
@@ -18,7 +23,11 @@ def check_common_ids(ground_truth: GroundTruth, tally: Tally, n_edges: int) -> N
             _sentence("query id", list(tally.sample_queries), theirs, _likely_for_queries(
                 list(tally.sample_queries), theirs, texts))
         )  # fmt: skip
-    theirs = ground_truth.targets["item"].drop_nulls().head(EXAMPLES).to_list()
+    targets = ground_truth.targets["item"].drop_nulls()
+    # Read once more, but only here, where nothing was found at all.
+    if any(batch["item"].is_in(targets.implode()).any() for batch in run.scan()):
+        return
+    theirs = targets.head(EXAMPLES).to_list()
     ours = list(tally.sample_items)
     raise NoCommonIds(_sentence("item id", ours, theirs, likely_reason(ours, theirs)))
 
