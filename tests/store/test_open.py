@@ -162,3 +162,16 @@ def test_a_server_that_is_not_there_and_passwords_that_stay_secret(server):
     for sentence in (said, wrong, missing):
         for secret in ("s3cr@t", "s3cr%40t", "wr0ng&pass", "wr0ng%26pass", "p@ss", "p%40ss"):
             assert secret not in sentence
+
+
+def test_a_user_without_permission_is_told_so(server):
+    import psycopg
+
+    place = server.new_database()
+    filled(place, [[1]])
+    with psycopg.connect(place, autocommit=True) as connection:
+        connection.execute("CREATE ROLE guest LOGIN PASSWORD 'gu3st-pass'")
+    guest = place.replace(place[place.index("//") + 2 : place.index("@127")], "guest:gu3st-pass")
+    said = refusal(guest)
+    assert "this user has no permission there" in said
+    assert "gu3st-pass" not in said

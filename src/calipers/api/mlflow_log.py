@@ -120,6 +120,8 @@ def _tags(tags: Mapping[str, str] | None) -> dict[str, str]:
 def _client(uri: str) -> tuple[Any, tuple[type[Exception], ...]]:
     # MLflow reports its use to its makers unless it is told not to before it is loaded.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    # Left alone it would try a server that does not answer for some minutes.
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     try:
         from importlib import import_module
 

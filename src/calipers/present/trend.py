@@ -142,7 +142,7 @@ def _dates(points: Sequence[Point], width: int) -> str:
     form = "%Y-%m-%d %H:%M" if times[0].date() == times[-1].date() else "%Y-%m-%d"
     first, middle, last = (f"{when:{form}}" for when in times)
     if len(points) == 1 or width < len(first) + len(last) + 2:
-        return first
+        return first[:width]
     gap = width - len(first) - len(last)
     if len(points) > 2 and gap > len(middle) + 4:
         return first + middle.center(gap) + last

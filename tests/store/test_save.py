@@ -1,0 +1,73 @@
+"""What is kept of each query's ground truth, of the corpus, and of deep rankings."""
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.api import measure
+from calipers.io.corpus import open_corpus
+from calipers.io.load import load
+from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of
+from tests.systems import tagged
+
+grades = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.5, 1, 2]), max_size=4)
+
+
+def digests(truth: dict[str, dict[str, float]]) -> dict[str, str]:
+    return dict(_judgements(load(truth, "ground_truth").ground_truth).iter_rows())
+
+
+@given(st.lists(grades, min_size=1, max_size=6), st.lists(grades, min_size=1, max_size=6))
+def test_a_digest_is_the_same_exactly_where_the_judgements_are(first, second):
+    ours, theirs = ({f"q{i}": one for i, one in enumerate(several)} for several in (first, second))
+    if not any(ours.values()) or not any(theirs.values()):
+        return
+    a, b = digests(ours), digests(theirs)
+    for query in ours.keys() & theirs.keys():
+        assert (a[query] == b[query]) == (ours[query] == theirs[query])
+
+
+def test_the_order_of_judgements_does_not_matter():
+    forth = {"q": {"a": 1.0, "b": 2.0}, "r": {"c": 1.0}}
+    back = {"r": {"c": 1.0}, "q": {"b": 2.0, "a": 1.0}}
+    assert digests(forth) == digests(back)
+
+
+@given(st.permutations(range(6)), st.integers(0, 5))
+def test_a_corpus_is_known_by_its_chunks_in_any_order(order, changed):
+    chunks = {f"c{n}": f"text {n}" for n in range(6)}
+    shuffled = {f"c{n}": chunks[f"c{n}"] for n in order}
+    other = {**chunks, f"c{changed}": "another text"}
+    prints = [corpus_fingerprint(open_corpus(one).batches()) for one in (chunks, shuffled, other)]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_results_far_down_are_not_kept():
+    run = {"q": [f"d{n}" for n in range(300)]}
+    prepared, scores = measure(ground_truth={"q": ["d5"]}, run=run, metrics="mrr")
+    kept = record_of(scores, "n", ground_truth=prepared.ground_truth, run=prepared.run)
+    from calipers.store.blob import unpack
+
+    digest, content = kept.contents["results"]
+    assert unpack(content, digest, "x")["rank"].max() == DEPTH
+    deeper = measure(ground_truth={"q": ["d5"]}, run=run, metrics="recall@200")
+    kept = record_of(deeper[1], "n", ground_truth=deeper[0].ground_truth, run=deeper[0].run)
+    digest, content = kept.contents["results"]
+    assert unpack(content, digest, "x")["rank"].max() == 200
+
+
+def test_a_tag_with_very_many_values_has_no_summaries_of_its_own():
+    few = tagged({f"t{n}": [1] for n in range(20)})
+    many = tagged({f"t{n}": [1] for n in range(21)})
+    kept = [record_of(measure(data, metrics="mrr")[1], "n").summaries for data in (few, many)]
+    assert [len(rows) for rows in kept] == [21, 1]
+
+
+def test_the_same_evaluation_is_packed_to_the_same_bytes():
+    data = tagged({"a": [1, 2], "b": [None, 4]})
+    first, second = (
+        record_of(scores, "n", ground_truth=prepared.ground_truth, run=prepared.run).contents
+        for prepared, scores in (measure(data), measure(data))
+    )
+    assert first == second
+    assert isinstance(pl.read_parquet(first["scores"][1]), pl.DataFrame)
