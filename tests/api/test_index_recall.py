@@ -92,3 +92,9 @@ def test_functions_are_timed_and_several_stand_side_by_side() -> None:
 def test_bad_input(exact: Any, approximate: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         index_recall(exact, approximate, **options)
+
+
+def test_a_prompt_shows_no_list_of_all_queries() -> None:
+    found = index_recall([[1]] * 500, [[1]] * 500, k=1)
+    assert repr(found).startswith("IndexRecall(name='index', k=1, recall=1.0,")
+    assert "per_query" not in repr(found)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ class IndexRecall:
     perfect: float
     """Share of the queries for which nothing is missing."""
     queries: int
-    per_query: tuple[float, ...]
+    per_query: tuple[float, ...] = field(repr=False)
     queries_per_second: float | None = None
     speedup: float | None = None
     """How many times faster than exact search, where both were timed."""
