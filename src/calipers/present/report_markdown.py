@@ -70,7 +70,8 @@ def _losses(system: SystemReport) -> Iterator[str]:
     )
     for reason in REASONS:
         if count := system.misses.reasons.get(reason.name):
-            yield f"| {count:,} | {for_markdown(reason.means)} | {for_markdown(reason.remedy)} |"
+            remedy = for_markdown(system.misses.remedy(reason))
+            yield f"| {count:,} | {for_markdown(reason.means)} | {remedy} |"
 
 
 def _worst(system: SystemReport) -> Iterator[str]:

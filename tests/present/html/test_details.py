@@ -22,11 +22,12 @@ def test_a_span_is_marked_where_it_stands_in_the_chunk():
 
 
 def test_what_was_missed_has_its_reason_and_what_to_do():
-    found = Details(report_of(records()).systems[0]).of("q1")
+    (system,) = report_of(records()).systems
+    found = Details(system).of("q1")
     (missed,) = found["missed"]
     assert missed["expected"] == "nowhere"
     reason = next(one for one in REASONS if one.name == "not_returned")
-    assert (missed["reason"], missed["remedy"]) == (reason.means, reason.remedy)
+    assert (missed["reason"], missed["remedy"]) == (reason.means, system.misses.remedy(reason))
 
 
 def test_grades_scores_and_documents_are_kept():

@@ -29,7 +29,7 @@ class Details:
         code = self._codes.get(query)
         return {
             "results": [self._shown(row) for row in self._rankings.get(code, ())],
-            "missed": [_missed(row) for row in self._misses.get(query, ())],
+            "missed": [self._missed(row) for row in self._misses.get(query, ())],
         }
 
     def whole(self, query: str) -> dict[str, Any]:
@@ -73,6 +73,13 @@ class Details:
                 found.append((start, min(end, len(row["text"]))))
         return [place for place in found if place[0] < place[1]]
 
+    def _missed(self, row: dict[str, Any]) -> dict[str, str]:
+        reason = _REASON[row["reason"]]
+        misses = self._system.misses
+        remedy = reason.remedy if misses is None else misses.remedy(reason)
+        place = f" (rank {row['rank']})" if row["rank"] is not None else ""
+        return {"expected": expected(row), "reason": reason.means + place, "remedy": remedy}
+
 
 def expected(row: dict[str, Any]) -> str:
     """A piece of ground truth in words."""
@@ -89,12 +96,6 @@ def _name(row: dict[str, Any]) -> str:
         return str(row["item"])[:NAME]
     document = str(row["document"])[:NAME]
     return document if row["start"] is None else f"{document}, {row['start']}–{row['end']}"
-
-
-def _missed(row: dict[str, Any]) -> dict[str, str]:
-    reason = _REASON[row["reason"]]
-    place = f" (rank {row['rank']})" if row["rank"] is not None else ""
-    return {"expected": expected(row), "reason": reason.means + place, "remedy": reason.remedy}
 
 
 def _shortened(text: str, longest: int) -> str:
