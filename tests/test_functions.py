@@ -222,7 +222,7 @@ def test_k_must_be_a_whole_number_above_0(function, k) -> None:
 
 def test_k_may_be_left_out_only_where_it_means_the_whole_ranking() -> None:
     with pytest.raises(InvalidInput, match="k is not a whole number above 0: found None"):
-        recall_at_k(["a"], ["a"], None)  # type: ignore[arg-type]
+        recall_at_k(["a"], ["a"], None)
     assert reciprocal_rank(["x", "a"], ["a"], None) == 0.5
 
 

@@ -12,7 +12,7 @@ from calipers.io.spelling import check_spelling
 GOOD = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a"]}
 
 
-def renamed(old: str, new: str) -> dict:
+def renamed(old: str, new: str) -> dict[str, object]:
     return {new if key == old else key: value for key, value in GOOD.items()}
 
 
