@@ -42,8 +42,8 @@ def test_eight_processes_that_save_fifty_each_leave_four_hundred(place, kept):
 def test_fifty_that_are_killed_leave_whole_evaluations_or_none(place, kept):
     found = run("killed", place, kept, 50)
     assert (found["halves"], found["broken"]) == (0, 0)
-    # Some were killed after a save and some before one, or nothing was tried.
-    assert 0 < found["grown"] < 50
+    # Some were killed after a save, or nothing was tried; half of the moments lie within one.
+    assert found["grown"] > 0
     store = open_store(place)
     assert count(store) == found["evaluations"]
     assert list(problems(store)) == []
