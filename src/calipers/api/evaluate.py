@@ -1,6 +1,7 @@
 """Score a run against a ground truth."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -106,15 +107,19 @@ def score(
         str(metric.with_rel(prepared.rel)): weight
         for metric, weight in _weighted(weights or {}).items()
     }
+    with ThreadPoolExecutor(1) as worker:
+        # The texts of the ground truth are hashed while its numbers are counted.
+        fingerprint = worker.submit(lambda: prepared.ground_truth.fingerprint)
+        values = frozen_array(compute(matches, metrics, policy))
     return Scores(
         metrics=tuple(_facts(metric) for metric in metrics),
-        values=frozen_array(compute(matches, metrics, policy)),
+        values=values,
         queries=_query_table(matches, prepared.rel),
         tags=prepared.ground_truth.tags,
         audit=audit,
         policy=policy,
         fingerprints={
-            "ground_truth": prepared.ground_truth.fingerprint,
+            "ground_truth": fingerprint.result(),
             "run": prepared.tally.fingerprint,
             "settings": fingerprint_settings(
                 [names, policy.to_dict(), weighted, {**settings, "notes": None}]

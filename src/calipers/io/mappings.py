@@ -123,9 +123,9 @@ def _numbers(
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         series = pl.Series(number, [_number(one) for one in values], dtype=pl.Float64)
-    bad = series.is_null() | ~series.is_finite()
-    if bad.any():
-        row = int(bad.arg_true()[0])
+    good = np.isfinite(series.to_numpy())
+    if not good.all():
+        row = int(np.argmin(good))
         raise InvalidInput(
             f"{name}[{columns['query'][row]!r}][{columns['item'][row]!r}] is "
             f"{_short(values[row])}; a {number} is a finite number."
