@@ -29,12 +29,12 @@ from calipers.cli.saving import tag_pairs
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the test.")
 @options.store_option
 @options.json_option
-@click.option("--markdown", is_flag=True, help="Print as Markdown, for a chat or an issue.")
+@options.printed_as("markdown", "Print as Markdown, for a chat or an issue.")
 def command(
     name: str,
     tags: tuple[str, ...],
     as_json: bool,
-    markdown: bool,
+    as_markdown: bool,
     **settings: Any,
 ) -> None:
     """Hold the latest evaluation called NAME against the previous and the ones before.
@@ -56,7 +56,7 @@ def command(
     else:
         from calipers.present.alarm import alarm_markdown, print_alarm
 
-        if markdown:
+        if as_markdown:
             click.echo(alarm_markdown(found), nl=False)
         else:
             print_alarm(found, console())

@@ -52,9 +52,9 @@ RESAMPLES = 2000
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @options.json_option
-@click.option("--csv", "form", flag_value="csv", help="Print the table as CSV.")
-@click.option("--markdown", "form", flag_value="markdown", help="Print the table as Markdown.")
-@click.option("--latex", "form", flag_value="latex", help="Print the table as LaTeX.")
+@options.printed_as("csv", "Print the table as CSV.")
+@options.printed_as("markdown", "Print the table as Markdown.")
+@options.printed_as("latex", "Print the table as LaTeX.")
 def command(
     systems: tuple[str, ...],
     metrics: str | None,
@@ -65,7 +65,9 @@ def command(
     per_query: str | None,
     html: str | None,
     as_json: bool,
-    form: str | None,
+    as_csv: bool,
+    as_markdown: bool,
+    as_latex: bool,
     **settings: Any,
 ) -> None:
     """Compare two or more retrievers on the same queries.
@@ -82,6 +84,8 @@ def command(
     from calipers import api
     from calipers.io.write import check_place, check_writable, write_table
 
+    asked = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
+    form = next((name for name, given in asked.items() if given), None)
     if per_query:
         check_writable(per_query)
     if html:

@@ -44,11 +44,8 @@ from calipers.errors import InvalidInput
 )  # fmt: skip
 @save_options
 @options.json_option
-@click.option(
-    "--csv",
-    "as_csv",
-    is_flag=True,
-    help="Print the summary (with --by: the slices, with --bounds: those) as CSV.",
+@options.printed_as(
+    "csv", "Print the summary (with --by: the slices, with --bounds: those) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 @click.option(

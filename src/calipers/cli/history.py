@@ -20,7 +20,7 @@ from calipers.cli.saving import tag_pairs
 )
 @options.store_option
 @options.json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
+@options.printed_as("csv", "Print the list as CSV.")
 def command(
     name: str | None,
     tags: tuple[str, ...],

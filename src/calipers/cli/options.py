@@ -123,11 +123,26 @@ def policy_options(function: F) -> F:
 POLICY_NAMES = ("missing", "unanswerable", "duplicates", "unknown", "errors", "ties")
 
 
+def printed_as(form: str, what: str) -> Callable[[F], F]:
+    """A flag such as --csv that prints the result in another form; only one may be given."""
+    return click.option(f"--{form}", f"as_{form}", is_flag=True, callback=_only_form, help=what)
+
+
 def json_option(function: F) -> F:
     """--json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")(
-        function
-    )
+    return printed_as("json", "Print the whole result as JSON.")(function)
+
+
+def _only_form(context: click.Context, option: click.Parameter, given: bool) -> bool:
+    if given:
+        here = option.opts[0]
+        before = context.meta.setdefault("calipers.printed_as", here)
+        if before != here:
+            raise InvalidInput(
+                f"Both {before} and {here} are given; a result is printed in one form, so leave "
+                "one out."
+            )
+    return given
 
 
 def model_options(function: F) -> F:

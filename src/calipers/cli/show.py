@@ -14,7 +14,7 @@ from calipers.cli.output import console, print_json
 )  # fmt: skip
 @options.store_option
 @options.json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print the summary as CSV.")
+@options.printed_as("csv", "Print the summary as CSV.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 def command(
     reference: str,

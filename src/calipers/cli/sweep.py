@@ -22,7 +22,7 @@ from calipers.cli.progress import reading
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
 @options.json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print every k as CSV.")
+@options.printed_as("csv", "Print every k as CSV.")
 def command(
     data: str | None,
     ground_truth: str | None,

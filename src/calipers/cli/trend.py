@@ -26,7 +26,7 @@ from calipers.cli.saving import tag_pairs
 )
 @options.store_option
 @options.json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print the points as CSV.")
+@options.printed_as("csv", "Print the points as CSV.")
 def command(
     name: str,
     tags: tuple[str, ...],
