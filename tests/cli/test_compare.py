@@ -32,6 +32,7 @@ def test_many_systems_in_one_table(folder):
     assert printed.code == 0
     assert "old (baseline)" in printed.out
     assert "third" in printed.out
+    assert all(line == line.rstrip() for line in printed.out.splitlines())
     assert "cannot be seen" in " ".join(printed.out.split())
 
 

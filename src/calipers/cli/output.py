@@ -1,22 +1,35 @@
 """Where results go: the terminal, standard output as data, or a file."""
 
+import re
 import sys
 from typing import Any
 
 import click
 
+_TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 
-def console(*, quiet: bool = False) -> Any:
+
+def console() -> Any:
     """A rich console on standard output; colour only on a terminal."""
     from rich.console import Console
 
     class PipedConsole(Console):
+        def print(self, *objects: Any, **options: Any) -> None:
+            if self.is_terminal:
+                super().print(*objects, **options)
+                return
+            # rich fills the lines of a table with blanks, which show in files and differences.
+            with self.capture() as printed:
+                super().print(*objects, **options)
+            self.file.write(_TRAILING_BLANKS.sub("", printed.get()))
+            self.file.flush()
+
         def on_broken_pipe(self) -> None:
             # rich would leave with 1, which here means that a gate failed.
             raise BrokenPipeError
 
     # Without emoji: a name such as "machine:m:" is a name, not a picture.
-    return PipedConsole(quiet=quiet, highlight=False, soft_wrap=False, emoji=False)
+    return PipedConsole(highlight=False, soft_wrap=False, emoji=False)
 
 
 def print_json(value: Any) -> None:
