@@ -32,17 +32,19 @@ def input_options(function: F) -> F:
 
 def measure_options(function: F) -> F:
     """Which metrics, at which cut-offs, under which policies."""
+    return measured_by(
+        "Metrics, such as recall@10,ndcg@5,mrr (`calipers metrics` lists them).",
+        "Cut-offs for metrics written without one, such as 1,5,10.",
+    )(function)
+
+
+def measured_by(metrics: str, cutoffs: str) -> Callable[[F], F]:
+    """The same options, where a command means something else by -m and -k."""
     return apply(
-        click.option(
-            "--metrics", "-m", metavar="LIST",
-            help="Metrics, such as recall@10,ndcg@5,mrr (`calipers metrics` lists them).",
-        ),
-        click.option(
-            "-k", "cutoffs", metavar="LIST",
-            help="Cut-offs for metrics written without one, such as 1,5,10.",
-        ),
+        click.option("--metrics", "-m", metavar="LIST", help=metrics),
+        click.option("-k", "cutoffs", metavar="LIST", help=cutoffs),
         matching_options,
-    )(function)  # fmt: skip
+    )
 
 
 def matching_options(function: F) -> F:

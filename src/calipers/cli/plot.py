@@ -18,7 +18,12 @@ from calipers.cli.progress import reading
     help="Of one retriever: over-k, precision-recall, waterfall, slices; of several: differences, "
     "head-to-head. [default: over-k, or differences]",
 )  # fmt: skip
-@options.measure_options
+@options.measured_by(
+    "Metrics: without a cut-off for the charts over k, such as recall,ndcg; else also recall@10 "
+    "(`calipers metrics` lists them).",
+    "Over k: which k to draw. Waterfall: how many results count. Else: cut-offs for metrics "
+    "written without one.",
+)
 @click.option(
     "--by", multiple=True, metavar="TAG",
     help="The tags of slices; may be given several times. [default: all]",

@@ -11,7 +11,10 @@ from calipers.cli.progress import reading
 
 @click.command("sweep")
 @options.input_options
-@options.measure_options
+@options.measured_by(
+    "Metrics without a cut-off, such as recall,ndcg,mrr (`calipers metrics` lists them).",
+    "Which k to look at, such as 1,5,10. [default: every one up to 100, then some]",
+)
 @click.option("--tokens", type=int, metavar="N", help="The tokens that one query may use.")
 @click.option("--price", type=float, metavar="PRICE", help="Of a million tokens.")
 @click.option(
@@ -36,7 +39,7 @@ def command(
     """Measure at every k, and find the k to use.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run.
-    Metrics are named without a cut-off; -k names the k to look at (default: all).
+    Metrics are named without a cut-off, as they are measured at every k.
 
     \b
     Examples:
