@@ -175,6 +175,47 @@ def test_candidates_and_exact_search_from_runs_of_their_own():
     assert found.table["exact_rank"].to_list() == [2, 1]
 
 
+def test_a_query_without_recorded_candidates_is_not_the_rerankers_loss():
+    records = [
+        {"query": "with", "retrieved": ["x"], "ground_truth": ["a", "b"],
+         "stages": {"candidates": ["x", "a"]}},
+        {"query": "without", "retrieved": ["x"], "ground_truth": ["a"]},
+        {"query": "empty", "retrieved": [], "ground_truth": ["a"]},
+        SAFE,
+    ]  # fmt: skip
+    found = misses(records, k=1)
+    assert found.table.select("query", "reason", "lost_at").rows() == [
+        ("with", "lost_by_reranker", "reranker"),
+        ("with", "never_a_candidate", "candidates"),
+        ("without", "not_returned", "list"),
+        ("empty", "nothing_returned", "answer"),
+    ]
+    assert [(step.name, step.means, step.lost) for step in found.waterfall] == [
+        ("answer", "the retriever answered", 1),
+        ("candidates", "among the candidates", 1),
+        ("reranker", "returned by the reranker", 1),
+        ("list", "returned (no candidates recorded)", 1),
+        ("k", "in the first 1", 0),
+    ]
+    assert (
+        "The stage 'candidates' is not recorded for 2 of 3 answered queries, so a reranker cannot "
+        "be named as the cause of what they miss."
+    ) in found.notes
+    reason = next(one for one in found.to_dict()["reasons"] if one["name"] == "not_returned")
+    assert reason["remedy"] == "give the candidates of these queries too, to learn why"
+
+
+def test_candidates_of_all_answered_queries_leave_no_step_for_the_others():
+    records = [
+        {"query": "q", "retrieved": ["x"], "ground_truth": ["a", "x"],
+         "stages": {"candidates": ["x", "a"]}},
+        {"query": "failed", "retrieved": [], "ground_truth": ["a"], "error": "timeout"},
+    ]  # fmt: skip
+    found = misses(records, k=1)
+    assert [step.name for step in found.waterfall] == ["answer", "candidates", "reranker", "k"]
+    assert not any("not recorded" in note for note in found.notes)
+
+
 def test_candidates_of_another_corpus_are_refused():
     with pytest.raises(NoCommonIds):
         misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, candidates={"q": ["zzz"]})

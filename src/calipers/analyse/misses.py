@@ -56,6 +56,15 @@ class Facts:
         return self.stage_rank[stage] < NEVER
 
     @property
+    def silent(self) -> Bools:
+        """The targets of queries that the retriever did not answer."""
+        return self.status[FAILED] | self.status[EMPTY] | self.status[MISSING]
+
+    def unrecorded(self, stage: str) -> Bools:
+        """The targets of answered queries for which nobody recorded the stage."""
+        return ~self.known[stage] & ~self.silent
+
+    @property
     def demoted(self) -> Bools:
         """Which targets the reranker moved from the first k candidates to below k."""
         return self.listed & ~self.found & (self.stage_rank[CANDIDATES] <= self.k)
@@ -106,24 +115,23 @@ def lost_at(facts: Facts) -> tuple[Ints, tuple[tuple[str, str], ...]]:
     before. Without meaning where found.
     """
     listed, demoted = facts.listed, facts.demoted
-    silent = facts.status[FAILED] | facts.status[EMPTY] | facts.status[MISSING]
     before_list = listed | facts.on(CANDIDATES)
     steps: list[tuple[str, str, Bools]] = []
     if facts.corpus is not None:
         steps.append(("corpus", "in the corpus", _nowhere(facts)))
         steps.append(("chunking", "whole in one chunk", _split(facts)))
-    steps.append(("answer", "the retriever answered", silent))
+    steps.append(("answer", "the retriever answered", facts.silent))
     if facts.known[EXACT].any():
         missing = facts.known[EXACT] & ~facts.on(EXACT) & ~before_list
         steps.append(("exact", "found by exact search", missing))
-    reranked = bool(facts.known[CANDIDATES].any())
-    if reranked:
-        missing = facts.known[CANDIDATES] & ~before_list
-        steps.append(("candidates", "among the candidates", missing))
-    steps.append(
-        ("reranker", "returned by the reranker", ~listed | demoted) if reranked
-        else ("list", "returned", ~listed)
-    )  # fmt: skip
+    reranked = facts.known[CANDIDATES]
+    if reranked.any():
+        steps.append(("candidates", "among the candidates", reranked & ~before_list))
+        lost = reranked & (~listed | demoted)
+        steps.append(("reranker", "returned by the reranker", lost))
+    if facts.unrecorded(CANDIDATES).any() or not reranked.any():
+        means = "returned (no candidates recorded)" if reranked.any() else "returned"
+        steps.append(("list", means, ~reranked & ~listed))
     steps.append(("k", f"in the first {facts.k}", np.ones_like(listed)))
     at = np.select([lost for _, _, lost in steps], list(range(len(steps))))
     return at.astype(np.int64), tuple((name, means) for name, means, _ in steps)

@@ -1,6 +1,6 @@
 """Explain every miss."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -270,6 +270,20 @@ def _notes(prepared: Prepared, facts: Facts, counted: np.ndarray) -> list[str]:
             "The run holds no stages (--candidates, --exact), so a reranker or an index cannot "
             "be named as the cause."
         )
+    lines += _partly_recorded(prepared.matches, facts, counted)
     if (out := int(_left_out(prepared).sum())) > 0:
         lines.append(f"{out} queries are left out by the policies in force.")
     return lines
+
+
+def _partly_recorded(matches: Matches, facts: Facts, counted: np.ndarray) -> Iterator[str]:
+    """One line for each stage that some queries have and others lack."""
+    queries = matches.target_query[counted]
+    for name, culprit in (("candidates", "a reranker"), ("exact", "an index")):
+        without = np.unique(queries[facts.unrecorded(name)[counted]]).size
+        if without and facts.known[name].any():
+            asked = np.unique(queries[~facts.silent[counted]]).size
+            yield (
+                f"The stage {name!r} is not recorded for {without} of {asked} answered queries, so "
+                f"{culprit} cannot be named as the cause of what they miss."
+            )

@@ -119,7 +119,8 @@ class Misses:
         """What to do about a reason; what was given already is not asked for again."""
         steps = {step.name for step in self.waterfall}
         lacking = [option for option, step in TELLS_MORE.items() if step not in steps]
-        if reason.name != "not_returned" or not lacking:
+        # Where some queries have candidates, it is these queries that lack them.
+        if reason.name != "not_returned" or "--candidates" not in lacking:
             return reason.remedy
         return f"give {' or '.join(lacking)} to learn why"
 
