@@ -14,7 +14,6 @@ def check(chunk, target):
 @pytest.mark.parametrize(
     "bad",
     [
-        {"document": "d", "start": 9, "end": 4},
         {"document": "d", "start": -1, "end": 4},
         {"document": "d", "start": 1},
     ],

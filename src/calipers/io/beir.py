@@ -7,7 +7,8 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.records import Id, explain_mismatch
+from calipers.io.mismatch import explain_mismatch
+from calipers.io.records import Id
 from calipers.io.sight import Sight
 from calipers.io.source import Source
 from calipers.io.tables import BEIR_QRELS, read_long

@@ -16,6 +16,7 @@ from calipers.errors import InvalidInput
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.spans import backwards
 
 CHUNK = 5_000
 
@@ -283,6 +284,8 @@ def _add_results(
                 f"A score is {one.score} at {place(number)}.{part}[{i}].score; "
                 "a score is a finite number."
             )
+        if one.start is not None and one.end is not None and one.end < one.start:
+            raise InvalidInput(backwards(f"{place(number)}.{part}[{i}]", one.start, one.end))
         columns.add(
             query=query, item=_text(one.id), score=one.score, text=one.text,
             document=_text(one.document), start=one.start, end=one.end, tokens=one.tokens,
@@ -328,21 +331,3 @@ def build(
     builder = RecordBuilder(place, kind, name, fields or {})
     builder.add_all(records)
     return builder.finish()
-
-
-def explain_mismatch(message: str, place: str, example: str = EXAMPLE) -> str:
-    """msgspec's complaint as our sentence, with the whole path."""
-    what, _, path = message.partition(" - at `$")
-    path = path.rstrip("`")
-    if "missing required field" in what:
-        field_name = what.split("`")[1]
-        return (
-            f"A required field is missing at {place}{path}: no {field_name!r}; a record is "
-            f"{example}."
-        )
-    expected = what.removeprefix("Expected ").replace("`", "")
-    wanted, _, found = expected.partition(", got ")
-    return (
-        f"A value has the wrong type at {place}{path}: found {found or what}; "
-        f"{'expected ' + wanted if found else 'see the documented format'}."
-    )

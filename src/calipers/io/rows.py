@@ -17,7 +17,8 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.json_files import RawRecords, explain_broken
-from calipers.io.records import Place, Record, explain_mismatch
+from calipers.io.mismatch import explain_mismatch
+from calipers.io.records import Place, Record
 from calipers.io.source import Source
 from calipers.io.stream import RecordStream, Unread
 

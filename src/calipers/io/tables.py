@@ -18,6 +18,7 @@ from calipers.io.stream import RecordStream
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.run import RUN_SCHEMA, Run, natural_order
+from calipers.model.spans import check_direction
 
 ALSO_CALLED: dict[str, tuple[str, ...]] = {
     "query": ("query_id", "qid", "query-id", "question", "question_id"),
@@ -171,7 +172,9 @@ def _run(table: Table, schema: pl.Schema) -> Run:
         seen = 0
         with explained(table.name, table.fault):
             for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
-                yield _cast(batch, RUN_SCHEMA, table.where, seen)
+                made = _cast(batch, RUN_SCHEMA, table.where, seen)
+                check_direction(made, table.where, seen)
+                yield made
                 seen += batch.height
 
     return Run(scan, natural_order(columns), name=table.name)

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.records import Record, explain_mismatch
+from calipers.io.mismatch import explain_mismatch
+from calipers.io.records import Record
 from calipers.io.rows import note_unread
 from calipers.io.stream import RecordStream, Unread
 

@@ -13,6 +13,7 @@ from calipers.model.arrays import Ints
 from calipers.model.fingerprint import fingerprint_rows
 from calipers.model.hashes import mixed_hashes, suspected_duplicates
 from calipers.model.ranking import query_starts
+from calipers.model.spans import check_direction
 
 TARGET_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
@@ -72,6 +73,7 @@ class GroundTruth:
             for name, dtype in TARGET_SCHEMA.items()
         )
         _check_grades(targets, where)
+        check_direction(targets, where)
         kept = _once_each(targets, where)
         if queries is None:
             first_rows = query_starts(kept["query"])
