@@ -17,7 +17,7 @@ def _sparse(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStra
     return st.fixed_dictionaries(required, optional=optional)
 
 
-SPAN = {"document": ID, "start": NUMBER, "end": NUMBER}
+SPAN = {"document": ID, "start": st.integers(0, 4), "end": st.integers(4, 9)}
 RESULT = st.one_of(
     ID,
     _sparse({"id": ID}, {"score": st.floats(-5, 5), "text": st.text(CHARACTERS), "tokens": NUMBER}),
