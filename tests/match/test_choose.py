@@ -52,13 +52,31 @@ def test_what_cannot_be_read_is_explained(text, words):
         ({"id": "a", "text": TEXT}, {"quote": "lock is held"}, "quote"),
         (SPAN, SPAN, "span(min=0.9)"),
         ({"id": "a", **SPAN}, SPAN, "span(min=0.9)"),
-        ({"id": "a"}, {"id": "a", "quote": "lock is held"}, "id"),
     ],
 )
 def test_where_one_way_is_possible_it_is_taken_without_a_word(result, target, chosen):
     found = settings(result, target)
     assert found["match"] == chosen
     assert found["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("result", "target", "chosen", "said"),
+    [
+        ({"id": "a"}, {"id": "a", "quote": TEXT}, "id", "no texts, so the quotes"),
+        ({"text": TEXT}, {"id": "a", "quote": TEXT}, "quote", "no ids, so the ids"),
+        (
+            {"id": "a"}, {"id": "a", "quote": TEXT, **SPAN}, "id",
+            "no places in documents and no texts, so the spans and quotes",
+        ),
+    ],
+)  # fmt: skip
+def test_evidence_that_the_results_cannot_be_held_against_is_said(result, target, chosen, said):
+    found = settings(result, target)
+    assert found["match"] == chosen
+    assert found["notes"] == [
+        f"Matched by {chosen}: the results have {said} of the targets are not used."
+    ]
 
 
 def test_strings_are_quotes_where_results_have_texts_alone():

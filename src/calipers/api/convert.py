@@ -161,14 +161,14 @@ class _Inputs:
             return
         reading.by_record = True
         yield from opened.portions()
-        reading.unread.update(opened.unread)
+        reading.unread.update(opened.unread + opened.unused)
 
     def _whole(self, value: Any, role: Role, reading: _Reading) -> Dataset:
         opened = self._opened(value, role, reading)
         if isinstance(opened, Dataset):
             return _only(opened, role)
         dataset = _only(opened.dataset(), role)
-        reading.unread.update(opened.unread)
+        reading.unread.update(opened.unread + opened.unused)
         return dataset
 
     def _opened(self, value: Any, role: Role, reading: _Reading) -> Dataset | RecordStream:

@@ -6,7 +6,6 @@ so that a form is written once and read from everywhere.
 """
 
 import ast
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -46,8 +45,9 @@ class RowFormat:
     """What the form calls ``retrieved`` and ``ground_truth``."""
     one_each: bool = True
     """Whether every row is one record; else rows are gathered first."""
-    left_out: Callable[[Any], tuple[str, ...]] = lambda _: ()
+    left_out: Callable[[Any], tuple[str, ...]] | None = None
     """The kept keys whose values do not reach the record of this row all the same."""
+    why_left_out: str = ""
     strict: Any = None
     """The type of a row with no field but the form's, where others are looked at by ``check``."""
     check: Callable[[Any, str], None] = lambda _row, _place: None
@@ -75,7 +75,7 @@ def each(convert: Callable[[Any, At], Record]) -> Callable[[Rows], Iterator[Reco
 
 def stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -> RecordStream:
     """Records from JSON; ``watch`` counts the keys that are not carried over."""
-    unread: Unread = Counter()
+    unread, unused = Unread(), Unread()
     decode = _decoder(form)
     keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -93,17 +93,18 @@ def stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -
                 ) from None
             if watch:
                 note_unread(unread, form.kept, keys.decode(item))
-                unread.update(form.left_out(row))
+            if form.left_out is not None:
+                unused.update(form.left_out(row))
             yield partial(raw.place, number), row
 
-    return _stream(form, rows(), raw.place, source.name, unread)
+    return _stream(form, rows(), raw.place, source.name, unread, unused)
 
 
 def stream_rows(
     form: RowFormat, rows: Iterable[Mapping[str, Any]], place: Place, name: str, watch: bool = False
 ) -> RecordStream:
     """Records from dictionaries: a list in memory, or the rows of a table."""
-    unread: Unread = Counter()
+    unread, unused = Unread(), Unread()
 
     def converted() -> Rows:
         for number, values in enumerate(rows):
@@ -120,10 +121,11 @@ def stream_rows(
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
             if watch:
                 note_unread(unread, form.kept, values)
-                unread.update(form.left_out(row))
+            if form.left_out is not None:
+                unused.update(form.left_out(row))
             yield partial(place, number), row
 
-    return _stream(form, converted(), place, name, unread)
+    return _stream(form, converted(), place, name, unread, unused)
 
 
 def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:
@@ -159,9 +161,13 @@ def _names_unknown_field(error: msgspec.ValidationError) -> bool:
     return "contains unknown field" in str(error)
 
 
-def _stream(form: RowFormat, rows: Rows, place: Place, name: str, unread: Unread) -> RecordStream:
-    where = place if form.one_each else lambda _: name
-    return RecordStream(form.records(rows), where, name, form.title, form.fields, unread)
+def _stream(
+    form: RowFormat, rows: Rows, place: Place, name: str, unread: Unread, unused: Unread
+) -> RecordStream:
+    return RecordStream(
+        form.records(rows), place if form.one_each else lambda _: name, name, form.title,
+        form.fields, unread, unused, form.why_left_out,
+    )  # fmt: skip
 
 
 def cell(value: Any, form: RowFormat, key: str) -> Any:

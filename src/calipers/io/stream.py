@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from calipers.errors import InvalidInput
 from calipers.io.records import CHUNK, Place, Record, build
 from calipers.model.dataset import Dataset
+from calipers.model.ground_truth import GroundTruth
 
 Unread = Counter[str]
 """How many rows have a value under a key that is not carried over."""
@@ -25,11 +26,28 @@ class RecordStream:
     fields: Mapping[str, str] = field(default_factory=dict)
     """What the file calls ``retrieved`` and ``ground_truth``."""
     unread: Unread = field(default_factory=Counter)
+    unused: Unread = field(default_factory=Counter)
+    """How many records have a value that is known and had to be left out."""
+    why_unused: str = ""
 
     def dataset(self) -> Dataset:
         """Everything at once, as columns."""
         made = build(self.records, self.place, self.name, self.name, self.fields)
-        return Dataset(made.ground_truth, made.run, self.title)
+        truth = made.ground_truth
+        if truth is not None:
+            truth = replace(truth, notes=tuple(self._notes(truth)))
+        return Dataset(truth, made.run, self.title)
+
+    def _notes(self, truth: GroundTruth) -> Iterator[str]:
+        """How the ground truth of another tool was understood, where that is not plain."""
+        if "ground_truth" in self.fields and truth.kinds == {"quote"}:
+            yield (
+                f"The texts in {self.fields['ground_truth']!r} are taken as quotes: one is found "
+                "where the text of a result holds it."
+            )
+        for key, count in self.unused.items():
+            records = "1 record" if count == 1 else f"{count:,} records"
+            yield f"Not used: {key!r} of {records}. {self.why_unused}"
 
     def portions(self) -> Iterator[Dataset]:
         """A few thousand queries at a time, so that a file of any size can pass."""

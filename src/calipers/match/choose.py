@@ -129,7 +129,7 @@ def choose(
         kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
         matching = Matching(kind, LEAST[kind])
     _require(matching.kind, truth, columns)
-    return Choice(matching, truth, notes)
+    return Choice(matching, truth, (*ground_truth.notes, *notes))
 
 
 def _automatic(
@@ -159,12 +159,25 @@ def _automatic(
     kind = (possible or whole)[0]
     others = [other for other in possible if other != kind]
     if not others:
-        return kind, truth, ()
+        return kind, truth, _unused(kind, [one for one in whole if one != kind], columns)
     ways = " or ".join(f"--match {other}" for other in others)
     return kind, truth, (
         f"Matched by {kind}: the data would allow {' and '.join([kind, *others])}; "
         f"{ways} takes the other way.",
     )  # fmt: skip
+
+
+def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[str, ...]:
+    """A note about evidence that the targets have and the results cannot be held against."""
+    if not others or not columns:
+        return ()
+    lacking = {"id": "ids", "quote": "texts", "span": "places in documents"}
+    named = {"id": "ids", "quote": "quotes", "span": "spans"}
+    needed = " and no ".join(lacking[one] for one in others)
+    return (
+        f"Matched by {kind}: the results have no {needed}, so the "
+        f"{' and '.join(named[one] for one in others)} of the targets are not used.",
+    )
 
 
 def _as_quotes(truth: GroundTruth) -> GroundTruth:

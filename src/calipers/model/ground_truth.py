@@ -51,6 +51,8 @@ class GroundTruth:
     """What is known about each query, such as its type: one column per tag, one row per query."""
     repeated: int = 0
     """Judgements that were given twice with the same grade."""
+    notes: tuple[str, ...] = ()
+    """What a reader of results must know about how it was read."""
 
     @classmethod
     def from_targets(

@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from calipers import convert
+from calipers import convert, evaluate
 from calipers.errors import InvalidInput
 from tests.io.formats.expect import FIXTURES, results, targets
 
@@ -78,3 +78,19 @@ def test_references_that_cannot_be_paired_are_taken_as_the_results_are(tmp_path)
     path = tmp_path / "ragas.jsonl"
     path.write_text(json.dumps(with_ids))
     assert convert(path, tmp_path / "out.jsonl").unread == {"reference_contexts": 1}
+
+
+def test_what_could_not_be_paired_is_said_with_the_scores():
+    reference = {"reference_contexts": ["one text"], "reference_context_ids": ["c1", 7]}
+    by_id = [{"user_input": "a", "retrieved_context_ids": ["c1"], **reference}]
+    assert evaluate(by_id, metrics="mrr").settings["notes"] == [
+        "Not used: 'reference_contexts' of 1 record. Texts and ids of the references differ in "
+        "number and cannot be paired; the kind that the results have is taken."
+    ]
+    by_text = [{"user_input": q, "retrieved_contexts": ["one text"], **reference} for q in "ab"]
+    quoted, unpaired = evaluate(by_text, metrics="mrr").settings["notes"]
+    assert quoted == (
+        "The texts in 'reference_contexts' are taken as quotes: one is found where the text of a "
+        "result holds it."
+    )
+    assert unpaired.startswith("Not used: 'reference_context_ids' of 2 records. ")

@@ -64,4 +64,8 @@ FORM = RowFormat(
     kept=frozenset(Sample.__struct_fields__),
     fields={"retrieved": "retrieved_contexts", "ground_truth": "reference_contexts"},
     left_out=left_out,
+    why_left_out=(
+        "Texts and ids of the references differ in number and cannot be paired; the kind that the "
+        "results have is taken."
+    ),
 )
