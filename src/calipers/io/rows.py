@@ -48,6 +48,7 @@ class RowFormat:
     left_out: Callable[[Any], tuple[str, ...]] | None = None
     """The kept keys whose values do not reach the record of this row all the same."""
     why_left_out: str = ""
+    """Why, where whoever reads the scores must know."""
     strict: Any = None
     """The type of a row with no field but the form's, where others are looked at by ``check``."""
     check: Callable[[Any, str], None] = lambda _row, _place: None
@@ -93,7 +94,7 @@ def stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -
                 ) from None
             if watch:
                 note_unread(unread, form.kept, keys.decode(item))
-            if form.left_out is not None:
+            if form.left_out is not None and (watch or form.why_left_out):
                 unused.update(form.left_out(row))
             yield partial(raw.place, number), row
 
@@ -121,7 +122,7 @@ def stream_rows(
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
             if watch:
                 note_unread(unread, form.kept, values)
-            if form.left_out is not None:
+            if form.left_out is not None and (watch or form.why_left_out):
                 unused.update(form.left_out(row))
             yield partial(place, number), row
 

@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.handwritten import Handwritten
 from calipers.io.records import Id, Record, Result, Target
 
 NEAR = 0.85
@@ -32,7 +33,7 @@ StrictRecord = msgspec.defstruct(
         ("ground_truth", _Targets | None, None),
         ("stages", dict[str, _Results] | None, None),
     ],
-    bases=(Record,),
+    bases=(Handwritten,),
     forbid_unknown_fields=True,
 )
 """A record with no field but ours: it is tried first, as most records are such."""

@@ -1,5 +1,6 @@
 """Our own form: ``query``, ``retrieved``, ``ground_truth``."""
 
+from calipers.io.handwritten import Handwritten, as_record, passed_over
 from calipers.io.records import EXAMPLE, Record
 from calipers.io.rows import At, RowFormat, each
 from calipers.io.spelling import StrictRecord, check_spelling
@@ -10,18 +11,19 @@ def recognise(keys: frozenset[str]) -> bool:
     return bool(keys & {"retrieved", "ground_truth"})
 
 
-def _record(row: Record, _: At) -> Record:
-    return row
+def _record(row: Handwritten, at: At) -> Record:
+    return as_record(row, at)
 
 
 FORM = RowFormat(
     name="ours",
     title="records of query, retrieved and ground_truth",
     recognise=recognise,
-    row=Record,
+    row=Handwritten,
     records=each(_record),
     example=EXAMPLE,
-    kept=frozenset(Record.__struct_fields__),
+    kept=frozenset(Handwritten.__struct_encode_fields__),
+    left_out=passed_over,
     strict=StrictRecord,
     check=check_spelling,
 )
