@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from calipers.cli.options import named_systems
 from tests.command import calipers_command, refused
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
@@ -39,3 +40,13 @@ def test_the_metrics_that_help_names_are_taken(command: str, tmp_path: Path) -> 
     further = ("-o", tmp_path / "chart.json") if command == "plot" else ()
     printed = calipers_command(command, EXAMPLE, "-m", said[1], *further)
     assert (printed.code, "Error" in printed.err) == (0, False), printed.err
+
+
+def test_systems_have_the_names_that_are_written_before_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert named_systems(("a.json", "b.json")) == ["a.json", "b.json"]
+    assert named_systems(("old=a.json", "runs/b.json")) == {"old": "a.json", "b": "runs/b.json"}
+    Path("k=5.json").write_text("[]")
+    assert named_systems(("k=5.json", "b.json")) == ["k=5.json", "b.json"]

@@ -1,6 +1,5 @@
 """calipers compare: which of these retrievers is better, and is that real?"""
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -93,7 +92,7 @@ def command(
     measuring: dict[str, Any] = {
         "metrics": metrics, "k": options.cutoff_list(cutoffs), "weights": options.weights(score),
     }  # fmt: skip
-    comparison = api.compare(_named(systems), **measuring, **settings)
+    comparison = api.compare(options.named_systems(systems), **measuring, **settings)
     if queries_by:
         comparison.by_query(comparison.baseline, queries_by)
     if per_query:
@@ -102,7 +101,9 @@ def command(
         from calipers.cli.output import write_report
 
         settings["resamples"] = RESAMPLES
-        report = api.report(systems=_named(systems), comparison=comparison, **measuring, **settings)
+        report = api.report(
+            systems=options.named_systems(systems), comparison=comparison, **measuring, **settings
+        )
         write_report(report, html, None)
     if as_json:
         print_json(comparison.to_dict(examples=examples))
@@ -114,21 +115,3 @@ def command(
         from calipers.present.comparison_terminal import print_comparison
 
         print_comparison(comparison, console(), metric=queries_by, examples=examples)
-
-
-def _named(systems: tuple[str, ...]) -> Any:
-    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
-    if not any("=" in one and not Path(one).exists() for one in systems):
-        return list(systems)
-    from calipers.api.compare import name_systems
-    from calipers.errors import InvalidInput
-
-    named: dict[str, str] = {}
-    for one in systems:
-        name, equals, path = one.partition("=")
-        if not equals or Path(one).exists():
-            name, path = next(iter(name_systems([one]).items()))
-        if name in named:
-            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
-        named[name] = path
-    return named

@@ -57,7 +57,6 @@ def command(
       calipers plot bm25.jsonl dense.jsonl -g gt.jsonl -o differences.svg
     """
     from calipers import api
-    from calipers.cli.compare import _named
     from calipers.present.plot import check_plot_place
 
     check_plot_place(output)
@@ -67,7 +66,7 @@ def command(
             settings["progress"] = progress
         made = api.plot(
             None if several or not data else data[0], chart, ground_truth=ground_truth, run=run,
-            systems=_named(data) if several else None, metrics=metrics,
+            systems=options.named_systems(data) if several else None, metrics=metrics,
             k=options.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,
             **settings,
         )  # fmt: skip
