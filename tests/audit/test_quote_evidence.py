@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.audit.chunks import Chunks, covered
+from calipers.audit.chunks import Chunks
 from calipers.audit.quote_evidence import ENOUGH, QuoteEvidence
 from calipers.io.corpus import open_corpus
 from calipers.text import normalise
@@ -76,11 +76,6 @@ def test_overlapping_chunks_are_one_place_and_two_documents_are_two():
     seen = look([quote], rows).seen[0]
     assert (seen.chunks, len(seen.places), seen.documents) == (4, 3, {"a", "b"})
     assert seen.holders == ["1", "2", "3"]
-
-
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted).map(tuple)))
-def test_covered_counts_every_character_once(pieces):
-    assert covered(pieces) == len({at for start, end in pieces for at in range(start, end)})
 
 
 def test_chunks_know_their_columns():

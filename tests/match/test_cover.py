@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.match.cover import Sighting, holding_ranks, size, union
+from calipers.match.cover import Sighting, enough, holding_ranks, size, union
 
 LENGTH = 12
 piece = st.tuples(st.integers(0, LENGTH), st.integers(0, LENGTH)).map(lambda p: tuple(sorted(p)))
@@ -20,6 +20,13 @@ def test_a_union_covers_the_same_characters_without_overlaps(some):
     assert characters(merged) == characters(some)
     assert size(some) == len(characters(some))
     assert all(a[1] < b[0] for a, b in pairwise(merged))
+
+
+@given(st.integers(1, 10_000), st.integers(1, 100))
+def test_enough_is_the_fewest_characters_that_make_the_share(length, hundredths):
+    needed = enough(length, hundredths / 100)
+    assert needed * 100 >= hundredths * length
+    assert needed == 1 or (needed - 1) * 100 < hundredths * length
 
 
 def naive(sightings, least, together):

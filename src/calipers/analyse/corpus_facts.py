@@ -1,6 +1,5 @@
 """What the corpus says about pieces of ground truth: there, split over chunks, or not there."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -8,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from calipers.match.choose import Matching
-from calipers.match.cover import Piece, size, union
+from calipers.match.cover import Piece, enough, size, union
 from calipers.match.quote import Quote
 from calipers.model.arrays import Bools
 from calipers.text import normalise
@@ -119,11 +118,11 @@ def _pieced_together(
                 key = quote.text, document
                 pieces[key] = union([*pieces.get(key, ()), *held])
                 # Word for word, no chunk holds it alone: that was looked for before.
-                if matching.least < 1 and size(held) >= _enough(quote.length, matching.least):
+                if matching.least < 1 and size(held) >= enough(quote.length, matching.least):
                     alone.setdefault(quote.text, document)
     lengths = {quote.text: quote.length for quote in quotes}
     for (text, document), together in pieces.items():
-        if text not in alone and size(together) >= _enough(lengths[text], matching.least):
+        if text not in alone and size(together) >= enough(lengths[text], matching.least):
             yield text, Place(document, split=True)
     yield from ((text, Place(document)) for text, document in alone.items())
 
@@ -155,11 +154,7 @@ def _span(
         # The chunks do not say where they stand: all that is known is that the document is there.
         return Place(document)
     held = [(max(a, start), min(b, end)) for a, b in chunks[document] if a < end and start < b]
-    enough = _enough(end - start, least)
-    if any(b - a >= enough for a, b in held):
+    needed = enough(end - start, least)
+    if any(b - a >= needed for a, b in held):
         return Place(document)
-    return Place(document, split=True) if size(held) >= enough else Place()
-
-
-def _enough(length: int, least: float) -> int:
-    return max(1, math.ceil(least * length - 1e-9))
+    return Place(document, split=True) if size(held) >= needed else Place()

@@ -52,19 +52,3 @@ class Chunks:
         """Start and end of each chunk in its document, None where they are not known."""
         ends = zip(self.frame["start"], self.frame["end"], strict=True)
         return [None if start is None else (start, end) for start, end in ends]
-
-
-Interval = tuple[int, int]
-
-
-def covered(pieces: Sequence[Interval]) -> int:
-    """How much the pieces cover together, overlaps counted once.
-
-    >>> covered([(5, 8), (0, 3), (2, 4)])
-    7
-    """
-    total = reach = 0
-    for start, end in sorted(pieces):
-        total += max(0, end - max(start, reach))
-        reach = max(reach, end)
-    return total

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from calipers.audit.chunks import KEPT, UNNAMED, Chunks, Interval, covered
+from calipers.audit.chunks import KEPT, UNNAMED, Chunks
+from calipers.match.cover import Piece, size
 from calipers.match.locate import SEED, QuoteFinder, SeedFinder, positions
 
 ENOUGH = 0.8
@@ -23,12 +24,12 @@ class Sightings:
     holders: list[str] = field(default_factory=list)
     """The first of them, by id."""
     documents: set[str] = field(default_factory=set)
-    places: list[tuple[str, Interval | None]] = field(default_factory=list)
+    places: list[tuple[str, Piece | None]] = field(default_factory=list)
     """Documents and stretches in which it stands; overlapping chunks are one stretch."""
-    pieces: dict[str, set[Interval]] = field(default_factory=lambda: defaultdict(set))
+    pieces: dict[str, set[Piece]] = field(default_factory=lambda: defaultdict(set))
     """By document, the parts of the quote that stand at the edge of a chunk."""
 
-    def hold(self, chunk: str, document: str, place: Interval | None) -> bool:
+    def hold(self, chunk: str, document: str, place: Piece | None) -> bool:
         """A chunk holds the quote; whether it is one of those that are remembered."""
         self.chunks += 1
         remembered = len(self.holders) < KEPT
@@ -40,7 +41,7 @@ class Sightings:
             self.places.append((document, place))
         return remembered
 
-    def _knows(self, document: str, place: Interval | None) -> bool:
+    def _knows(self, document: str, place: Piece | None) -> bool:
         """Whether it may be the place of an earlier chunk, as chunks overlap."""
         return any(
             document == other and (place is None or there is None or _meet(place, there))
@@ -49,11 +50,11 @@ class Sightings:
 
     def share(self, length: int) -> float:
         """The share of the quote that chunks of one document hold together."""
-        best = max((covered(list(pieces)) for pieces in self.pieces.values()), default=0)
+        best = max((size(pieces) for pieces in self.pieces.values()), default=0)
         return best / length
 
 
-def _meet(one: Interval, other: Interval) -> bool:
+def _meet(one: Piece, other: Piece) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
@@ -69,9 +70,9 @@ class QuoteEvidence:
         self._by_beginning: dict[str, list[int]] = defaultdict(list)
         self._by_end: dict[str, list[int]] = defaultdict(list)
         for number, quote in enumerate(self.quotes):
-            size = min(SEED, (len(quote) + 1) // 2)
-            self._by_beginning[quote[:size]].append(number)
-            self._by_end[quote[-size:]].append(number)
+            length = min(SEED, (len(quote) + 1) // 2)
+            self._by_beginning[quote[:length]].append(number)
+            self._by_end[quote[-length:]].append(number)
         self._seeds = SeedFinder(tuple({**self._by_beginning, **self._by_end}))
         self._longest = max(map(len, self.quotes), default=0)
 
@@ -107,7 +108,7 @@ class QuoteEvidence:
                 longest = max(longest, len(text) - at)
         return longest
 
-    def _from_end(self, text: str, quote: int, seed: str) -> Iterator[Interval]:
+    def _from_end(self, text: str, quote: int, seed: str) -> Iterator[Piece]:
         """The end of the quote where the text begins with it."""
         whole = self.quotes[quote]
         for at in positions(text, seed):
@@ -147,17 +148,17 @@ class QuoteEvidence:
                 self.seen[number].pieces[document].update(edges(self.quotes[number], text))
 
 
-def edges(quote: str, text: str) -> Iterator[Interval]:
+def edges(quote: str, text: str) -> Iterator[Piece]:
     """The beginning of the quote with which the text ends, its end with which the text begins.
 
     >>> list(edges("a lock for all", "for all threads a"))
     [(0, 1), (7, 14)]
     """
     most = min(len(quote), len(text))
-    end = next((size for size in range(most, 0, -1) if text.endswith(quote[:size])), 0)
+    end = next((length for length in range(most, 0, -1) if text.endswith(quote[:length])), 0)
     if end:
         yield 0, end
-    start = next((size for size in range(most, 0, -1) if text.startswith(quote[-size:])), 0)
+    start = next((length for length in range(most, 0, -1) if text.startswith(quote[-length:])), 0)
     if start:
         yield len(quote) - start, len(quote)
     if text:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from calipers.audit.chunks import KEPT, Chunks, Interval, covered
+from calipers.audit.chunks import KEPT, Chunks
 from calipers.match.choose import LEAST
+from calipers.match.cover import Piece, enough, size
 from calipers.text import normalise
 
 ENOUGH = LEAST["span"]
@@ -19,14 +20,14 @@ class SpanSightings:
 
     holders: list[str] = field(default_factory=list)
     """The first chunks that hold enough of it."""
-    pieces: set[Interval] = field(default_factory=set)
+    pieces: set[Piece] = field(default_factory=set)
     """What chunks hold of it, in characters of the document."""
     moved: str | None = None
     """What stands at the span, where that is not the quote of the target."""
 
     def share(self, start: int, end: int) -> float:
         """The share of the span that the chunks hold together."""
-        return covered(list(self.pieces)) / (end - start)
+        return size(self.pieces) / (end - start)
 
 
 @dataclass(eq=False)
@@ -72,8 +73,8 @@ class SpanEvidence:
         if row["plain"] is not None and piece == (from_, to):
             there = str(row["text"])[from_ - start : to - start]
             sightings.moved = None if normalise(there) == row["plain"] else there
-        enough = piece[1] - piece[0] >= ENOUGH * (to - from_)
-        if enough and len(sightings.holders) < KEPT:
+        holds = piece[1] - piece[0] >= enough(to - from_, ENOUGH)
+        if holds and len(sightings.holders) < KEPT:
             sightings.holders.append(str(row["id"]))
             return True
         return False

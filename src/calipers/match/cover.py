@@ -42,6 +42,17 @@ def size(pieces: Iterable[Piece]) -> int:
     return sum(end - start for start, end in union(pieces))
 
 
+def enough(length: int, least: float) -> int:
+    """How much of a target of that length is the share ``least`` of it, in whole characters.
+
+    Whole, so that 0.8 of 10 is 8 and not a rounding error more.
+
+    >>> enough(10, 0.8), enough(3, 0.5)
+    (8, 2)
+    """
+    return max(1, math.ceil(least * length - 1e-9))
+
+
 def holding_ranks(
     sightings: Iterable[Sighting], length: int, least: float, *, together: bool
 ) -> list[tuple[int, float]]:
@@ -57,8 +68,7 @@ def holding_ranks(
     >>> holding_ranks(halves, 10, 1.0, together=False)
     []
     """
-    # In whole characters, so that 0.8 of 10 is 8 and not a rounding error more.
-    enough = max(1, math.ceil(least * length - 1e-9))
+    needed = enough(length, least)
     covered: dict[str | None, list[Piece]] = {}
     held: list[tuple[int, float]] = []
     most = 0
@@ -70,6 +80,6 @@ def holding_ranks(
             covered[sighting.source] = whole
             so_far = size(whole)
         most = max(most, so_far)
-        if alone >= enough or (not held and so_far >= enough):
+        if alone >= needed or (not held and so_far >= needed):
             held.append((sighting.rank, most / length))
     return held
