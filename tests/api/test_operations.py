@@ -26,7 +26,7 @@ def test_one_operation_does_not_load_the_others():
         "print(*(name for name in sys.modules if name.startswith('calipers.api.')))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-    needed = {f"calipers.api.{name}" for name in ("evaluate", "prepare", "ready")}
+    needed = {f"calipers.api.{name}" for name in ("evaluate", "inputs", "prepare")}
     assert set(loaded.split()) == needed
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from calipers.analyse.compare import compare_scores
 from calipers.api.evaluate import choose_metrics, evaluate
-from calipers.api.ready import is_reference, measured_before
+from calipers.api.inputs import is_reference
+from calipers.api.ready import measured_before
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load
 from calipers.metrics import Metric, parse

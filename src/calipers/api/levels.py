@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.api.evaluate import choose_metrics, score
+from calipers.api.inputs import read_pair
 from calipers.api.prepare import prepare
-from calipers.api.ready import read_pair
 from calipers.io.source import Progress
 from calipers.match.level import LEVELS, Level, NoDocuments, check_level
 from calipers.metrics import Metric

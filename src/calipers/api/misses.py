@@ -26,8 +26,8 @@ from calipers.analyse.misses_table import (
     misses_table,
     ranks_or_null,
 )
+from calipers.api.inputs import read_pair
 from calipers.api.prepare import Prepared, prepare
-from calipers.api.ready import read_pair
 from calipers.audit.counts import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus

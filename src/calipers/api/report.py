@@ -12,10 +12,10 @@ from calipers.analyse.slices import slice_scores
 from calipers.api.compare import compare, name_systems
 from calipers.api.diagnose import diagnose
 from calipers.api.evaluate import choose_metrics, score
+from calipers.api.inputs import read_pair
 from calipers.api.metrics import metrics as metric_definitions
 from calipers.api.misses import misses
 from calipers.api.prepare import Prepared, prepare
-from calipers.api.ready import read_pair
 from calipers.api.sweep import sweep
 from calipers.errors import InvalidInput
 from calipers.io.load import load
