@@ -1,14 +1,17 @@
 """The metrics over whole runs equal the plain reference, query by query."""
 
 import math
+import sys
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.metrics import compute
 from tests.reference import REFERENCE, expected
 from tests.strategies import ALL_METRICS, BY_ID, World, worlds
 
@@ -36,6 +39,22 @@ def test_equal_to_the_reference(world: World, ties: str, missing: str, unanswera
             shown = (name, str(metric), found, wanted)
             assert math.isnan(found) == (wanted is None), shown
             assert wanted is None or math.isclose(found, wanted, abs_tol=1e-12), shown
+
+
+@settings(max_examples=40)
+@given(worlds)
+def test_two_threads_find_what_one_finds(world: World) -> None:
+    def values() -> Any:
+        return calipers.evaluate(
+            ground_truth=world.ground_truth_value(), run=world.run_value(), metrics=ALL_METRICS,
+            corpus_size=1000,
+        ).values  # fmt: skip
+
+    alone = values()
+    with pytest.MonkeyPatch.context() as patch:
+        # The name calipers.metrics.compute is the function, not its module.
+        patch.setattr(sys.modules[compute.__module__], "_MANY_QUERIES", 0)
+        np.testing.assert_array_equal(values(), alone)
 
 
 @pytest.mark.parametrize("highest", [2000.0, 1e308])

@@ -139,6 +139,9 @@ def columns_by_pattern(columns: FloatArray) -> Iterator[tuple[list[int], FloatAr
     [([0, 1], [[1.0, 4.0], [2.0, 5.0]]), ([2], [[6.0]])]
     """
     missing: NDArray[np.bool_] = np.isnan(columns)
+    if not missing.any():
+        yield list(range(columns.shape[1])), finite_columns(columns)
+        return
     groups: dict[bytes, list[int]] = {}
     for column in range(columns.shape[1]):
         groups.setdefault(np.packbits(missing[:, column]).tobytes(), []).append(column)

@@ -1,10 +1,12 @@
 """Mean, median and interval of every metric over the queries for which it is defined."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 
-from calipers.analyse.intervals import exact_mean, mean_intervals
+from calipers.analyse.intervals import LARGEST_BOOTSTRAP, exact_mean, mean_intervals
 from calipers.model.arrays import Floats
 from calipers.model.interval import Interval
 from calipers.model.scores import Scores, Summary
@@ -21,14 +23,25 @@ def summarise(scores: Scores) -> tuple[Summary, ...]:
         bounds.append((-math.inf, math.inf))
         values = np.column_stack([values, scores.combined])
     settings = scores.settings
-    intervals = mean_intervals(
-        values,
-        level=settings["confidence"],
-        resamples=settings["resamples"],
-        seed=settings["seed"],
-        bounds=bounds,
-    )
-    return tuple(_summary(name, values[:, i], intervals[i]) for i, name in enumerate(names))
+
+    def summaries(first: int, behind: int) -> list[Summary]:
+        columns = values[:, first:behind]
+        intervals = mean_intervals(
+            columns,
+            level=settings["confidence"],
+            resamples=settings["resamples"],
+            seed=settings["seed"],
+            bounds=bounds[first:behind],
+        )
+        of_columns = zip(names[first:behind], columns.T, intervals, strict=True)
+        return [_summary(*one) for one in of_columns]
+
+    if len(values) <= LARGEST_BOOTSTRAP:
+        # Together they share the draws of the bootstrap.
+        return tuple(summaries(0, len(names)))
+    with ThreadPoolExecutor(2) as pool:
+        parts = pool.map(lambda i: summaries(i, i + 1), range(len(names)))
+        return tuple(chain.from_iterable(parts))
 
 
 def _summary(name: str, column: Floats, interval: Interval | None) -> Summary:

@@ -1,6 +1,7 @@
 """Metrics over matches: each view is built once and shared."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,32 +11,66 @@ from calipers.model.arrays import Bools, Floats
 from calipers.model.matches import FAILED, MISSING, Matches
 from calipers.model.policy import Policy
 
+ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]
+"""A view, and the parameters of a metric that are the view's."""
+
+_MANY_QUERIES = 20_000
+"""From here on two threads are quicker than one: the arrays are long, and numpy lets go."""
+
 
 def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:
     """One column of values per metric, one row per query; NaN where it is undefined."""
-    views: dict[tuple[Any, tuple[tuple[str, Any], ...]], Any] = {}
     # Column by column in memory, as every reader of them goes.
     values = np.empty((matches.n_queries, len(metrics)), order="F")
     left_out = _left_out(matches, policy)
+    views: dict[ViewKey, Any] = {}
     hopeless: dict[float | None, Bools] = {}
-    for column, metric in enumerate(metrics):
-        definition = metric.definition
-        given = dict(metric.parameters)
-        for_view = {n: v for n, v in given.items() if n in definition.view_parameters}
-        own: dict[str, Any] = {n: v for n, v in given.items() if n not in for_view}
-        if definition.cutoff != "none":
-            own["k"] = metric.k
-        key = (definition.view, tuple(for_view.items()))
-        if key not in views:
-            views[key] = definition.view.of(matches, **for_view)
-        value = np.array(definition.function(views[key], **own), dtype=np.float64)
-        if definition.without_targets == "undefined":
-            if metric.rel not in hopeless:
-                hopeless[metric.rel] = ~matches.answerable(metric.rel)
+
+    def view(key: ViewKey) -> None:
+        views[key] = key[0].of(matches, **dict(key[1]))
+
+    def judge(rel: float | None) -> None:
+        hopeless[rel] = ~matches.answerable(rel)
+
+    def fill(column: int) -> None:
+        metric = metrics[column]
+        value = np.array(
+            metric.definition.function(views[_view_key(metric)], **_own_parameters(metric)),
+            dtype=np.float64,
+        )
+        if metric.definition.without_targets == "undefined":
             _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
         value[left_out] = np.nan
         values[:, column] = value
+
+    each = _each_in_threads if matches.n_queries >= _MANY_QUERIES else _each
+    each(view, dict.fromkeys(map(_view_key, metrics)))
+    each(judge, dict.fromkeys(metric.rel for metric in metrics))
+    each(fill, range(len(metrics)))
     return values
+
+
+def _view_key(metric: Metric) -> ViewKey:
+    names = metric.definition.view_parameters
+    return metric.definition.view, tuple((n, v) for n, v in metric.parameters if n in names)
+
+
+def _own_parameters(metric: Metric) -> dict[str, Any]:
+    """Those that the metric's function takes itself."""
+    definition = metric.definition
+    own = {n: v for n, v in metric.parameters if n not in definition.view_parameters}
+    return own if definition.cutoff == "none" else {**own, "k": metric.k}
+
+
+def _each(work: Callable[[Any], None], items: Iterable[Any]) -> None:
+    for item in items:
+        work(item)
+
+
+def _each_in_threads(work: Callable[[Any], None], items: Iterable[Any]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for _ in pool.map(work, items):
+            pass  # asked for, since an error is only raised then
 
 
 def _settle_unanswerable(value: Floats, hopeless: Bools, metric: Metric, policy: Policy) -> None:

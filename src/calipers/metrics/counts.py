@@ -31,7 +31,7 @@ def precision(found: Found, k: int) -> Floats:
 @metric(better="higher", also=("r", "rec"))
 def recall(found: Found, k: int) -> Floats:
     """The share of all targets that stand in the first k results."""
-    return ratio(found.hits(k), found.total())
+    return ratio(found.hits(k), found.total)
 
 
 @metric(better="higher")
@@ -57,7 +57,7 @@ def f(found: Found, k: int, beta: AboveZero = 1.0) -> Floats:
 @metric(better="higher", also=("all_recall", "complete_recall"))
 def full_recall(found: Found, k: int) -> Floats:
     """1 if every target stands in the first k results, else 0: what multi-hop questions need."""
-    total = found.total()
+    total = found.total
     return np.where(total > 0, found.hits(k) == total, np.nan)
 
 
@@ -67,7 +67,7 @@ def capped_recall(found: Found, k: int) -> Floats:
 
     Where one result holds several targets, it is 1 from min(targets, k) hits on.
     """
-    most = np.minimum(found.total(), k)
+    most = np.minimum(found.total, k)
     return ratio(np.minimum(found.hits(k), most), most)
 
 
@@ -86,7 +86,7 @@ def fp(found: Found, k: int) -> Floats:
 @metric(better="lower", bounds=(0, None))
 def fn(found: Found, k: int) -> Floats:
     """False negatives: how many targets do not stand in the first k results."""
-    return found.total() - found.hits(k)
+    return found.total - found.hits(k)
 
 
 @metric(better="higher", bounds=(0, None))

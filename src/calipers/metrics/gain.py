@@ -47,7 +47,7 @@ def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
     The best ranking is made of all ground truth, retrieved or not, cut at k. The gain is the
     grade; ``gain=exp`` takes 2^grade - 1.
     """
-    value, best = RELATIVE_GAIN[gain], gains.best_grade()
+    value, best = RELATIVE_GAIN[gain], gains.best_grade
     reached = gains.discounted(value(gains.grade, best[gains.query]), k)
     ideal = gains.ideal(value(gains.ideal_grade, best[gains.ideal_query]), k)
     return np.minimum(ratio(reached, ideal), 1.0)

@@ -35,7 +35,7 @@ def map(  # noqa: A001 - the metric's own name; the builtin is not used here
 @metric(better="higher", also=("rprec", "r_prec"))
 def r_precision(found: Found) -> Floats:
     """The share of the R targets that stand in the first R results."""
-    total = found.total()
+    total = found.total
     return ratio(found.hits_within(total.astype(np.int64)), total)
 
 

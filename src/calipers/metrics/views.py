@@ -68,6 +68,7 @@ class Found:
         """How many queries there are."""
         return self.retrieved.size
 
+    @cached_property
     def total(self) -> Floats:
         """R: how many targets there are to find."""
         return per_query(self.query, self.n_queries)
@@ -172,6 +173,7 @@ class Gains:
             matches.highest_grade, matches.n_queries,
         )  # fmt: skip
 
+    @cached_property
     def best_grade(self) -> Floats:
         """The highest grade of each query, 0 where it has no target."""
         best = np.zeros(self.n_queries)
@@ -181,21 +183,30 @@ class Gains:
 
     def discounted(self, value: Floats, k: int | None = None) -> Floats:
         """Sum of the claimed values, each over log2(rank + 1)."""
-        return _discounted(self.query, self.rank, value, k, self.n_queries)
+        keep = within(self.rank, k)
+        points = value[keep] / self._discount[keep]
+        return per_query(self.query[keep], self.n_queries, points)
 
     def ideal(self, value: Floats, k: int | None = None) -> Floats:
         """The same sum for the best possible ranking of all ground truth."""
-        return _discounted(self.ideal_query, self.ideal_rank, value, k, self.n_queries)
+        keep = within(self.ideal_rank, k)
+        points = value[keep] / self._ideal_discount[keep]
+        return per_query(self.ideal_query[keep], self.n_queries, points)
 
     @cached_property
     def ideal_rank(self) -> Ints:
         """Where each target stands in the best possible ranking."""
         return position_in_query(self.ideal_query).astype(np.int64)
 
+    @cached_property
+    def _discount(self) -> Floats:
+        discount: Floats = np.log2(self.rank + 1.0)
+        return discount
 
-def _discounted(query: Ints, rank: Ints, value: Floats, k: int | None, n_queries: int) -> Floats:
-    keep = within(rank, k)
-    return per_query(query[keep], n_queries, value[keep] / np.log2(rank[keep] + 1.0))
+    @cached_property
+    def _ideal_discount(self) -> Floats:
+        discount: Floats = np.log2(self.ideal_rank + 1.0)
+        return discount
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +255,7 @@ class Opposed:
         before_query = np.searchsorted(irrelevant, _place(query, np.zeros_like(rank)))
         above = np.searchsorted(irrelevant, _place(query, rank)) - before_query
         n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
-        return cls(query, above.astype(np.float64), found.total(), n_irrelevant)
+        return cls(query, above.astype(np.float64), found.total, n_irrelevant)
 
     @property
     def n_queries(self) -> int:
