@@ -14,6 +14,7 @@ from calipers.model.run import Run
 
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
+_SETS = (set, frozenset)
 
 
 def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
@@ -32,8 +33,10 @@ def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             f"{name} holds no queries: found an empty mapping; give each query its items (an "
             "empty list where nothing was found)."
         )
-    for query, items in value.items():
-        if not isinstance(items, _COLLECTIONS):
+    # There are few kinds of values, however many queries.
+    odd = tuple(kind for kind in _kinds(value) if not issubclass(kind, _COLLECTIONS))
+    for query, items in value.items() if odd else ():
+        if isinstance(items, odd):
             raise InvalidInput(
                 f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
                 "a list of items."
@@ -51,14 +54,17 @@ def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
 
 
 def _run(value: Mapping[Any, Any], name: str) -> Dataset:
-    scored = [_is_mapping(items) for items in value.values() if items]
+    filled = _kinds(value)
+    if not all(issubclass(kind, Mapping) for kind in filled):
+        filled = {type(items) for items in value.values() if items}
+    scored = [issubclass(kind, Mapping) for kind in filled]
     if any(scored) and not all(scored):
         raise InvalidInput(
             f"{name} gives scores for some queries and bare lists for others; give one form for "
             "all."
         )
-    unordered = next((q for q, items in value.items() if isinstance(items, set | frozenset)), None)
-    if unordered is not None:
+    if any(issubclass(kind, _SETS) for kind in _kinds(value)):
+        unordered = next(query for query, items in value.items() if isinstance(items, _SETS))
         raise InvalidInput(
             f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
         )
@@ -77,10 +83,10 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
 def _flatten(
     value: Mapping[Any, Any], name: str, number: str | None, default: float | None = None
 ) -> tuple[pl.DataFrame, np.ndarray]:
-    groups = [
-        sorted(items, key=str) if isinstance(items, set | frozenset) else items
-        for items in value.values()
-    ]
+    kinds = _kinds(value)
+    groups = list(value.values())
+    if any(issubclass(kind, _SETS) for kind in kinds):
+        groups = [sorted(one, key=str) if isinstance(one, _SETS) else one for one in groups]
     lengths = np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
     query = _ids(value, name).gather(np.repeat(np.arange(lengths.size), lengths))
     columns: dict[str, Any] = {
@@ -89,7 +95,9 @@ def _flatten(
     }
     if number is not None:
         numbers = chain.from_iterable(
-            items.values() if _is_mapping(items) else (default,) * len(items) for items in groups
+            map(dict.values, groups)
+            if kinds == {dict}
+            else (one.values() if _is_mapping(one) else (default,) * len(one) for one in groups)
         )
         columns[number] = _numbers(list(numbers), columns, number, name)
     return pl.DataFrame(columns), lengths
@@ -131,6 +139,10 @@ def _numbers(
             f"{_short(values[row])}; a {number} is a finite number."
         )
     return series
+
+
+def _kinds(value: Mapping[Any, Any]) -> set[type]:
+    return set(map(type, value.values()))
 
 
 def _is_mapping(items: Any) -> TypeGuard[Mapping[Any, Any]]:
