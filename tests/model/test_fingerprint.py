@@ -3,7 +3,9 @@
 import gzip
 import hashlib
 import json
+import pickle
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.model.fingerprint import fingerprint_settings
+from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from tests.strategies import World, worlds
 
 TRUTH: dict[str, dict[str, float]] = {
@@ -222,3 +224,32 @@ def test_the_order_of_settings_does_not_matter() -> None:
         {"b": {"d": 3, "c": 2}, "a": 1}
     )
     assert fingerprint_settings(["recall@5", {"rel": None}]) == ("8c5a9dc711f5f6f22b2f36e7153c2c5a")
+
+
+def test_a_fingerprint_is_made_once_and_only_when_asked_for() -> None:
+    made: list[str] = []
+
+    def maker(name: str) -> str:
+        made.append(name)
+        return name.upper()
+
+    prints = Fingerprints({name: partial(maker, name) for name in ("run", "settings")})
+    assert (list(prints), len(prints), "run" in prints, made) == (["run", "settings"], 2, True, [])
+    assert (prints["run"], prints["run"], made) == ("RUN", "RUN", ["run"])
+    assert pickle.loads(pickle.dumps(prints)) == {"run": "RUN", "settings": "SETTINGS"}
+    assert repr(prints) == repr(dict(prints))
+    with pytest.raises(KeyError):
+        prints["corpus"]
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_what_nobody_wants_is_left_out(tmp_path: Path, in_memory: bool) -> None:
+    run: Any = RUN
+    if not in_memory:
+        run = tmp_path / "run.txt"
+        rows = [(q, i, s) for q, items in RUN.items() for i, s in items.items()]
+        run.write_text("".join(f"{q} Q0 {i} 1 {s} made\n" for q, i, s in rows))
+    wanted = prints(TRUTH, run)
+    assert contents(wanted) == GOLDEN
+    left = prints(TRUTH, run, fingerprints=False)
+    assert left == {"settings": wanted["settings"]}

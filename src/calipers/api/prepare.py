@@ -8,7 +8,7 @@ import polars as pl
 
 # Loaded for its metrics: a metric exists once its module was loaded.
 import calipers.metrics.coverage  # noqa: F401
-from calipers.api.ready import read_pair
+from calipers.api.inputs import read_pair
 from calipers.errors import InvalidInput
 from calipers.io.source import Progress
 from calipers.match.by_id import match_by_id
@@ -52,6 +52,7 @@ def prepare(
     corpus_size: int | None = None,
     progress: Progress | None = None,
     store: str | os.PathLike[str] | None = None,
+    fingerprints: bool = True,
     **policies: str | None,
 ) -> Prepared:
     """Read, check and match, once for all metrics and cut-offs.
@@ -59,7 +60,8 @@ def prepare(
     ``match`` is "id", "quote", "span", or one with parameters such as "quote(min=0.8)"; without
     it the data says. ``level`` is "evidence" (several chunks together may hold a target),
     "chunk" (one must hold it alone) or "document". ``data`` or ``run`` may be a reference such as
-    ``@nightly``: what was kept with that evaluation of the history in ``store``.
+    ``@nightly``: what was kept with that evaluation of the history in ``store``. Without
+    ``fingerprints`` the run's may be left out, which saves time on a large file.
 
     >>> found = [{"query": "q", "retrieved": [{"text": "a lock"}], "ground_truth": ["lock"]}]
     >>> prepare(found).settings["match"]
@@ -75,7 +77,7 @@ def prepare(
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     if at == "document":
         truth, results = to_documents(truth, results, policy)
-        matches, tally = match_by_id(truth, results, policy, corpus_size)
+        matches, tally = match_by_id(truth, results, policy, corpus_size, fingerprint=fingerprints)
         settings |= {"match": "document", "notes": []}
     else:
         choice, results = _choose(match, truth, results)
@@ -87,7 +89,10 @@ def prepare(
                 "it out, or match by id."
             )
         notes = (*choice.notes, *_check_evidence(choice))
-        matches, tally = _match(choice, results, policy, corpus_size, together=at == "evidence")
+        matches, tally = _match(
+            choice, results, policy, corpus_size,
+            together=at == "evidence", fingerprint=fingerprints,
+        )  # fmt: skip
         settings |= {"match": str(choice.matching), "notes": list(notes)}
     return Prepared(truth, results, matches, tally, policy, rel, settings)
 
@@ -119,7 +124,13 @@ def _check_evidence(choice: Choice) -> tuple[str, ...]:
 
 
 def _match(
-    choice: Choice, run: Run, policy: Policy, corpus_size: int | None, *, together: bool
+    choice: Choice,
+    run: Run,
+    policy: Policy,
+    corpus_size: int | None,
+    *,
+    together: bool,
+    fingerprint: bool,
 ) -> tuple[Matches, Tally]:
     truth, matching = choice.ground_truth, choice.matching
     if matching.kind == "quote":
@@ -127,7 +138,7 @@ def _match(
         return match_by_quote(truth, run, policy, rule)
     if matching.kind == "span":
         return match_by_span(truth, run, policy, matching.least, together=together)
-    return match_by_id(truth, run, policy, corpus_size)
+    return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
 
 
 def _check(rel: float | None, corpus_size: int | None) -> None:

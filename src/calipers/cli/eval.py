@@ -122,7 +122,10 @@ def command(
         if html or markdown or saving.mlflow:
             report = api.report(data, by=by or None, corpus=corpus, progress=progress, **measuring)
         if report is None or saving.wanted:
-            prepared, scores = api.measure(data, progress=progress, **measuring)
+            # A table shows no fingerprints, so they are not made for it.
+            prepared, scores = api.measure(
+                data, progress=progress, fingerprints=as_json or saving.wanted, **measuring
+            )
         if report is not None:
             scores = report.scores
     named = [facts.name for facts in scores.metrics] if metrics else None
@@ -145,21 +148,25 @@ def command(
         further = {name: part.to_dict() for name, part in parts.items() if part is not None}
         print_json({**scores.to_dict(), **further})
     elif as_csv:
-        from calipers.present.delimited import summary_csv
-        from calipers.present.slices import slices_csv
-
         if bounded:
             from calipers.present.bounds import bounds_csv
 
             click.echo(bounds_csv(bounded), nl=False)
+        elif slices:
+            from calipers.present.slices import slices_csv
+
+            click.echo(slices_csv(slices), nl=False)
         else:
-            click.echo(slices_csv(slices) if slices else summary_csv(scores), nl=False)
+            from calipers.present.delimited import summary_csv
+
+            click.echo(summary_csv(scores), nl=False)
     else:
-        from calipers.present.slices import print_slices
         from calipers.present.terminal import print_scores
 
         print_scores(scores, console(), notes=not quiet)
         if slices:
+            from calipers.present.slices import print_slices
+
             print_slices(slices, console())
         if bounded:
             from calipers.present.bounds import print_bounds

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from calipers.errors import UnreadableFile
 
-BLOCK = 16 << 20
+BLOCK = 8 << 20
 HEAD = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -24,6 +24,8 @@ class Source:
 
     path: Path
     progress: Progress | None = None
+    block: int | None = None
+    """Bytes to read at a time, where the usual block would be more than all the rest."""
 
     @property
     def name(self) -> str:
@@ -65,7 +67,7 @@ class Source:
     def _pieces(self) -> Iterator[bytes]:
         total = self.path.stat().st_size if self.path.exists() else 0
         with self._open() as file:
-            while piece := self._take(file, BLOCK):
+            while piece := self._take(file, self.block or BLOCK):
                 if self.progress:
                     self.progress(_position(file), total)
                 yield piece

@@ -68,12 +68,11 @@ def read_judgements(source: Source) -> Dataset:
 
 
 def scan(source: Source, layout: Layout) -> Iterator[pl.DataFrame]:
-    """Parsed blocks; the next is parsed while the caller works on this one."""
-    blocks = enumerate(source.blocks())
-    return ahead(_parse(block, number, source, layout) for number, block in blocks)
+    """Parsed blocks; the next ones are parsed while the caller works on this one."""
+    return ahead(lambda block: _parse(*block, source, layout), enumerate(source.blocks()))
 
 
-def _parse(block: bytes, number: int, source: Source, layout: Layout) -> pl.DataFrame:
+def _parse(number: int, block: bytes, source: Source, layout: Layout) -> pl.DataFrame:
     separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
     if not _is_clean(block, separator):
         block, separator = _cleaned(block), b" "

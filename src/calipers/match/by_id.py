@@ -13,53 +13,58 @@ from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
-from calipers.model.ranking import NotGroupedError
+from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run
 from calipers.model.tally import Tally
 
 _ROWS_PER_JOIN = 1 << 20
+_TARGETS_PER_ROW = 8
+"""So many targets may stand against a row in a join of its own."""
 
 
 def match_by_id(
-    ground_truth: GroundTruth, run: Run, policy: Policy, corpus_size: int | None = None
+    ground_truth: GroundTruth,
+    run: Run,
+    policy: Policy,
+    corpus_size: int | None = None,
+    *,
+    fingerprint: bool = True,
 ) -> tuple[Matches, Tally]:
     """The matches of a run, with the counts taken on the way, in one pass over the run."""
     try:
-        return _match(ground_truth, run, policy, corpus_size)
+        return _match(ground_truth, run, policy, corpus_size, fingerprint)
     except NotGroupedError:
-        return _match(ground_truth, run.grouped(), policy, corpus_size)
+        return _match(ground_truth, run.grouped(), policy, corpus_size, fingerprint)
 
 
 def _match(
-    ground_truth: GroundTruth, run: Run, policy: Policy, corpus_size: int | None
+    ground_truth: GroundTruth,
+    run: Run,
+    policy: Policy,
+    corpus_size: int | None,
+    fingerprint: bool,
 ) -> tuple[Matches, Tally]:
-    targets = (
-        ground_truth.targets.select("query", "item", code=pl.Series(ground_truth.target_query))
-        .with_row_index("target")
-        .drop_nulls("item")
-    )
+    targets = _targets(ground_truth)
     sieve = Sieve(targets["query"], targets["item"])
-    counting = RunTally(ground_truth, policy.duplicates)
-    found: list[pl.DataFrame] = []
-    waiting: list[pl.DataFrame] = []
-    for batch in ahead(run.ranked(policy.ties)):
+    edges_of = _Join(targets.drop("query"))
+    counting = RunTally(ground_truth, run, policy.duplicates, fingerprint)
+
+    def looked_over(batch: RankedBatch) -> tuple[RankedBatch, Ints]:
+        # What takes longest, off the thread that counts.
+        _ = batch.suspects, fingerprint and not run.in_memory and batch.fingerprint
+        return batch, sieve.passing(batch.hashes)
+
+    batches = run.ranked(policy.ties)
+    for batch, rows in map(looked_over, batches) if run.in_memory else ahead(looked_over, batches):
         _check_ids(batch.frame)
         code = np.repeat(counting.add(batch), batch.lengths)
-        rows = sieve.passing(batch.hashes)
         # Adding nothing copies the ids: a mere selection keeps all texts of the batch in memory.
         item = batch.frame["item"].gather(rows) + ""
         columns = {"code": code[rows], "rank": batch.rank[rows], "tied": batch.tied[rows]}
-        waiting.append(pl.DataFrame({**columns, "item": item}))
-        # A join costs nearly as much for few rows as for many, so rows are collected first.
-        if sum(frame.height for frame in waiting) > _ROWS_PER_JOIN:
-            found.append(_joined(waiting, targets))
-            waiting = []
-    if waiting:
-        found.append(_joined(waiting, targets))
-    edges, copies = _first_of_each(found)
+        edges_of.add(pl.DataFrame({**columns, "item": item}))
+    edges, copies = _first_of_each(edges_of.finish())
     rank, target = (_ints(edges[name]) for name in ("rank", "target"))
     tally = counting.finish(
-        run,
         tied_targets=target[edges["tied"].to_numpy()],
         copies=(_ints(copies["target"]), _ints(copies["rank"])),
     )
@@ -67,8 +72,50 @@ def _match(
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 
-def _joined(waiting: list[pl.DataFrame], targets: pl.DataFrame) -> pl.DataFrame:
-    edges = pl.concat(waiting).join(targets, on=["code", "item"], how="inner")
+def _targets(ground_truth: GroundTruth) -> pl.DataFrame:
+    """The targets that have an id, with their rows, sorted by the codes of their queries."""
+    code = ground_truth.target_query
+    targets = ground_truth.targets.select("query", "item", code=pl.Series(code))
+    targets = targets.with_row_index("target").drop_nulls("item")
+    return targets if (code[1:] >= code[:-1]).all() else targets.sort("code", maintain_order=True)
+
+
+class _Join:
+    """Finds the targets of rows that come in pieces."""
+
+    def __init__(self, targets: pl.DataFrame) -> None:
+        self._targets = targets
+        self._codes = _ints(targets["code"])
+        self._found: list[pl.DataFrame] = []
+        self._waiting: list[pl.DataFrame] = []
+
+    def add(self, rows: pl.DataFrame) -> None:
+        if not rows.height:
+            return
+        codes = rows["code"].to_numpy()
+        first = np.searchsorted(self._codes, codes.min())
+        behind = np.searchsorted(self._codes, codes.max(), side="right")
+        if behind - first <= _TARGETS_PER_ROW * rows.height:
+            # Queries come in the order of the ground truth: few targets can be meant.
+            self._found.append(_joined(rows, self._targets[first:behind]))
+            return
+        # Else a join costs nearly as much for few rows as for many, so rows are collected.
+        self._waiting.append(rows)
+        if sum(frame.height for frame in self._waiting) > _ROWS_PER_JOIN:
+            self._join_waiting()
+
+    def finish(self) -> list[pl.DataFrame]:
+        self._join_waiting()
+        return self._found
+
+    def _join_waiting(self) -> None:
+        if self._waiting:
+            self._found.append(_joined(pl.concat(self._waiting), self._targets))
+            self._waiting = []
+
+
+def _joined(rows: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
+    edges = rows.join(targets, on=["code", "item"], how="inner")
     return edges.select("target", "rank", "tied")
 
 

@@ -51,7 +51,7 @@ def _match(
     if rule.least < 1:
         fuzzy_library()
     quotes = _quotes(ground_truth, rule.ignore_case)
-    counting = RunTally(ground_truth, policy.duplicates)
+    counting = RunTally(ground_truth, run, policy.duplicates)
     ranks: list[int] = []
     targets: list[int] = []
     shares: list[float] = []
@@ -68,7 +68,7 @@ def _match(
                 targets += [target] * len(held)
                 if held and batch.tied[begin + held[0][0] - 1]:
                     tied.add(target)
-    tally = counting.finish(run, tied_targets=np.array(sorted(tied), dtype=np.int64))
+    tally = counting.finish(tied_targets=np.array(sorted(tied), dtype=np.int64))
     matches = assemble(
         ground_truth, tally,
         rank=np.array(ranks, dtype=np.int64), target=np.array(targets, dtype=np.int64),

@@ -38,7 +38,7 @@ def match_by_span(
 def _match(
     ground_truth: GroundTruth, run: Run, policy: Policy, least: float, together: bool
 ) -> tuple[Matches, Tally]:
-    counting = RunTally(ground_truth, policy.duplicates)
+    counting = RunTally(ground_truth, run, policy.duplicates)
     tables = [_EMPTY]
     for batch in run.ranked(policy.ties):
         check_result_spans(batch)
@@ -56,7 +56,7 @@ def _match(
     chunks = pl.concat(tables)
     edges = _edges(ground_truth, chunks, least, together)
     tied = edges.filter("tied")["target"].unique().sort()
-    tally = counting.finish(run, tied_targets=tied.to_numpy().astype(np.int64))
+    tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))
     matches = assemble(
         ground_truth, tally,
         rank=edges["rank"].to_numpy(), target=edges["target"].to_numpy(),

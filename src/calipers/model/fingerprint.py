@@ -5,7 +5,7 @@ and library version.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -63,6 +63,40 @@ def fingerprint_settings(settings: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(settings, order="deterministic")).hexdigest()[:32]
 
 
+class Fingerprints(Mapping[str, str]):
+    """Fingerprints by the name of what they are of, each made when somebody asks for it.
+
+    >>> prints = Fingerprints({"settings": lambda: fingerprint_settings({"k": 10})})
+    >>> list(prints), prints["settings"] == fingerprint_settings({"k": 10})
+    (['settings'], True)
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], str]]) -> None:
+        self._makers = dict(makers)
+        self._made: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is kept or sent elsewhere are the fingerprints, not how to make them.
+        return dict, (dict(self),)
+
+
 class RankingFingerprint:
     """Grows with each query's ranking; the order in which queries come does not matter."""
 
@@ -70,6 +104,7 @@ class RankingFingerprint:
         # Sums that wrap around at 2^64: adding is what makes the order of queries not matter.
         self._sums = np.zeros(2, dtype=np.uint64)
         self._count = 0
+        self._later: list[Callable[[], RankingFingerprint]] = []
 
     def add(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
         """Take the rankings of whole queries: items in rank order, cut at ``starts``."""
@@ -103,8 +138,19 @@ class RankingFingerprint:
         self._sums += halves.sum(axis=0, dtype=np.uint64)
         self._count += len(digests)
 
+    def merge(self, other: "RankingFingerprint") -> None:
+        """Take what another has taken, as if it had come here."""
+        self._sums += other._sums
+        self._count += other._count
+
+    def merge_later(self, other: Callable[[], "RankingFingerprint"]) -> None:
+        """The same once the fingerprint is asked for."""
+        self._later.append(other)
+
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
+        while self._later:
+            self.merge(self._later.pop()())
         return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
 
 

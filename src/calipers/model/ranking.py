@@ -13,7 +13,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
-from calipers.model.hashes import mixed_hashes
+from calipers.model.fingerprint import RankingFingerprint
+from calipers.model.hashes import mixed_hashes, suspected_duplicates
 from calipers.model.policy import Ties
 
 Order = Literal["listed", "rank", "score"]
@@ -63,6 +64,18 @@ class RankedBatch:
         of_query = np.repeat(self.queries.hash().to_numpy(), self.lengths)
         return mixed_hashes(of_query, self.identity.hash().to_numpy())
 
+    @cached_property
+    def suspects(self) -> Ints:
+        """The rows that may hold what another row of their query holds."""
+        return suspected_duplicates(self.hashes)
+
+    @cached_property
+    def fingerprint(self) -> RankingFingerprint:
+        """The part of this batch in the fingerprint of the run."""
+        part = RankingFingerprint()
+        part.add(self.queries, self.identity, self.starts)
+        return part
+
 
 def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> Iterator[RankedBatch]:
     """Ranked batches of whole queries from frames that may cut a query in two."""
@@ -78,11 +91,12 @@ def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> It
 
 def query_starts(query: pl.Series) -> Ints:
     """The rows at which a new query begins."""
-    return (
-        query.ne_missing(query.shift(1)).arg_true().to_numpy().astype(np.int64)
-        if len(query) > 1
-        else np.arange(len(query), dtype=np.int64)
-    )
+    if not len(query):
+        return np.empty(0, dtype=np.int64)
+    # What is between two columns goes without the detour over an expression, if none is missing.
+    here, before = query[1:], query[:-1]
+    differs = here.ne_missing(before) if query.null_count() else here != before
+    return np.concatenate(([0], np.flatnonzero(differs.to_numpy()) + 1))
 
 
 def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, Ints]]:

@@ -50,6 +50,8 @@ class Run:
     stages: Mapping[str, "Run"] = field(default_factory=dict)
     """What stood before or beside this ranking, where it is known: ``candidates`` (the list that
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
+    in_memory: bool = False
+    """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
 
     @classmethod
     def from_frame(
@@ -74,7 +76,9 @@ class Run:
         frame = frame.select(pl.col(n).cast(t) for n, t in RUN_SCHEMA.items() if n in frame.columns)
         if order is None:
             order = natural_order(frame.columns)
-        return cls(lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}))
+        return cls(
+            lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True
+        )
 
     def __repr__(self) -> str:
         """What is known without reading anything."""
@@ -101,7 +105,7 @@ class Run:
             .sort("__first", maintain_order=True)
             .drop("__first")
         )
-        return replace(self, scan=lambda: iter((together,)))
+        return replace(self, scan=lambda: iter((together,)), in_memory=True)
 
     @cached_property
     def frame(self) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import Ints
+from calipers.model.fingerprint import RankingFingerprint
 
 EXAMPLES = 3
 """How many names an error or an audit shows."""
@@ -21,7 +22,8 @@ class Tally:
     unknown_examples: tuple[str, ...]
     duplicates: int
     ties: int
-    fingerprint: str
+    fingerprint: RankingFingerprint | None
+    """Of the run; None where nobody wants it."""
     sample_queries: tuple[str, ...]
     sample_items: tuple[str, ...]
     tied_targets: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))

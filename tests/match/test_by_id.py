@@ -1,0 +1,56 @@
+"""Matching by id gives the same edges whichever way rows meet their targets."""
+
+import random
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.io.load import load_pair
+from calipers.match.by_id import match_by_id
+from calipers.model.matches import Matches
+from calipers.model.policy import Policy
+from calipers.model.run import Run
+from tests.strategies import World, worlds
+
+EDGES = ("edge_query", "edge_rank", "edge_target", "target_query", "target_grade", "retrieved")
+
+
+def edges(matches: Matches) -> list[list[Any]]:
+    return [getattr(matches, name).tolist() for name in EDGES]
+
+
+@settings(max_examples=60)
+@given(worlds, st.randoms(), st.integers(1, 7))
+def test_a_join_of_its_own_and_a_common_one_find_the_same(
+    world: World, chance: random.Random, rows: int
+) -> None:
+    truth, run = load_pair(None, world.ground_truth_value(), world.run_value())
+    queries = run.frame["query"].unique(maintain_order=True).to_list()
+    chance.shuffle(queries)
+    parts = [run.frame.filter(pl.col("query") == query) for query in queries]
+    mixed = pl.concat(parts) if parts else run.frame
+    pieces = [mixed[begin : begin + rows] for begin in range(0, mixed.height, rows)]
+    shuffled = Run(lambda: iter(pieces), order="rank", queries=run.queries)
+    found = []
+    for targets_per_row, rows_per_join in ((0, 1 << 20), (0, 0), (1 << 30, 0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("calipers.match.by_id._TARGETS_PER_ROW", targets_per_row)
+            patch.setattr("calipers.match.by_id._ROWS_PER_JOIN", rows_per_join)
+            found.append(edges(match_by_id(truth, shuffled, Policy(ties="input"))[0]))
+    assert found[0] == found[1] == found[2]
+    assert found[0] == edges(match_by_id(truth, run, Policy(ties="input"))[0])
+
+
+def test_a_ground_truth_whose_queries_are_mixed() -> None:
+    judged = pl.DataFrame(
+        {"query": ["q2", "q1", "q2", "q1"], "item": ["a", "b", "c", "d"], "grade": [1, 2, 1, 1]}
+    )
+    scores = calipers.evaluate(
+        ground_truth=judged, run={"q1": ["d", "b"], "q2": ["x", "c", "a"]}, metrics="recall@2,mrr"
+    )
+    assert scores.queries["query"].to_list() == ["q2", "q1"]
+    assert scores.values.tolist() == [[0.5, 0.5], [1.0, 1.0]]
