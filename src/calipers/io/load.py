@@ -77,9 +77,10 @@ def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
             "to its records."
         )
     if dataset.ground_truth is None:
+        add = "" if dataset.no_truth else "add 'ground_truth' to its records, or "
         raise InvalidInput(
-            f"{name} has no ground truth, only results; add 'ground_truth' to its records, or "
-            "give a second file with --ground-truth (ground_truth= in Python)."
+            f"{name} has no ground truth, only results{_why(dataset)}; {add}give a second file "
+            "with --ground-truth (ground_truth= in Python)."
         )
     if dataset.run is None:
         raise InvalidInput(
@@ -100,8 +101,8 @@ def _pair(
         )
     if truth.ground_truth is None:
         raise InvalidInput(
-            f"The ground truth is missing: {a} holds results ({truth.kind}), as {b} does; give a "
-            "file with judgements as the ground truth."
+            f"The ground truth is missing: {a} holds results ({truth.kind}), as {b} does"
+            f"{_why(truth)}; give a file with judgements as the ground truth."
         )
     if run.run is None:
         raise InvalidInput(
@@ -109,6 +110,10 @@ def _pair(
             "file with results as the run."
         )
     return truth.ground_truth, run.run
+
+
+def _why(dataset: Dataset) -> str:
+    return f": {dataset.no_truth}" if dataset.no_truth else ""
 
 
 def _name(given: Any, otherwise: str = "data") -> str:

@@ -63,7 +63,7 @@ def _whole_format(form: WholeFormat) -> Format:
             raise _wrong_form(sight, form.title)
         return stream_whole(form, sight.source.read(), sight.name, watch)
 
-    return Format(form.name, form.title, claims, read)
+    return Format(form.name, form.title, claims, read, form.only)
 
 
 def _read_table(sight: Sight, role: Role, _: bool) -> Opened:

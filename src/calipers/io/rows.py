@@ -7,7 +7,7 @@ so that a form is written once and read from everywhere.
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.form import Form
 from calipers.io.json_files import RawRecords, explain_broken
 from calipers.io.mismatch import explain_mismatch
 from calipers.io.records import Place, Record
@@ -26,29 +27,19 @@ At = Callable[[], str]
 Rows = Iterator[tuple[At, Any]]
 
 
-@dataclass(frozen=True)
-class RowFormat:
+@dataclass(frozen=True, kw_only=True)
+class RowFormat(Form):
     """One tool's form: how its rows are recognised, and how they become records."""
 
-    name: str
-    title: str
-    """What a file in this form is, in words."""
     recognise: Callable[[frozenset[str]], bool]
     """Whether these are the keys of its rows."""
     row: Any
     """The type of a row: a struct, or plain dictionaries."""
     records: Callable[[Rows], Iterator[Record]]
-    example: str
-    kept: frozenset[str]
-    """The keys whose values reach the record."""
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """What the form calls ``retrieved`` and ``ground_truth``."""
     one_each: bool = True
     """Whether every row is one record; else rows are gathered first."""
     left_out: Callable[[Any], tuple[str, ...]] | None = None
     """The kept keys whose values do not reach the record of this row all the same."""
-    why_left_out: str = ""
-    """Why, where whoever reads the scores must know."""
     strict: Any = None
     """The type of a row with no field but the form's, where others are looked at by ``check``."""
     check: Callable[[Any, str], None] = lambda _row, _place: None
@@ -165,10 +156,8 @@ def _names_unknown_field(error: msgspec.ValidationError) -> bool:
 def _stream(
     form: RowFormat, rows: Rows, place: Place, name: str, unread: Unread, unused: Unread
 ) -> RecordStream:
-    return RecordStream(
-        form.records(rows), place if form.one_each else lambda _: name, name, form.title,
-        form.fields, unread, unused, form.why_left_out,
-    )  # fmt: skip
+    where = place if form.one_each else lambda _: name
+    return RecordStream(form.records(rows), where, name, form, unread, unused)
 
 
 def cell(value: Any, form: RowFormat, key: str) -> Any:

@@ -1,11 +1,12 @@
 """Records on their way from a file: taken all at once, or a portion at a time."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from calipers.errors import InvalidInput
+from calipers.io.form import Form
 from calipers.io.records import CHUNK, Place, Record, build
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
@@ -21,33 +22,36 @@ class RecordStream:
     records: Iterator[Record]
     place: Place
     name: str
-    title: str
-    """What the file is, in words."""
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """What the file calls ``retrieved`` and ``ground_truth``."""
+    form: Form
     unread: Unread = field(default_factory=Counter)
     unused: Unread = field(default_factory=Counter)
     """How many records have a value that is known and had to be left out."""
-    why_unused: str = ""
 
     def dataset(self) -> Dataset:
         """Everything at once, as columns."""
-        made = build(self.records, self.place, self.name, self.name, self.fields)
+        made = self._built(self.records, self.place)
         truth = made.ground_truth
         if truth is not None:
             truth = replace(truth, notes=tuple(self._notes(truth)))
-        return Dataset(truth, made.run, self.title)
+        return replace(made, ground_truth=truth)
+
+    def _built(self, records: Iterable[Record], place: Place) -> Dataset:
+        made = build(records, place, self.name, self.name, self.form.fields)
+        return Dataset(made.ground_truth, made.run, self.form.title, self.form.no_truth)
 
     def _notes(self, truth: GroundTruth) -> Iterator[str]:
         """How the ground truth of another tool was understood, where that is not plain."""
-        if "ground_truth" in self.fields and truth.kinds == {"quote"}:
+        called = self.form.fields.get("ground_truth")
+        if called is not None and truth.kinds == {"quote"}:
             yield (
-                f"The texts in {self.fields['ground_truth']!r} are taken as quotes: one is found "
-                "where the text of a result holds it."
+                f"The texts in {called!r} are taken as quotes: one is found where the text of a "
+                "result holds it."
             )
+        if self.form.partial_truth:
+            yield self.form.partial_truth
         for key, count in self.unused.items():
             records = "1 record" if count == 1 else f"{count:,} records"
-            yield f"Not used: {key!r} of {records}. {self.why_unused}"
+            yield f"Not used: {key!r} of {records}. {self.form.why_left_out}"
 
     def portions(self) -> Iterator[Dataset]:
         """A few thousand queries at a time, so that a file of any size can pass."""
@@ -59,11 +63,11 @@ class RecordStream:
             def place(number: int, offset: int = offset) -> str:
                 return self.place(offset + number)
 
-            part = build(chunk, place, self.name, self.name, self.fields)
+            part = self._built(chunk, place)
             first = first or part
             self._check_alike(first, part, offset)
             self._note(seen, part)
-            yield Dataset(part.ground_truth, part.run, self.title)
+            yield part
         if first is None:
             raise InvalidInput(f"{self.name} holds no queries: found an empty list.")
 
@@ -85,7 +89,7 @@ class RecordStream:
             if (getattr(first, what) is None) != (getattr(part, what) is None):
                 ours = "retrieved" if what == "run" else what
                 raise InvalidInput(
-                    f"Some records have {self.fields.get(ours, ours)!r} and others have not, "
+                    f"Some records have {self.form.fields.get(ours, ours)!r} and others have not, "
                     f"near {self.place(offset)}; give it in every record (an empty list where "
                     "there is nothing)."
                 )

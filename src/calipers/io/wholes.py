@@ -1,34 +1,33 @@
 """Forms that are one JSON object over the whole file: how it becomes our records."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.form import Form
 from calipers.io.mismatch import explain_mismatch
 from calipers.io.records import Record
 from calipers.io.rows import note_unread
 from calipers.io.stream import RecordStream, Unread
+from calipers.model.dataset import Role
 
 Place = Callable[[str], str]
 
 
-@dataclass(frozen=True)
-class WholeFormat:
+@dataclass(frozen=True, kw_only=True)
+class WholeFormat(Form):
     """One tool's form: how it is recognised, and the records in it with their paths."""
 
-    name: str
-    title: str
     recognise: Callable[[Mapping[str, Any]], bool]
     """Whether the values under these keys are its own; they may not be decoded yet."""
     whole: Any
     records: Callable[[Any, Place], Iterator[tuple[str, Record]]]
     """The records with their places; it is given what turns a path into a place."""
-    example: str
-    kept: frozenset[str]
-    fields: Mapping[str, str] = field(default_factory=dict)
+    only: Role | None = None
+    """The part it holds, where a second form looks the same and holds the other part."""
 
 
 def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) -> RecordStream:
@@ -53,4 +52,4 @@ def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) 
             places.append(place)
             yield record
 
-    return RecordStream(records(), places.__getitem__, name, form.title, form.fields, unread)
+    return RecordStream(records(), places.__getitem__, name, form, unread)

@@ -18,3 +18,5 @@ class Dataset:
     run: Run | None = None
     kind: str = ""
     """The form it had, in words, for messages."""
+    no_truth: str = ""
+    """Why it holds no ground truth, where it looks as if it did."""
