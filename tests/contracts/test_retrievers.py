@@ -152,13 +152,13 @@ def test_latency_is_measured_for_every_question(ask: Ask) -> None:
 
 def test_a_file_and_its_continuation_equal_the_run_in_memory(ask: Ask, tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
-    whole = ask(output=output)
+    whole = ask(output=output).frame
     lines = output.read_bytes().splitlines(keepends=True)
     output.write_bytes(b"".join(lines[:7]) + lines[7][:20])
     again = ask(output=output)
     assert again.report.asked == 5
     columns = ["query", "rank", "item", "score"]
-    assert again.frame.select(columns).equals(whole.frame.select(columns))
+    assert again.frame.select(columns).equals(whole.select(columns))
     assert [json.loads(line)["id"] for line in output.read_bytes().splitlines()] == list(QUESTIONS)
 
 

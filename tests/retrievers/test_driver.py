@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from calipers.api.retrieve import retrieve, retrieve_to_report
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
 from calipers.retrievers import driver as driver_module
 from calipers.retrievers.journal import Journal
+from calipers.retrievers.ledger import SAME_FAILURES
 from tests.retrievers.server import SLOW_SECONDS, Server, answer_to
 
 TROUBLES = {
@@ -211,7 +213,7 @@ def test_a_retriever_that_never_works_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(RetrieverFailed, match=r"cannot be asked.*returned None.* No file"):
         retrieve(search, [f"q{i}" for i in range(1000)], output=output, workers=2)
     assert list(tmp_path.iterdir()) == []
-    assert len(asked) <= driver_module.SAME_FAILURES + 2
+    assert len(asked) <= SAME_FAILURES + 2
 
 
 def test_a_retriever_that_fails_only_at_first_is_not_given_up() -> None:
@@ -260,10 +262,10 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_lost(
     output = tmp_path / "run.jsonl"
     write = Journal.write
 
-    def failing(self: Journal, line: bytes) -> None:
-        if b'"q5"' in line:
+    def failing(self: Journal, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
+        if any(b'"q5"' in line for line in lines):
             raise WriteFailed("The disk is full.")
-        write(self, line)
+        write(self, numbers, lines)
 
     questions = [f"q{i}" for i in range(10)]
     monkeypatch.setattr(Journal, "write", failing)
@@ -320,7 +322,7 @@ def test_no_question_is_lost_whatever_happens(plan: list[str], workers: int, bat
     try:
         run = retrieve(search, questions, k=1, workers=workers, batch=batch, warm_up=0)
     except CalipersError:
-        assert good == 0 or len(plan) - good >= driver_module.SAME_FAILURES
+        assert good == 0 or len(plan) - good >= SAME_FAILURES
         return
     assert run.report.answered == good
     assert run.report.failed == len(plan) - good

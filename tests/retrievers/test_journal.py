@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from calipers.api.evaluate import evaluate
 from calipers.api.retrieve import retrieve
 from calipers.errors import CalipersError
 from calipers.retrievers.journal import Journal, meta_path
+from calipers.retrievers.questions import open_questions
 from calipers.retrievers.report import Tally
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
@@ -145,12 +148,87 @@ def test_places_that_cannot_be_written_are_told_first(
 
 def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("fcntl", reason="locks are those of Unix")
-    decided = {"k": 1}
-    first = Journal.open(tmp_path / "run.jsonl", decided, Tally(1))
+    about: Any = (tmp_path / "run.jsonl", {"k": 1}, open_questions(QUESTIONS), Tally(1))
+    first = Journal.open(*about)
     with pytest.raises(CalipersError, match="Another process is writing"):
-        Journal.open(tmp_path / "run.jsonl", decided, Tally(1))
+        Journal.open(*about)
     first.close()
-    Journal.open(tmp_path / "run.jsonl", decided, Tally(1)).close()
+    Journal.open(*about).close()
+
+
+def test_a_line_of_no_question_is_named(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output)
+    lines = output.read_text().splitlines()
+    stranger = lines[3].replace("q3", "q33")
+    output.write_text("\n".join([*lines[:3], stranger, *lines[4:]]) + "\n")
+    with pytest.raises(CalipersError, match="line 4: the question 'q33' is none of those to ask"):
+        retrieve(search, QUESTIONS, k=3, output=output)
+
+
+@given(order=st.permutations(range(6)), cuts=st.sets(st.integers(1, 5)))
+def test_lines_written_in_any_order_end_in_that_of_the_questions(
+    order: list[int], cuts: set[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever the order and however many at a time, each line is found where it begins."""
+    output = tmp_path_factory.mktemp("order") / "run.jsonl"
+    questions = open_questions(QUESTIONS)
+    journal = Journal.open(output, {}, questions, Tally(1))
+    begin = [0, *sorted(cuts)]
+    for first, last in zip(begin, [*begin[1:], 6], strict=True):
+        some = order[first:last]
+        lines = [f'{{"query": "q{i}", "retrieved": [], "x": "{"é" * i}"}}'.encode() for i in some]
+        journal.write(some, lines)
+    journal.close()
+    again = Journal.open(output, {}, questions, Tally(1))
+    assert again.left == 0
+    assert list(again.unfinished()) == []
+    again.finish({})
+    again.close()
+    assert [json.loads(line)["query"] for line in output.read_text().splitlines()] == list(
+        QUESTIONS
+    )
+
+
+def test_the_questions_that_are_left(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    questions = open_questions(QUESTIONS)
+    journal = Journal.open(output, {}, questions, Tally(1))
+    answered = b'{"query": "", "id": "q4", "retrieved": []}'
+    failed = b'{"query": "", "id": "q1", "retrieved": [], "error": "no"}'
+    journal.write([4, 1], [answered, failed])
+    journal.close()
+    for retry_errors, left in ((False, [0, 2, 3, 5]), (True, [0, 1, 2, 3, 5])):
+        again = Journal.open(output, {}, questions, Tally(1), retry_errors=retry_errors)
+        assert [number for number, _ in again.unfinished()] == left
+        assert again.left == len(left)
+        again.close()
+    assert len(output.read_text().splitlines()) == 1
+
+
+LIMITED = """
+import resource, sys
+from tests.retrievers.test_journal import QUESTIONS, search
+from calipers.api.retrieve import retrieve
+resource.setrlimit(resource.RLIMIT_FSIZE, (700, resource.RLIM_INFINITY))
+retrieve(search, QUESTIONS, k=3, output=sys.argv[1])
+"""
+
+
+def test_a_file_that_may_not_grow_keeps_whole_lines(tmp_path: Path) -> None:
+    pytest.importorskip("resource", reason="limits are those of Unix")
+    output = tmp_path / "run.jsonl"
+    ended = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(output)],
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "WriteFailed: The run" in ended.stderr
+    assert "cannot be written: File too large; what is there stays" in ended.stderr
+    kept = without_times(output)
+    assert 0 < len(kept) < len(QUESTIONS)
+    again = retrieve(search, QUESTIONS, k=3, output=output)
+    assert again.report.asked == len(QUESTIONS) - len(kept)
+    assert [one["id"] for one in without_times(output)] == list(QUESTIONS)
 
 
 def test_what_stands_beside_the_run(tmp_path: Path) -> None:

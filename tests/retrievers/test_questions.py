@@ -1,13 +1,17 @@
 import gzip
 import json
+from array import array
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import load
+from calipers.retrievers import questions as questions_module
 from calipers.retrievers.base import Question
-from calipers.retrievers.questions import fingerprint, read_questions
+from calipers.retrievers.questions import fingerprint, open_questions, read_questions
 
 EXPECTED = (Question("q1", "Who wrote it?"), Question("When?", "When?"))
 RECORDS = [
@@ -83,3 +87,87 @@ def test_the_fingerprint_is_of_the_questions_not_of_their_order() -> None:
     assert fingerprint([Question("a", "b\x1ec\x1fd")]) != fingerprint(
         [Question("a", "b"), Question("c", "d")]
     )
+
+
+ids = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), unique=True)
+
+
+@given(st.data(), ids.filter(len))
+def test_the_fingerprint_holds_in_any_order_and_for_no_other_questions(
+    data: st.DataObject, names: list[str]
+) -> None:
+    asked = [Question(name, f"what is {name}") for name in names]
+    shuffled = data.draw(st.permutations(asked))
+    assert fingerprint(asked) == fingerprint(shuffled) == open_questions(asked).fingerprint
+    assert fingerprint(asked[1:]) != fingerprint(asked)
+    assert fingerprint([*asked[1:], Question(names[0], "something else")]) != fingerprint(asked)
+
+
+@given(ids.filter(len), ids)
+def test_numbers_are_the_places_of_the_ids(names: list[str], others: list[str]) -> None:
+    questions = open_questions(dict.fromkeys(names, "text"))
+    naive = {name: number for number, name in enumerate(names)}
+    wanted = [*names[::-1], *others]
+    found = questions.numbers(array("q", map(questions.key, wanted)))
+    assert found.tolist() == [naive.get(name, -1) for name in wanted]
+
+
+def test_two_ids_with_the_same_hash_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Salted once, "1:ab" and "1:cd" are alike as well; salted again, they are not.
+    monkeypatch.setattr(
+        questions_module, "hash", lambda text: len(text) + ("2:cd" in text), raising=False
+    )
+    questions = open_questions({"ab": "one", "cd": "two", "longer": "three"})
+    assert questions.numbers(array("q", map(questions.key, ["cd", "ab"]))).tolist() == [1, 0]
+    with pytest.raises(InvalidInput, match=r"same id 'ab': questions\[0\] and questions\[2\]"):
+        open_questions([{"query": "one", "id": "ab"}, "cd", {"query": "two", "id": "ab"}])
+
+
+def test_lines_are_read_again_each_time(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("\n".join(map(json.dumps, RECORDS)) + "\n")
+    questions = open_questions(path)
+    assert len(questions) == 2
+    for _ in range(2):
+        assert tuple(questions) == EXPECTED
+
+
+def test_a_file_that_changes_meanwhile_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(f'{{"query": "question {i}"}}\n' for i in range(10_000)))
+    reading = iter(open_questions(path))
+    assert next(reading).text == "question 0"
+    path.write_text("".join(f'{{"query": "another {i}"}}\n' for i in range(10_000)))
+    seen: list[str] = []
+    with pytest.raises(InvalidInput, match=r"questions.jsonl was changed while its questions"):
+        seen.extend(one.text for one in reading)
+    assert not any("another" in text for text in seen)
+
+
+def test_a_list_of_another_length_is_noticed() -> None:
+    texts = ["one", "two"]
+    questions = open_questions(texts)
+    for changed in (["three"], []):
+        texts[:] = changed
+        with pytest.raises(InvalidInput, match="questions held 2 questions at first"):
+            list(questions)
+    texts[:] = ["one", "two", "three"]
+    with pytest.raises(InvalidInput, match="another number now"):
+        list(questions)
+
+
+def test_places_are_lines_whatever_is_between(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": " "}\n')
+    with pytest.raises(InvalidInput, match=r"empty at .*questions.jsonl:6"):
+        open_questions(path)
+    path.write_text('\n{"query": "a"}\n\n \n{"query": "b"}\n{"query": "a"}\n')
+    with pytest.raises(InvalidInput, match=r"same id 'a': .*jsonl:2 and .*jsonl:6"):
+        open_questions(path)
+
+
+def test_a_first_line_longer_than_the_head(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    long = "why " * 30_000
+    path.write_text(json.dumps({"query": long}) + '\n{"query": "b"}\n')
+    assert [question.text for question in open_questions(path)] == [long, "b"]

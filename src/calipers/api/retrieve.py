@@ -1,23 +1,22 @@
 """Ask a live retriever every question, and keep what it returns as a run."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from calipers.api.evaluate import choose_metrics
+from calipers.api.live_run import LiveRun
 from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.io.load import load
 from calipers.io.records import Record, build
 from calipers.model.run import Run
-from calipers.retrievers.base import Question, Retriever
-from calipers.retrievers.driver import Driver, Progress, unanswered
+from calipers.retrievers.base import Retriever
+from calipers.retrievers.driver import Driver, Progress
 from calipers.retrievers.journal import Journal
 from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
-from calipers.retrievers.questions import fingerprint, read_questions
+from calipers.retrievers.questions import Questions, open_questions
 from calipers.retrievers.recognise import as_retriever
 from calipers.retrievers.report import Report, Tally, report_of
 
@@ -28,13 +27,6 @@ SHALLOWEST = 10
 """Metrics without a cut-off, such as mrr, look at so many results at least."""
 
 _record = msgspec.json.Decoder(Record).decode
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LiveRun(Run):
-    """A run that was just made, with the report of how it went."""
-
-    report: Report = field(kw_only=True)
 
 
 def retrieve(
@@ -54,9 +46,9 @@ def retrieve(
     text, or a list of texts or records.
 
     ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). With
-    ``output``, a .jsonl file, every finished question is on disk at once, and the same call goes
-    on where it was interrupted. All settings: see ``retrieve_to_report``, which does the same
-    without loading the run.
+    ``output``, a .jsonl file, every finished question is on disk at once, the same call goes on
+    where it was interrupted, and the run stays in the file until it is looked into. All settings:
+    see ``retrieve_to_report``.
 
     >>> def search(query: str, k: int) -> list[str]:
     ...     return ["b", "a"]
@@ -71,17 +63,16 @@ def retrieve(
         search, questions, k=k, workers=workers, output=output, keep=lines.append, **settings
     )
     if output is not None:
-        run = load(output, "run").run
-    else:
-        order = {one.id: number for number, one in enumerate(read_questions(questions))}
-        records = sorted(
-            map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
-        )
-        run = build(records, lambda number: f"results[{number}]", "results").run
+        return LiveRun.in_file(Path(output), report)
+    order = {one.id: number for number, one in enumerate(open_questions(questions))}
+    records = sorted(
+        map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
+    )
+    run = build(records, lambda number: f"results[{number}]", "results").run
     if run is None:
-        raise InvalidInput(f"The run {output} holds no results; begin again with restart=True.")
+        raise RetrieverFailed(f"{report.retriever} gave no results.")
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
-    return LiveRun(**{**about, "name": run.name or report.retriever}, report=report)
+    return LiveRun(**{**about, "name": report.retriever}, report=report)
 
 
 def retrieve_for(
@@ -140,7 +131,7 @@ def retrieve_to_report(
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
-    asked = read_questions(questions)
+    asked = open_questions(questions)
     retriever = as_retriever(search, **options)
     pace = Pace(
         workers=retriever.workers if workers is None else workers, timeout=timeout,
@@ -152,9 +143,8 @@ def retrieve_to_report(
     journal = None
     if place is not None:
         journal = Journal.open(
-            place, {**decides, "questions": fingerprint(asked)}, tally,
-            restart=restart, retry_errors=retry_errors,
-        )  # fmt: skip
+            place, decides, asked, tally, restart=restart, retry_errors=retry_errors
+        )
     try:
         if total is not None:
             total(len(asked))
@@ -171,7 +161,7 @@ def retrieve_to_report(
 
 def _drive(
     retriever: Retriever,
-    questions: tuple[Question, ...],
+    questions: Questions,
     k: int,
     pace: Pace,
     tally: Tally,
@@ -180,23 +170,27 @@ def _drive(
     progress: Progress | None,
     keep: Callable[[bytes], None] | None,
 ) -> Report:
-    def nowhere(line: bytes) -> None:
-        """Where neither a file nor the caller wants the line."""
+    def kept(numbers: Sequence[int], lines: Sequence[bytes]) -> None:  # noqa: ARG001
+        if keep is not None:
+            for line in lines:
+                keep(line)
 
-    write = journal.write if journal is not None else keep or nowhere
-    left = unanswered(questions, journal.done if journal is not None else set())
-    driver = Driver(retriever, left, k, pace, tally, write, cache=cache)
+    driver = Driver(
+        retriever,
+        enumerate(questions) if journal is None else journal.unfinished(),
+        len(questions) if journal is None else journal.left,
+        k, pace, tally, kept if journal is None else journal.write, cache=cache,
+    )  # fmt: skip
     try:
         driver.run(progress)
     except RetrieverFailed as failed:
         raise RetrieverFailed(_what_now(str(failed), tally, len(questions), journal)) from None
-    output = None if journal is None else str(journal.path)
     report = report_of(
         tally, retriever=retriever.name, questions=len(questions), asked=driver.asked,
-        seconds=driver.seconds, output=output,
+        seconds=driver.seconds, output=None if journal is None else str(journal.path),
     )  # fmt: skip
     if journal is not None:
-        journal.finish((question.id for question in questions), report.to_dict())
+        journal.finish(report.to_dict())
     return report
 
 

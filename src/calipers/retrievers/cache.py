@@ -2,6 +2,7 @@
 
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ MAGIC = b"SQLite format 3\x00"
 class Cache:
     """A small database file. The key is the question and all that decides the answer.
 
-    It is used under the driver's lock, one call at a time. Only answers are kept, never errors.
+    Several workers may use it at a time. Only answers are kept, never errors.
     """
 
     def __init__(self, path: str | Path, settings: Mapping[str, Any]) -> None:
+        self._one_at_a_time = threading.Lock()
         self._settings = msgspec.json.encode(settings, order="deterministic")
         place = Path(path)
         if place.is_dir() or not place.parent.is_dir():
@@ -50,9 +52,10 @@ class Cache:
 
     def get(self, question: Question) -> Entry | None:
         """The answer to a question that was asked before, for this question's id."""
-        found = self._base.execute(
-            "SELECT entry FROM answers WHERE key = ?", (self._key(question),)
-        ).fetchone()
+        with self._one_at_a_time:
+            found = self._base.execute(
+                "SELECT entry FROM answers WHERE key = ?", (self._key(question),)
+            ).fetchone()
         if found is None:
             return None
         entry = _decode(found[0])
@@ -63,9 +66,10 @@ class Cache:
 
     def put(self, question: Question, line: bytes) -> None:
         """Keep an answer, as it is written to the run."""
-        self._base.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?)", (self._key(question), line)
-        )
+        with self._one_at_a_time:
+            self._base.execute(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?)", (self._key(question), line)
+            )
 
     def close(self) -> None:
         """Let go of the file."""

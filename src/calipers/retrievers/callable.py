@@ -101,6 +101,8 @@ class _Session:
 
     def _one(self, query: Any, k: int, timeout: float | None) -> Any:
         found = self.call(query, k)
+        if type(found) is list:
+            return found
         if inspect.isawaitable(found):
             found = self.loop.wait_for(found, timeout)
         if isinstance(found, Iterator) and self.batch == 1:

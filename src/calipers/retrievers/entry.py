@@ -5,7 +5,6 @@ readers that do not know them pass over them.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -60,12 +59,12 @@ def glance(line: bytes) -> Glance | None:
         return None
 
 
-def entry_of(question: Question, answer: Answer, seconds: float | None, **about: Any) -> Entry:
+def entry_of(question: Question, answer: Answer, seconds: float, warm_up: bool) -> Entry:
     """The entry of a question that was answered."""
+    # By position: this runs once per question, and names would cost as much as the rest.
     return Entry(
-        question.text, answer.retrieved, _own_id(question),
-        None if seconds is None else round(seconds * 1000, 3),
-        None, answer.stages or None, cut=answer.longer, unsorted=answer.unsorted, **about,
+        question.text, answer.retrieved, _own_id(question), round(seconds * 1000, 3), None,
+        answer.stages or None, warm_up, False, answer.longer, answer.unsorted,
     )  # fmt: skip
 
 

@@ -8,21 +8,30 @@ are, and a reader need not know what a header line would mean.
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
+import numpy as np
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.write import whole_file
+from calipers.model.arrays import Ints
+from calipers.retrievers.base import Question
 from calipers.retrievers.entry import glance
+from calipers.retrievers.questions import Questions
 from calipers.retrievers.report import Tally
 from calipers.version import __version__
 
 SUFFIX = ".jsonl"
 FORMAT = "calipers run 1"
+ABSENT = -1
+"""Where the line of a question begins that is not in the file."""
+WINDOW = 1 << 16
+"""Bytes to read at a time where lines are put into order: neighbours are mostly near."""
 
 
 class Meta(msgspec.Struct, omit_defaults=True):
@@ -36,19 +45,25 @@ class Meta(msgspec.Struct, omit_defaults=True):
 
 
 class Journal:
-    """An open run file: what is in it already, and the way to add to it."""
+    """An open run file: what is in it already, and the way to add to it.
 
-    def __init__(self, path: Path, settings: Mapping[str, Any], file: int) -> None:
+    Of each question it knows one number, the byte at which its line begins.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any], questions: Questions) -> None:
         self.path = path
         self.settings = dict(settings)
-        self.done: set[str] = set()
-        self._file = file
+        self.questions = questions
+        self._starts = array("q", [ABSENT]) * len(questions)
+        self._file = _locked(path)
+        self._size = 0
 
     @classmethod
     def open(
         cls,
         path: str | Path,
         settings: Mapping[str, Any],
+        questions: Questions,
         tally: Tally,
         *,
         restart: bool = False,
@@ -56,15 +71,15 @@ class Journal:
     ) -> Self:
         """Begin a run file, or go on with one; what it holds is counted into ``tally``."""
         place = Path(path)
+        decides = {**settings, "questions": questions.fingerprint}
         _check_place(place)
-        _check_owner(place, None if restart else settings)
-        file = _locked(place)
-        journal = cls(place, settings, file)
+        _check_owner(place, None if restart else decides)
+        journal = cls(place, decides, questions)
         try:
             for left in place.parent.glob(f".{_escaped(place.name[:100])}.*.part"):
                 left.unlink(missing_ok=True)
             if restart:
-                os.ftruncate(file, 0)
+                os.ftruncate(journal._file, 0)
             journal._write_meta(complete=False, report=None)
             journal._take_stock(tally, retry_errors)
         except BaseException:
@@ -72,30 +87,40 @@ class Journal:
             raise
         return journal
 
-    def write(self, line: bytes) -> None:
-        """Add one line; it is with the operating system when this returns."""
-        rest = memoryview(line + b"\n")
+    @property
+    def left(self) -> int:
+        """How many questions are not in the file."""
+        return self._starts.count(ABSENT)
+
+    def unfinished(self) -> Iterator[tuple[int, Question]]:
+        """The questions that are not in the file, in order, each with its number."""
+        starts = self._starts
+        return (one for one in enumerate(self.questions) if starts[one[0]] == ABSENT)
+
+    def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
+        """Add the lines of these questions; the operating system has them when this returns."""
+        content = b"\n".join((*lines, b""))
         try:
-            while rest:
-                rest = rest[os.write(self._file, rest) :]
+            written = os.write(self._file, content)
+            while written < len(content):
+                written += os.write(self._file, content[written:])
         except OSError as error:
+            # Half a line would spoil the next one, which another worker may still bring.
+            with suppress(OSError):
+                os.ftruncate(self._file, self._size)
             raise WriteFailed(
                 f"The run {self.path} cannot be written: {error.strerror}; what is there stays, "
                 "and the same command goes on from it."
             ) from error
+        for number, line in zip(numbers, lines, strict=True):
+            self._starts[number] = self._size
+            self._size += len(line) + 1
 
-    def finish(self, order: Iterable[str], report: Mapping[str, Any]) -> None:
+    def finish(self, report: Mapping[str, Any]) -> None:
         """Put the lines into the order of the questions and mark the run as complete."""
-        # Numbers in an array: a tuple for each line would be most of the memory of a large run.
-        number = {key: place for place, key in enumerate(order)}
-        starts = array("q", bytes(8 * len(number)))
-        for start, line in _entries(self.path):
-            entry = glance(line)
-            if entry is not None:
-                starts[number[entry.key]] = start
-        if any(a > b for a, b in pairwise(starts)):
-            with self.path.open("rb") as unsorted, whole_file(self.path) as file:
-                for start in starts:
+        if np.any(np.diff(np.asarray(self._starts)) < 0):
+            with self.path.open("rb", WINDOW) as unsorted, whole_file(self.path) as file:
+                for start in self._starts:
                     unsorted.seek(start)
                     file.write(unsorted.readline())
         else:
@@ -120,49 +145,58 @@ class Journal:
 
     def _take_stock(self, tally: Tally, retry_errors: bool) -> None:
         """Count what is there; repair a last line that was cut off in the middle."""
-        size = _repaired(self._file, self.path)
-        if not size:
+        if not _repaired(self._file, self.path):
             return
-        entries = _entries(self.path)
         answered = False
-        failed: list[tuple[int, int]] = []
-        for number, (start, line) in enumerate(entries, 1):
+        keys, starts, dropped = array("q"), array("q"), array("q")
+        for number, (start, line) in enumerate(_entries(self.path), 1):
             entry = glance(line)
             if entry is None:
-                raise InvalidInput(
-                    f"The run {self.path} is damaged at line {number}: {line[:60]!r} is no record; "
-                    "repair that line, or begin again with --restart (restart=True)."
-                )
+                raise _damaged(self.path, number, f"{line[:60]!r} is no record", "repair that line")
             if entry.error is not None and retry_errors:
-                failed.append((start, len(line) + 1))
+                dropped.append(start)
                 continue
-            if entry.key in self.done:
-                raise InvalidInput(
-                    f"The run {self.path} is damaged at line {number}: the question "
-                    f"{entry.key!r:.60} stands there twice; begin again with --restart "
-                    "(restart=True)."
-                )
             answered = answered or entry.error is None
-            self.done.add(entry.key)
+            keys.append(self.questions.key(entry.key))
+            # Where it begins when the dropped lines are gone.
+            starts.append(self._size)
+            self._size += len(line) + 1
             tally.add(entry)
-        if failed:
-            self._drop(failed)
-        elif not answered:
+        if not answered and not dropped:
             # Errors alone are nothing to go on from.
-            self.done.clear()
             tally.errors.clear()
             tally.first_error = None
             os.ftruncate(self._file, 0)
+            self._size = 0
+            return
+        numbers = self.questions.numbers(keys)
+        if np.any(numbers < 0) or len(np.unique(numbers)) < len(numbers):
+            raise self._damage(numbers, retry_errors)
+        np.asarray(self._starts)[numbers] = np.asarray(starts)
+        if dropped:
+            self._drop(dropped)
 
-    def _drop(self, failed: list[tuple[int, int]]) -> None:
+    def _damage(self, numbers: Ints, retry_errors: bool) -> InvalidInput:
+        """The first line that stands there twice, or belongs to no question."""
+        wrong = np.ones(len(numbers), np.bool_)
+        wrong[np.unique(numbers, return_index=True)[1]] = False
+        at = int(np.argmax(wrong | (numbers < 0)))
+        lines = ((place, glance(line)) for place, (_, line) in enumerate(_entries(self.path), 1))
+        kept = ((place, one) for place, one in lines if one and not (one.error and retry_errors))
+        place, entry = next(islice(kept, at, None))
+        why = "is none of those to ask" if numbers[at] < 0 else "stands there twice"
+        return _damaged(self.path, place, f"the question {entry.key!r:.60} {why}")
+
+    def _drop(self, starts: "array[int]") -> None:
         """The file without the lines of questions that are to be asked again."""
-        gone = dict(failed)
-        with self.path.open("rb") as before, whole_file(self.path) as after:
-            start = 0
-            for line in before:
-                if start not in gone:
-                    after.write(line)
-                start += len(line)
+        gone = iter(starts)
+        following = next(gone, None)
+        with whole_file(self.path) as after:
+            for start, line in _entries(self.path):
+                if start == following:
+                    following = next(gone, None)
+                else:
+                    after.write(line + b"\n")
         self.close()
         self._file = _locked(self.path)
 
@@ -222,6 +256,14 @@ def _check_owner(path: Path, settings: Mapping[str, Any] | None) -> None:
             "settings to go on with it, name another output, or replace it with --restart "
             "(restart=True)."
         )
+
+
+def _damaged(path: Path, line: int, what: str, otherwise: str = "") -> InvalidInput:
+    begin_again = "begin again with --restart (restart=True)"
+    return InvalidInput(
+        f"The run {path} is damaged at line {line}: {what}; "
+        f"{f'{otherwise}, or ' if otherwise else ''}{begin_again}."
+    )
 
 
 def _said(value: Any) -> str:

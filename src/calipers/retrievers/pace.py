@@ -62,15 +62,13 @@ def _whole(name: str, value: Any, least: int, most: int | None = None) -> None:
 class Throttle:
     """Hands out moments to ask, evenly, so many per second."""
 
-    def __init__(self, rate: float | None) -> None:
-        self._gap = None if rate is None else 1 / rate
+    def __init__(self, rate: float) -> None:
+        self._gap = 1 / rate
         self._next = 0.0
         self._lock = threading.Lock()
 
     def wait(self, stop: threading.Event) -> None:
         """Return when it is this caller's turn, or when all is stopped."""
-        if self._gap is None:
-            return
         with self._lock:
             now = time.monotonic()
             turn = max(now, self._next)

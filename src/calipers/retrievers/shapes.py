@@ -1,10 +1,11 @@
 """Answers of any shape become rows: ids, pairs, dictionaries, documents of the usual libraries."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Real
 from typing import Any
+
+import msgspec
 
 from calipers.retrievers.base import AskFailed, beginning
 from calipers.retrievers.layout import Layout
@@ -16,6 +17,7 @@ LISTS = (
     "data", "docs",
 )  # fmt: skip
 """Names under which an answer may keep its list of results."""
+PLAIN = {str}
 ALLOWED = (
     "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "
     "text, or of documents; a dictionary of id to score; or a dictionary with such a list as "
@@ -23,12 +25,11 @@ ALLOWED = (
 )
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The results for one question, in order, and what was remarkable about them."""
 
     retrieved: list[Row]
-    stages: Mapping[str, list[Row]] = field(default_factory=dict)
+    stages: Mapping[str, list[Row]] = {}
     longer: bool = False
     """Whether there were more than k; the rest is cut off."""
     unsorted: bool = False
@@ -54,7 +55,7 @@ def read_answer(raw: Any, k: int, layout: Layout) -> Answer:
 
 
 def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
-    if not layout.named and all(type(one) is str for one in listed):
+    if not layout.named and set(map(type, listed)) == PLAIN:
         # Plain ids are the most common answer, and the quickest retrievers give them.
         return list(map(Row, listed))
     rows = []

@@ -1,0 +1,79 @@
+"""A run that was just made. One that was written to a file stays there until it is looked into."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io.load import load
+from calipers.model.run import Run
+from calipers.retrievers.report import Report
+
+
+class RunFile:
+    """The file of a run, read when somebody needs it, as it was when the run was made."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp = self._now()
+
+    @cached_property
+    def run(self) -> Run:
+        """What is in the file."""
+        if self.path.exists() and self._now() != self._stamp:
+            raise InvalidInput(
+                f"The run {self.path} was changed after it was made, so it is not this run any "
+                "more; read the file itself, or give each run an output of its own."
+            )
+        found = load(self.path, "run").run
+        if found is None:
+            raise InvalidInput(
+                f"The run {self.path} holds no results; begin again with restart=True."
+            )
+        return found
+
+    def scan(self) -> Iterator[pl.DataFrame]:
+        """The results in batches."""
+        return self.run.scan()
+
+    def _now(self) -> tuple[int, int]:
+        about = self.path.stat()
+        return about.st_size, about.st_mtime_ns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LiveRun(Run):
+    """A run that was just made, with the report of how it went."""
+
+    report: Report = field(kw_only=True)
+    file: RunFile | None = field(default=None, kw_only=True)
+    """Where the run stands, if it was written; what is not given here is read from it."""
+
+    @classmethod
+    def in_file(cls, path: Path, report: Report) -> "LiveRun":
+        """The run in that file, of which nothing is in memory yet."""
+        file = RunFile(path)
+        live = cls(file.scan, name=str(path), report=report, file=file)
+        # Without a value of their own, the two properties below speak.
+        del live.__dict__["queries"], live.__dict__["stages"]
+        return live
+
+    @cached_property  # type: ignore[misc]
+    def queries(self) -> pl.DataFrame | None:
+        """What is known per query: latency_ms, error."""
+        return None if self.file is None else self.file.run.queries
+
+    @cached_property  # type: ignore[misc]
+    def stages(self) -> Mapping[str, Run]:
+        """What stood before or beside this ranking, where it is known."""
+        return {} if self.file is None else self.file.run.stages
+
+    def __repr__(self) -> str:
+        if "queries" in self.__dict__:
+            return super().__repr__()
+        n = self.report.questions
+        asked = f"{n:,} {'query' if n == 1 else 'queries'}"
+        return f"<{type(self).__name__}: {self.name!r}; {asked}; as listed>"

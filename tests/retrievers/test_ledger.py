@@ -1,0 +1,144 @@
+"""Many hand in at once; each line is written once, and counts only when it is written."""
+
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import RetrieverFailed
+from calipers.retrievers.base import AskFailed, Question
+from calipers.retrievers.entry import Entry, encode, failed_entry
+from calipers.retrievers.ledger import SAME_FAILURES, Finished, Ledger
+from calipers.retrievers.report import Tally
+
+WORKERS = 4
+
+
+def answered(number: int) -> Finished:
+    entry = Entry(f"q{number}", [])
+    return Finished(number, Question(f"q{number}", f"q{number}"), entry, encode(entry))
+
+
+def failed(number: int, kind: str = "timeout") -> Finished:
+    question = Question(f"q{number}", f"q{number}")
+    entry = failed_entry(question, f"{kind}: no")
+    return Finished(number, question, entry, encode(entry), AskFailed(kind, "no"))
+
+
+class Place:
+    """Where lines go; slow, so that others come meanwhile."""
+
+    def __init__(self, tally: Tally, seconds: float = 0.0) -> None:
+        self.numbers: list[int] = []
+        self.tally = tally
+        self.seconds = seconds
+        self.most = 0
+        self.inside = 0
+
+    def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
+        self.inside += 1
+        assert self.inside == 1, "one at a time"
+        assert self.tally.done == len(self.numbers), "counted only when written"
+        time.sleep(self.seconds)
+        assert len(numbers) == len(lines)
+        self.most = max(self.most, len(numbers))
+        self.numbers += numbers
+        self.inside -= 1
+
+
+def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
+    tally = Tally(1)
+    place = Place(tally, 0.001)
+    ledger = Ledger("search", tally, place.write, threading.Event(), workers=WORKERS)
+
+    def work(first: int) -> None:
+        for number in range(first, 200, WORKERS):
+            ledger.add(answered(number))
+
+    workers = [threading.Thread(target=work, args=(first,)) for first in range(WORKERS)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(place.numbers) == list(range(200))
+    assert tally.answered == 200
+    assert 1 < place.most <= 2 * WORKERS
+
+
+def test_no_more_lines_wait_than_there_are_workers() -> None:
+    tally = Tally(1)
+    entered, leave = threading.Event(), threading.Event()
+    numbers: list[int] = []
+
+    def write(some: Sequence[int], lines: Sequence[bytes]) -> None:
+        entered.set()
+        leave.wait(20)
+        numbers.extend(some)
+
+    ledger = Ledger("search", tally, write, threading.Event(), workers=WORKERS)
+    first = threading.Thread(target=ledger.add, args=(answered(0),))
+    first.start()
+    entered.wait(20)
+    for number in range(1, WORKERS):
+        ledger.add(answered(number))
+    last = threading.Thread(target=ledger.add, args=(answered(WORKERS),))
+    last.start()
+    last.join(0.05)
+    assert last.is_alive(), "this one has to wait"
+    assert tally.done == 0
+    leave.set()
+    first.join()
+    last.join()
+    assert numbers == list(range(WORKERS + 1))
+    assert tally.done == WORKERS + 1
+
+
+def test_nothing_is_written_after_the_end() -> None:
+    tally = Tally(1)
+    place = Place(tally)
+    ledger = Ledger("search", tally, place.write, threading.Event())
+    ledger.add(answered(0))
+    ledger.close()
+    ledger.add(answered(1))
+    assert place.numbers == [0]
+    assert tally.done == 1
+
+
+def test_who_cannot_write_lets_the_next_one_try() -> None:
+    tally = Tally(1)
+    numbers: list[int] = []
+
+    def write(some: Sequence[int], lines: Sequence[bytes]) -> None:
+        if 0 in some:
+            raise OSError("full")
+        numbers.extend(some)
+
+    ledger = Ledger("search", tally, write, threading.Event())
+    with pytest.raises(OSError, match="full"):
+        ledger.add(answered(0))
+    ledger.add(answered(1))
+    assert (numbers, tally.done) == ([1], 1)
+
+
+@given(st.lists(st.sampled_from(["answer", "timeout", "reset"]), max_size=30))
+def test_errors_are_held_back_until_something_works(plan: list[str]) -> None:
+    tally, stop = Tally(1), threading.Event()
+    place = Place(tally)
+    ledger = Ledger("search", tally, place.write, stop)
+    for number, todo in enumerate(plan):
+        ledger.add(answered(number) if todo == "answer" else failed(number, todo))
+        before = plan[: number + 1]
+        works = "answer" in before
+        assert place.numbers == (list(range(number + 1)) if works else [])
+    first = plan.index("answer") if "answer" in plan else len(plan)
+    gave_up = len(set(plan[:SAME_FAILURES])) == 1 and first >= SAME_FAILURES
+    assert stop.is_set() == gave_up
+    if gave_up or (plan and "answer" not in plan):
+        with pytest.raises(RetrieverFailed, match="cannot be asked" if gave_up else "failed on"):
+            ledger.settle()
+    else:
+        ledger.settle()
+        assert tally.done == len(plan)
