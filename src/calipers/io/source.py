@@ -10,7 +10,7 @@ from pathlib import Path
 
 from calipers.errors import UnreadableFile
 
-BLOCK = 16 << 20
+BLOCK = 8 << 20
 HEAD = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
