@@ -18,11 +18,15 @@ from calipers.io.source import Source
 from calipers.model.dataset import Dataset, Role
 
 FIXTURES = Path(__file__).parent.parent / "data" / "formats"
-ROLES: dict[str, Role] = {"mapping": "ground_truth"}
+ROLES: dict[str, Role] = {
+    "mapping": "ground_truth", "rank_eval_hits": "run", "rank_eval_ratings": "ground_truth"
+}  # fmt: skip
 """Forms that do not say themselves what they are."""
 REQUIRED = {
     "ours": ("query",),
     "ragas": ("user_input",),
+    "ragas_old": ("question",),
+    "ragas_test_set": ("question",),
     "deepeval": ("input",),
     "trulens": ("query",),
     "ragchecker": ("results", 0, "query"),
@@ -35,6 +39,8 @@ REQUIRED = {
     "llama_index": ("queries",),
     "rre": ("topics", 0, "query_groups", 0, "queries", 0, "placeholders"),
     "rank_eval": ("requests", 0, "ratings", 0, "_id"),
+    "rank_eval_hits": ("details", "q1", "hits", 0, "hit", "_id"),
+    "rank_eval_ratings": ("details", "q2", "hits"),
     "otlp": ("resourceSpans", 0, "scopeSpans", 0, "spans", 0, "attributes", 1),
 }
 """The path to one required field in the fixture of each JSON form and row form."""
@@ -114,9 +120,16 @@ EVERY_ROW = pytest.mark.parametrize("name", ROW_NAMES)
 @EVERY
 def test_it_is_recognised_by_its_content_and_by_no_other_form(name):
     sight = Sight(Source(fixture(name)))
-    claims = [form.name for form in FORMATS if not form.fallback and form.claims(sight)]
+    role = ROLES.get(name, "both")
+    claims = [
+        form.name
+        for form in FORMATS
+        if not form.fallback
+        and form.claims(sight)
+        and (role == "both" or form.only in (None, role))
+    ]
     assert claims in ([name], []), claims
-    assert recognise(sight, ROLES.get(name, "both")).name == name
+    assert recognise(sight, role).name == name
 
 
 @EVERY
@@ -197,7 +210,7 @@ def test_a_missing_required_field_is_named_with_its_place(name, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps(whole))
     with pytest.raises(InvalidInput) as caught:
-        load(broken, "both")
+        load(broken, ROLES.get(name, "both"))
     said = str(caught.value)
     field = path[-1] if isinstance(path[-1], str) else "input.value"
     assert f"no '{field}'" in said or f"no attribute '{field}'" in said, said

@@ -1,6 +1,6 @@
 """What a caller may hand in without a file: mappings, lists of records, frames, documents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -8,6 +8,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io import mappings, tables
+from calipers.io.form import Form
 from calipers.io.formats import ROWS, WHOLES
 from calipers.io.formats.ours import FORM as OURS
 from calipers.io.objects import is_document, plain
@@ -45,9 +46,12 @@ def read_table(table: Table, role: Role) -> Dataset | RecordStream:
 
 
 def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:
-    for form in WHOLES:
-        if form.recognise(value):
+    claimed = [form for form in WHOLES if form.recognise(value)]
+    for form in claimed:
+        if form.only in (None, role):
             return stream_whole(form, value, name)
+    if claimed:
+        raise InvalidInput(_two_forms(claimed, name, "say which it is: ground_truth= or run="))
     if _holds_documents(value):
         return _documents_by_query(value, role, name)
     return mappings.read(value, role, name)
@@ -83,8 +87,10 @@ def _records(value: list[Any] | tuple[Any, ...], name: str) -> RecordStream:
 def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:
     claimed = [form for form in ROWS if form.recognise(keys)]
     if len(claimed) > 1:
-        names = " or ".join(f"{form.title} ({form.name})" for form in claimed)
-        raise InvalidInput(
-            f"The form of {name} could be two: {names}; take out the fields of one of them."
-        )
+        raise InvalidInput(_two_forms(claimed, name, "take out the fields of one of them"))
     return claimed[0] if claimed else None
+
+
+def _two_forms(claimed: Sequence[Form], name: str, advice: str) -> str:
+    names = " or ".join(f"{form.title} ({form.name})" for form in claimed)
+    return f"The form of {name} could be two: {names}; {advice}."

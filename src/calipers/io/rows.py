@@ -163,11 +163,16 @@ def _stream(
 def cell(value: Any, form: RowFormat, key: str) -> Any:
     """A table cell as the form has it: JSON text decoded, absent struct fields left out."""
     if isinstance(value, str) and key in form.not_text:
-        return _decoded_text(value)
+        return decoded_text(value)
     return _unnested(value)
 
 
-def _decoded_text(text: str) -> Any:
+def decoded_text(text: str) -> Any:
+    """What a table cell holds as JSON, or as Python prints it; else the text as it is.
+
+    >>> decoded_text('["a"]'), decoded_text("['a']"), decoded_text("[a]")
+    (['a'], ['a'], '[a]')
+    """
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:

@@ -11,8 +11,10 @@ from calipers.io.formats import (
     ours,
     quepid,
     ragas,
+    ragas_old,
     ragchecker,
     rank_eval,
+    rank_eval_response,
     rre,
     trulens,
 )
@@ -22,6 +24,8 @@ from calipers.io.wholes import WholeFormat
 ROWS: tuple[RowFormat, ...] = (
     ours.FORM,
     ragas.FORM,
+    ragas_old.FORM,
+    ragas_old.TEST_SET,
     deepeval.FORM,
     trulens.FORM,
     ragchecker.FORM,
@@ -34,5 +38,12 @@ ROWS: tuple[RowFormat, ...] = (
 )
 """Forms with one record per query (or per part of one), in JSON and in tables."""
 
-WHOLES: tuple[WholeFormat, ...] = (llama_index.FORM, rre.FORM, rank_eval.FORM, otlp.FORM)
+WHOLES: tuple[WholeFormat, ...] = (
+    llama_index.FORM,
+    rre.FORM,
+    rank_eval.FORM,
+    rank_eval_response.HITS,
+    rank_eval_response.RATINGS,
+    otlp.FORM,
+)
 """Forms that are one JSON object."""

@@ -1,9 +1,17 @@
 """deepeval: goldens and test cases, in the spelling of its files or of its interface."""
 
+import re
+from collections.abc import Sequence
+
 import msgspec
 
 from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, RowFormat, each
+from calipers.io.rows import At, RowFormat, decoded_text, each
+
+BETWEEN = "|"
+"""What divides the texts of one list in its CSV and JSON lines."""
+WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTALL)
+"""How its files write a retrieved text with the place it came from."""
 
 
 class Source(msgspec.Struct):
@@ -14,12 +22,17 @@ class Source(msgspec.Struct):
 
 
 class Case(msgspec.Struct):
-    """A golden or a test case; ``context`` is what should be found."""
+    """A golden or a test case; ``context`` is what should be found.
+
+    Lists are texts in its CSV and JSON lines, with a bar between two of them.
+    """
 
     input: str
-    context: list[str] | None = None
-    retrieval_context: list[str | Source] | None = None
-    camel_context: list[str | Source] | None = msgspec.field(default=None, name="retrievalContext")
+    context: list[str] | str | None = None
+    retrieval_context: list[str | Source] | str | None = None
+    camel_context: list[str | Source] | str | None = msgspec.field(
+        default=None, name="retrievalContext"
+    )
 
 
 OWN = frozenset(
@@ -39,16 +52,35 @@ def _record(row: Case, _: At) -> Record:
     found = row.camel_context if row.retrieval_context is None else row.retrieval_context
     retrieved: list[Id | Result] | None = None
     if found is not None:
-        retrieved = [
-            Result(text=one)
-            if isinstance(one, str)
-            else Result(text=one.context, document=one.source)
-            for one in found
-        ]
+        retrieved = [_result(one) for one in _listed(found)]
     truth: list[Id | Target] | None = None
     if row.context is not None:
-        truth = [Target(quote=text) for text in row.context]
+        truth = [Target(quote=_result(one).text) for one in _listed(row.context)]
     return Record(row.input, retrieved=retrieved, ground_truth=truth)
+
+
+def _listed(given: Sequence[str | Source] | str) -> Sequence[str | Source]:
+    """The texts of a list, also where a table holds it as JSON, or joined as deepeval joins.
+
+    >>> _listed("one|two"), _listed('["one|two"]')
+    (['one', 'two'], ['one|two'])
+    """
+    if not isinstance(given, str):
+        return given
+    if given.startswith("["):
+        try:
+            return msgspec.convert(decoded_text(given), list[str | Source])
+        except msgspec.ValidationError:
+            # A text that begins with a bracket, such as a footnote.
+            pass
+    return given.split(BETWEEN) if given else []
+
+
+def _result(one: str | Source) -> Result:
+    if not isinstance(one, str):
+        return Result(text=one.context, document=one.source)
+    marked = WITH_SOURCE.fullmatch(one)
+    return Result(text=marked[2], document=marked[1]) if marked else Result(text=one)
 
 
 FORM = RowFormat(
