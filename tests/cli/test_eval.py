@@ -43,6 +43,15 @@ def test_the_table(evals: Path) -> None:
     assert rows[3] == ["mrr", "0.750"]
 
 
+def test_no_empty_lines_where_there_are_no_intervals(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(RECORDS[:1]))
+    printed = calipers_command("eval", path, "-m", "recall@1,2,mrr", "-q")
+    assert [line.split() for line in printed.out.splitlines()] == [
+        ["metric", "@1", "@2", "all"], ["recall", "0.500", "0.500"], ["mrr", "1.000"]
+    ]  # fmt: skip
+
+
 def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
     printed = calipers_command("eval", evals, "-q")
     names = [line.split()[0] for line in printed.out.splitlines() if line[:1].isalpha()]
@@ -56,7 +65,7 @@ def test_what_was_counted_stands_below(evals: Path) -> None:
     printed = calipers_command("eval", evals, "-m", "mrr")
     words = " ".join(printed.out.split())
     assert "3 queries, 4 relevant targets, 6 results." in words
-    assert "1 query without any relevant target: left out; nothing was returned for 0" in words
+    assert "1 query without any relevant target: left out; something was returned" in words
     assert "of all results were never judged" in words
     assert "Each mean with its 95% interval" in words
     quiet = calipers_command("eval", evals, "-m", "mrr", "--quiet")

@@ -23,7 +23,15 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "unknown": ({"run": {**RUN, "s": ["a"]}}, "not in the ground truth (s): not measured."),
     "hopeless": (
         {"ground_truth": {**TRUTH, "r": {}}},
-        "1 query without any relevant target: left out; nothing was returned for 0 of them.",
+        "1 query without any relevant target: left out; something was returned for it.",
+    ),
+    "hopeless and silent": (
+        {"ground_truth": {**TRUTH, "r": {}}, "run": {"q": ["a"], "r": []}},
+        "left out; nothing was returned for it.",
+    ),
+    "several hopeless": (
+        {"ground_truth": {**TRUTH, "r": {}, "s": {}}, "run": {**RUN, "s": []}},
+        "2 queries without any relevant target: left out; nothing was returned for 1 of them.",
     ),
     "hopeless and zero": (
         {"ground_truth": {**TRUTH, "r": {}}, "unanswerable": "zero"}, ": scored 0;",

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from calipers.model.comparison import Comparison, Difference
 from calipers.model.diagnosis import Diagnosis, Finding
+from calipers.present.bullets import bullet
 from calipers.present.comparison import p_in_words, signed, warnings
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -95,7 +96,7 @@ def _print_finding(finding: Finding, change: str | None, console: Console) -> No
     for line in finding.evidence:
         console.print(Padding(Text(printable(line)), (0, 0, 0, 2)))
     for line in finding.advice:
-        console.print(Padding(Text.assemble(("→ ", "cyan"), printable(line)), (0, 0, 0, 2)))
+        console.print(bullet(Text("→", style="cyan"), Text(printable(line)), indent=2))
 
 
 def _sentence_case(title: str) -> str:

@@ -5,6 +5,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.audit.findings import EXAMPLES, Example, Finding, Health, plural
+from calipers.present.bullets import bullet
 from calipers.present.plain import printable
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
@@ -24,7 +25,7 @@ def print_health(health: Health, console: Console, *, quiet: bool = False) -> No
         console.print(_title(finding))
         if not quiet:
             for line in _body(finding):
-                console.print(Padding(line, (0, 0, 0, 2)))
+                console.print(line)
     console.print()
     console.print(Text(verdict(health), style="bold"))
 
@@ -64,21 +65,25 @@ def _noun(finding: Finding) -> str:
     return many.replace("queries", "query", 1) if many == "queries" else many.replace("s ", " ", 1)
 
 
-def _body(finding: Finding) -> list[Text]:
-    lines = [Text(finding.kind.meaning)]
+def _body(finding: Finding) -> list[Padding]:
+    lines = [_indented(Text(finding.kind.meaning))]
     if finding.detail:
-        lines.append(Text(printable(finding.detail)))
+        lines.append(_indented(Text(printable(finding.detail))))
     lines += [_example(one) for one in finding.examples[:SHOWN]]
     # Fewer examples than are kept at most: there are no others, though one may count for several.
     known = len(finding.examples) < EXAMPLES
     more = (len(finding.examples) if known else finding.count) - SHOWN
     if more > 0:
-        lines.append(Text(f"  … and {more:,} more", style="dim"))
-    lines.append(Text(f"→ {finding.kind.remedy}"))
+        lines.append(_indented(Text(f"  … and {more:,} more", style="dim")))
+    lines.append(bullet(Text("→"), Text(finding.kind.remedy), indent=2))
     return lines
 
 
-def _example(example: Example) -> Text:
+def _indented(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2))
+
+
+def _example(example: Example) -> Padding:
     parts = []
     if example.query is not None:
         parts.append(f"query {printable(example.query, QUOTED)}")
@@ -86,4 +91,4 @@ def _example(example: Example) -> Text:
         parts.append(f"“{printable(example.target, QUOTED)}”")
     if example.detail is not None:
         parts.append(printable(example.detail, 2 * QUOTED))
-    return Text(f"  · {': '.join(parts)}", style="dim")
+    return bullet(Text("·", style="dim"), Text(": ".join(parts), style="dim"), indent=4)

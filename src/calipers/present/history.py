@@ -168,7 +168,8 @@ def _sparks(found: History) -> Iterator[str]:
 
 def _legend(found: History) -> Iterator[str]:
     shown, total = len(found.evaluations), found.total
-    yield f"{shown:,} of {total:,} evaluations in {printable(found.place)}, newest first."
+    evaluations = "evaluation" if total == 1 else "evaluations"
+    yield f"{shown:,} of {total:,} {evaluations} in {printable(found.place)}, newest first."
     changed = {what for one in found.evaluations for what in one.changed}
     for what, mark in MARKS.items():
         if what in changed:

@@ -1,5 +1,6 @@
 """What was counted and which policies applied, in plain words."""
 
+from calipers.model.audit import Audit
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 from calipers.present.plain import printable
@@ -17,8 +18,7 @@ def notes(scores: Scores) -> list[str]:
     if audit.unanswerable:
         lines.append(
             f"{_count(audit.unanswerable, 'query', 'queries')} without any relevant target: "
-            f"{SCORED[policy.unanswerable]}; nothing was returned for "
-            f"{audit.unanswerable_silent} of them."
+            f"{SCORED[policy.unanswerable]}; {_silence(audit)}."
         )
     # Where nothing was to be found, the line above has said what happened.
     hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
@@ -72,6 +72,13 @@ def _chosen_policies(policy: Policy) -> list[str]:
         if value != usual[name] and (name != "ties" or value == "error")
     ]
     return [f"Policies other than the usual ones: {', '.join(chosen)}."] if chosen else []
+
+
+def _silence(audit: Audit) -> str:
+    """Where nothing was to be found: for how many queries the retriever returned nothing."""
+    if audit.unanswerable == 1:
+        return f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
+    return f"nothing was returned for {audit.unanswerable_silent:,} of them"
 
 
 def _unjudged(scores: Scores) -> str:

@@ -36,12 +36,15 @@ def _wide(view: ScoreTable) -> Table:
     for column in view.columns:
         table.add_column(column, justify="right", no_wrap=True)
     for name, cells in view.rows:
-        row = [
-            Text("") if cell is None else Text.assemble(cell.mean, "\n", (cell.interval, "dim"))
-            for cell in cells
-        ]
-        table.add_row(Text(name, style="bold"), *row)
+        table.add_row(Text(name, style="bold"), *map(_cell, cells))
     return table
+
+
+def _cell(cell: Cell | None) -> Text:
+    """The mean, and under it the interval where there is one."""
+    if cell is None or not cell.interval:
+        return Text("" if cell is None else cell.mean)
+    return Text.assemble(cell.mean, "\n", (cell.interval, "dim"))
 
 
 def _narrow(view: ScoreTable) -> Table:
