@@ -222,7 +222,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
         "first_rank cannot be part of a combined score",
     ),
     "unknown option": (["--metric", "mrr"], "No such option"),
-    "a second file": (["other.json"], "unexpected extra argument"),
+    "a second file": (["other.json"], "Several files are given"),
 }
 
 

@@ -94,8 +94,8 @@ def test_other_policies_and_grades_reach_the_numbers():
         ({"tokenizer": len}, "tokens of the results are not known"),
         ({"tokens": 0}, "budget is 0 tokens"),
         ({"price": -1.0}, "price of a million tokens is -1.0"),
-        ({"metrics": "recall@5"}, "has a cut-off of its own or none at all"),
-        ({"metrics": "r_precision"}, "has a cut-off of its own or none at all"),
+        ({"metrics": "recall@5"}, "recall@5 has a cut-off of its own, and"),
+        ({"metrics": "r_precision"}, "r_precision takes no cut-off, and"),
         ({"k": 0}, "k must be a whole number"),
     ],
 )

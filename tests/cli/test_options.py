@@ -50,3 +50,11 @@ def test_systems_have_the_names_that_are_written_before_their_files(
     assert named_systems(("old=a.json", "runs/b.json")) == {"old": "a.json", "b": "runs/b.json"}
     Path("k=5.json").write_text("[]")
     assert named_systems(("k=5.json", "b.json")) == ["k=5.json", "b.json"]
+
+
+@pytest.mark.parametrize("command", ["eval", "sweep", "misses", "diagnose", "gate"])
+def test_two_files_without_names_are_not_guessed(command: str) -> None:
+    assert refused(command, "qrels.txt", "run.txt") == (
+        "Error: Several files are given: qrels.txt, run.txt; give one that holds results and "
+        "ground truth, or say which is which with --ground-truth and --run."
+    )

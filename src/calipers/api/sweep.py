@@ -123,9 +123,10 @@ def _by_stem(
         chosen.setdefault(metric.stem, []).append(metric)
     for several in chosen.values():
         if sorted(metric.k or 0 for metric in several) != sorted(ks):
+            has = "takes no cut-off" if several[0].k is None else "has a cut-off of its own"
             raise InvalidInput(
-                f"The metric {several[0]} has a cut-off of its own or none at all, and a sweep "
-                "goes over k; name metrics that take a cut-off, without one, such as recall,ndcg."
+                f"The metric {several[0]} {has}, and a sweep goes over k; name metrics that take "
+                "a cut-off, without one, such as recall,ndcg."
             )
     for stem in NEEDED:
         chosen.setdefault(stem, list(parse([stem], ks)))

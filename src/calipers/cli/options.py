@@ -25,10 +25,19 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 def input_options(function: F) -> F:
     """DATA, or --ground-truth and --run."""
     return apply(
-        click.argument("data", required=False),
+        click.argument("data", nargs=-1, metavar="[DATA]", callback=_one_file),
         click.option("--ground-truth", "-g", metavar="FILE", help="What should be found."),
         click.option("--run", "-r", metavar="FILE", help="What the retriever returned."),
     )(function)
+
+
+def _one_file(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
+    if len(given) > 1:
+        raise InvalidInput(
+            f"Several files are given: {', '.join(given)}; give one that holds results and ground "
+            "truth, or say which is which with --ground-truth and --run."
+        )
+    return given[0] if given else None
 
 
 def measure_options(function: F) -> F:

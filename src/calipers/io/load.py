@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput
+from calipers.io.formats.ours import FORM as OURS
 from calipers.io.memory import read_value
 from calipers.io.registry import read_source
 from calipers.io.source import Progress, Source
@@ -76,16 +77,19 @@ def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
             f"{name} has neither results nor a ground truth; add 'retrieved' and 'ground_truth' "
             "to its records."
         )
+    # Only to our own records can anything be added.
+    ours = dataset.kind == OURS.title
     if dataset.ground_truth is None:
-        add = "" if dataset.no_truth else "add 'ground_truth' to its records, or "
+        add = "add 'ground_truth' to its records, or " if ours else ""
         raise InvalidInput(
             f"{name} has no ground truth, only results{_why(dataset)}; {add}give a second file "
             "with --ground-truth (ground_truth= in Python)."
         )
     if dataset.run is None:
+        add = "add 'retrieved' to its records, or " if ours else ""
         raise InvalidInput(
-            f"{name} has no results, only a ground truth; add 'retrieved' to its records, or "
-            "give a second file with --run (run= in Python)."
+            f"{name} has no results, only a ground truth; {add}give a second file with --run "
+            "(run= in Python)."
         )
     return dataset.ground_truth, dataset.run
 
