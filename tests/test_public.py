@@ -81,3 +81,12 @@ def test_help_lists_every_command() -> None:
     text = group.get_help(click.Context(group))
     for name in commands(group):
         assert name.split()[0] in text
+
+
+GROUPS = [group, *(one for one in commands(group).values() if isinstance(one, click.Group))]
+
+
+@pytest.mark.parametrize("one", GROUPS, ids=lambda one: one.name)
+def test_the_list_of_commands_breaks_off_no_sentence(one: click.Group) -> None:
+    text = one.get_help(click.Context(one, terminal_width=80))
+    assert "..." not in text.partition("Commands:")[2]

@@ -8,7 +8,7 @@ from calipers.cli import options
 from calipers.cli.output import console, print_json
 
 
-@click.command("agreement")
+@click.command("agreement", short_help="Say how far judges agree, and merge their labels.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--scale", default="ordinal", show_default=True,

@@ -9,7 +9,7 @@ from calipers.cli.output import console, print_json
 from calipers.cli.saving import tag_pairs
 
 
-@click.command("alarm")
+@click.command("alarm", short_help="Say whether the latest saved evaluation is worse than before.")
 @click.argument("name")
 @click.option(
     "--metrics", "-m", metavar="LIST", help="Metrics to watch. [default: a few that matter most]"

@@ -7,7 +7,7 @@ from calipers.cli.output import console, print_json
 from calipers.cli.progress import reading
 
 
-@click.command("audit")
+@click.command("audit", short_help="Check the health of a ground truth.")
 @click.argument("ground_truth", metavar="GROUND_TRUTH")
 @click.option(
     "--corpus", "-c", metavar="PATH",

@@ -9,7 +9,7 @@ from calipers.cli.output import console, print_json
 from calipers.cli.progress import reading
 
 
-@click.group("baseline")
+@click.group("baseline", short_help="Keep a result for `calipers gate` to compare with.")
 def command() -> None:
     """Keep a result, so that `calipers gate` can compare later ones with it."""
 

@@ -10,7 +10,7 @@ from calipers.cli.progress import reading
 from calipers.errors import InvalidInput
 
 
-@click.command("diagnose")
+@click.command("diagnose", short_help="Look for the known failure modes of a retriever.")
 @options.input_options
 @click.option(
     "-k", "k", metavar="K",

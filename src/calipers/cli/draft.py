@@ -6,7 +6,7 @@ from calipers.cli import options
 from calipers.cli.output import console, print_json
 
 
-@click.command("draft")
+@click.command("draft", short_help="Make a file to label from what retrievers returned.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option(
     "--questions", "-q", metavar="FILE",

@@ -11,7 +11,7 @@ from calipers.cli.output import console, is_terminal, print_json
 from calipers.cli.progress import asking
 
 
-@click.command("grid")
+@click.command("grid", short_help="Run every combination of retrievers and parameters.")
 @click.argument("config", required=False, metavar="[FILE]")
 @click.option("--dry-run", is_flag=True, help="List the combinations and what is left to ask.")
 @click.option(

@@ -6,7 +6,7 @@ from calipers.cli import options
 from calipers.cli.output import console, print_json
 
 
-@click.command("metrics")
+@click.command("metrics", short_help="List what can be measured, with formulas and parameters.")
 @click.argument("name", required=False)
 @options.json_option
 def command(name: str | None, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from calipers.cli.output import console, print_json
 from calipers.cli.progress import reading
 
 
-@click.command("misses")
+@click.command("misses", short_help="Say why each piece of ground truth was not found.")
 @options.input_options
 @click.option("-k", "k", type=int, help="How many results count. [default: 10]")
 @click.option(

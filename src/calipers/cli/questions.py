@@ -9,7 +9,7 @@ from calipers.cli.output import console, print_json
 from calipers.cli.progress import asking
 
 
-@click.command("questions")
+@click.command("questions", short_help="Let a language model write questions with quotes.")
 @click.argument("corpus", metavar="CORPUS")
 @click.option(
     "-n", type=int, default=50, show_default=True, help="How many chunks to write a question from."

@@ -7,7 +7,7 @@ from calipers.cli.output import console, print_json
 from calipers.cli.progress import reading
 
 
-@click.command("resolve")
+@click.command("resolve", short_help="Find where quotes stand in their documents.")
 @click.argument("ground_truth", metavar="GROUND_TRUTH")
 @click.option(
     "--corpus", "-c", required=True, metavar="PATH",

@@ -83,7 +83,9 @@ def _retriever_options(function: options.F) -> options.F:
     )(function)  # fmt: skip
 
 
-@click.command("retrieve")
+@click.command(
+    "retrieve", short_help="Ask a live retriever every question and keep what it returns."
+)
 @click.argument("retriever")
 @click.argument("questions")
 @_driver_options

@@ -10,7 +10,7 @@ from calipers.cli.output import console, print_json
 from calipers.errors import InvalidInput
 
 
-@click.group("store")
+@click.group("store", short_help="Look after the history.")
 def command() -> None:
     """Look after the history: what it holds, whether it is whole, moving and shrinking it."""
 
@@ -31,7 +31,9 @@ def info(store: str | None, as_json: bool) -> None:
     _print(info_lines(found))
 
 
-@command.command("check")
+@command.command(
+    "check", short_help="Read the whole history and see whether it is as it was saved."
+)
 @options.store_option
 @options.json_option
 def check(store: str | None, as_json: bool) -> None:
@@ -68,7 +70,7 @@ def vacuum(store: str | None, as_json: bool) -> None:
     _print([vacuum_line(found)])
 
 
-@command.command("export")
+@command.command("export", short_help="Copy every evaluation to another history.")
 @click.argument("target")
 @options.store_option
 @options.json_option
@@ -82,7 +84,7 @@ def export(target: str, store: str | None, as_json: bool) -> None:
     _copied(api.store_export(target, store=store), as_json)
 
 
-@command.command("import")
+@command.command("import", short_help="Copy every evaluation from another history.")
 @click.argument("source")
 @options.store_option
 @options.json_option

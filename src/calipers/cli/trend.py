@@ -9,7 +9,7 @@ from calipers.cli.output import console, print_json
 from calipers.cli.saving import tag_pairs
 
 
-@click.command("trend")
+@click.command("trend", short_help="Draw how the saved evaluations of one name moved.")
 @click.argument("name")
 @click.option(
     "--metrics", "-m", metavar="LIST", help="Metrics to draw. [default: a few that matter most]"
