@@ -39,6 +39,12 @@ def test_a_waterfall_is_that_of_the_k_asked_for():
     assert rows[-1]["said"].startswith("found in the first 3:")
 
 
+def test_slices_of_several_metrics_are_refused():
+    bare = [{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a"]}]
+    with pytest.raises(InvalidInput, match=r"one metric, and 2 are named: recall@5, mrr"):
+        calipers.plot(bare, "slices", by="targets", metrics=["recall@5", "mrr@5"])
+
+
 def test_slices_need_tags_and_take_others():
     bare = [{**record, "tags": {}} for record in records()]
     with pytest.raises(InvalidInput, match="nothing to slice by"):

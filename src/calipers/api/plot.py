@@ -71,6 +71,11 @@ def _slices(
     intervals = {n: given.pop(n) for n in ("confidence", "resamples", "seed") if n in given}
     prepared = prepare(data, **given)
     chosen = choose_metrics("recall" if metrics is None else metrics, k, prepared.rel)
+    if len(chosen) > 1:
+        raise InvalidInput(
+            f"The chart of slices shows one metric, and {len(chosen)} are named: "
+            f"{', '.join(map(str, chosen))}; name one, such as {chosen[0]}."
+        )
     scores = score(prepared, chosen, **intervals)
     cuts = [by] if isinstance(by, str) else list(by or prepared.ground_truth.tags)
     if not cuts:
@@ -78,9 +83,9 @@ def _slices(
             "There is nothing to slice by: the queries have no tags; give them some, or name "
             "'length' or 'targets'."
         )
-    names = [facts.name for facts in scores.metrics]
-    found = slice_scores(scores, cuts, metrics=names[:1])
-    return Plot("slices", found, tuple(names[:1]), scores[names[0]].mean)
+    name = scores.metrics[0].name
+    found = slice_scores(scores, cuts, metrics=[name])
+    return Plot("slices", found, (name,), scores[name].mean)
 
 
 def _checked(chart: str, several: bool) -> str:
