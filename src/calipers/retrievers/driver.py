@@ -205,7 +205,7 @@ class Driver:
         self, worker: _Worker, session: Session, taken: Sequence[Numbered]
     ) -> Sequence[Finished]:
         """Each question with its outcome, or none where each is to be asked alone."""
-        questions = [question for _, question in taken]
+        questions = [one[1] for one in taken]
         attempt = 0
         while True:
             if self._throttle is not None:

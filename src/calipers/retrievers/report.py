@@ -37,11 +37,13 @@ class Tally:
             return
         self.answered += 1
         found = len(entry.retrieved)
-        self.empty += not found
-        self.short += 0 < found < self.k
-        self.cut += entry.cut
-        self.unsorted += entry.unsorted
-        self.cached += entry.cached
+        if found < self.k:
+            self.short += found > 0
+            self.empty += found == 0
+        if entry.cut or entry.unsorted or entry.cached:
+            self.cut += entry.cut
+            self.unsorted += entry.unsorted
+            self.cached += entry.cached
         if entry.latency_ms is not None:
             self.latencies.add(entry.latency_ms, warm_up=entry.warm_up)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 from uuid import UUID
@@ -33,6 +34,9 @@ WRAPPED = ("node", "document", "doc", "chunk", "item")
 SCALARS = (str, bytes, Real, type(None), list, tuple)
 
 Get = Callable[[str], Any]
+Names = tuple[tuple[str, tuple[str, ...]], ...]
+Places = tuple[Names, tuple[str, ...], tuple[str, ...]]
+EVERYWHERE: Places = (tuple(NAMES.items()), WRAPPED, METADATA)
 
 
 class BadResult(Exception):
@@ -113,13 +117,14 @@ def _from_object(one: Any) -> Row:
         raise BadResult("has no id and no text")
     get = _getter(one)
     row = Row()
-    for name, places in NAMES.items():
+    names, wrapped, metadata = _places(tuple(one)) if type(one) is dict else EVERYWHERE
+    for name, places in names:
         _take(row, name, get, places)
-    for wrapped in WRAPPED:
-        inner = get(wrapped)
+    for place in wrapped:
+        inner = get(place)
         if inner is not None and not isinstance(inner, SCALARS):
             _fill(row, _from_object(inner))
-    for place in METADATA:
+    for place in metadata:
         inner = get(place)
         if isinstance(inner, Mapping):
             _fill(row, _from_mapping_alone(inner))
@@ -128,10 +133,23 @@ def _from_object(one: Any) -> Row:
 
 def _from_mapping_alone(metadata: Mapping[str, Any]) -> Row:
     row = Row()
-    for name, places in NAMES.items():
+    names, _, _ = _places(tuple(metadata)) if type(metadata) is dict else EVERYWHERE
+    for name, places in names:
         if name != "score":
             _take(row, name, metadata.get, places, strict=False)
     return row
+
+
+@lru_cache(maxsize=256)
+def _places(keys: tuple[Any, ...]) -> Places:
+    """The places where a dictionary with these keys has anything; the rest need no look."""
+    known = set(keys)
+    names = ((name, tuple(p for p in places if p in known)) for name, places in NAMES.items())
+    return (
+        tuple((name, places) for name, places in names if places),
+        tuple(place for place in WRAPPED if place in known),
+        tuple(place for place in METADATA if place in known),
+    )
 
 
 def _take(row: Row, name: str, get: Get, places: Sequence[str], *, strict: bool = True) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from calipers.retrievers.at_once import are_numbers, rows_at_once
 from calipers.retrievers.base import AskFailed, beginning
 from calipers.retrievers.layout import Layout
 from calipers.retrievers.paths import NoMatch, Path
@@ -17,7 +18,6 @@ LISTS = (
     "data", "docs",
 )  # fmt: skip
 """Names under which an answer may keep its list of results."""
-PLAIN = {str}
 ALLOWED = (
     "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "
     "text, or of documents; a dictionary of id to score; or a dictionary with such a list as "
@@ -55,9 +55,9 @@ def read_answer(raw: Any, k: int, layout: Layout) -> Answer:
 
 
 def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
-    if not layout.named and set(map(type, listed)) == PLAIN:
-        # Plain ids are the most common answer, and the quickest retrievers give them.
-        return list(map(Row, listed))
+    rows = None if layout.named else rows_at_once(listed)
+    if rows is not None:
+        return rows
     rows = []
     for number, one in enumerate(listed):
         try:
@@ -144,8 +144,7 @@ def _from_mapping(raw: Mapping[Any, Any]) -> Sequence[Any]:
             return list(inner)
         if isinstance(inner, Mapping) and any(deeper in inner for deeper in LISTS):
             return _from_mapping(inner)
-    numbers = [value for value in raw.values() if _is_number(value)]
-    if len(numbers) == len(raw):
+    if are_numbers(raw.values()):
         return sorted(raw.items(), key=lambda pair: -float(pair[1]))
     raise AskFailed(
         "bad answer",

@@ -1,0 +1,122 @@
+"""Read as a whole or one by one: the same rows, and the same refusals."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.retrievers.at_once import rows_at_once
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.result import METADATA, NAMES, WRAPPED, BadResult, Row, row_of
+
+words = st.sampled_from(["a", "b", "", "7", "é"])
+odd = st.sampled_from([
+    None, True, 0, 7, -1, 2**70, 0.5, 3.0, math.nan, math.inf, 1e308, np.float32(0.25),
+    np.float64(2.0), np.int64(3), np.bool_(True), np.str_("n"), Decimal("1.5"), Fraction(1, 3),
+    UUID(int=5), b"x", [], ["a"], ("a", 1), {}, {"id": "inner", "text": "t"}, {"score": 9},
+])  # fmt: skip
+values = st.one_of(words, st.floats(0, 1), st.integers(0, 9), odd)
+places = st.sampled_from([
+    *(place for places in NAMES.values() for place in places[:3]), *WRAPPED, *METADATA[:3], "other",
+])  # fmt: skip
+
+
+def one_by_one(listed: list[Any]) -> list[Row] | None:
+    try:
+        return [row_of(one, Layout()) for one in listed]
+    except (BadResult, OverflowError):
+        return None
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> list[Any]:
+    """Results of one shape, where each column is mostly of one kind."""
+    n = draw(st.integers(1, 4))
+
+    def column(kind: st.SearchStrategy[Any] | None = None) -> list[Any]:
+        pure = draw(st.sampled_from([words, st.floats(0, 1), st.integers(0, 9), values]))
+        return draw(st.lists(kind or pure, min_size=n, max_size=n))
+
+    shape = draw(st.sampled_from(["values", "tuples", "lists", "dictionaries"]))
+    if shape == "values":
+        return column()
+    if shape in ("tuples", "lists"):
+        pairs = zip(*(column() for _ in range(draw(st.integers(1, 3)))), strict=True)
+        return [tuple(one) if shape == "tuples" else list(one) for one in pairs]
+    keys = draw(st.lists(places, unique=True, max_size=5))
+    inner = draw(st.lists(places, unique=True, max_size=3))
+    columns: dict[str, list[Any]] = {key: column() for key in keys}
+    if draw(st.booleans()):
+        inside = {key: column() for key in inner}
+        columns["metadata"] = [{key: inside[key][i] for key in inner} for i in range(n)]
+    return [{key: columns[key][i] for key in columns} for i in range(n)]
+
+
+@given(alike())
+def test_as_a_whole_and_one_by_one_are_the_same(listed: list[Any]) -> None:
+    try:
+        whole = rows_at_once(listed)
+    except OverflowError:
+        assert one_by_one(listed) is None
+        return
+    if whole is not None:
+        assert whole == one_by_one(listed)
+        assert all(type(row.id) in (str, type(None)) for row in whole)
+
+
+@given(st.lists(values, max_size=4))
+def test_mixed_results_too(listed: list[Any]) -> None:
+    try:
+        whole = rows_at_once(listed)
+    except OverflowError:
+        whole = None
+    assert whole is None or whole == one_by_one(listed)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        ["a", "b"],
+        [7, 8],
+        [("a", 0.5), ("b", 1)],
+        [["a", np.float32(0.5)]],
+        [(7, 0.5)],
+        [{"id": "a"}, {"id": "b"}],
+        [{"_id": 7, "_score": 0.5, "content": "t", "rank": 1}],
+        [{"text": "t", "metadata": {"source": "a.txt", "start": 3, "end": 5, "score": 1}}],
+        [{"id": "a", "document": "d", "metadata": {"document": "e", "text": "t"}}],
+    ],
+)
+def test_the_usual_shapes_are_read_as_a_whole(listed: list[Any]) -> None:
+    assert rows_at_once(listed) == one_by_one(listed) is not None
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [],
+        [True, False],
+        [0.5],
+        [None],
+        ["a", 7],
+        [("a", math.nan)],
+        [("a", math.inf), ("b", -math.inf)],
+        [(0.5, "a")],
+        [("a", "b")],
+        [("a",)],
+        [{"id": "a"}, {"id": "b", "score": 1.0}],
+        [{"id": "a", "node": {"text": "t"}}],
+        [{"score": 0.5}],
+        [{"document": "d"}],
+        [{"text": "t", "start": 3}],
+        [{"id": "a", "metadata": None}],
+    ],
+)
+def test_anything_else_is_looked_at_one_by_one(listed: list[Any]) -> None:
+    assert rows_at_once(listed) is None
