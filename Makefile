@@ -17,7 +17,7 @@ test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 
 adapters: ci-extras ## Test the adapters of LangChain, LlamaIndex, Haystack and vector stores
 	@# A test that is skipped for want of its library would look like one that passed.
-	@$(BIN)/python -W ignore -c "import faiss, haystack, lancedb, langchain_core, llama_index.core, qdrant_client"
+	@$(BIN)/python -W ignore -c "import chromadb, faiss, haystack, lancedb, langchain_core, llama_index.core, qdrant_client"
 	@$(BIN)/python -m pytest -q tests/retrievers/test_langchain.py tests/retrievers/test_llama_index.py \
 	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py
 
@@ -25,7 +25,7 @@ adapters: ci-extras ## Test the adapters of LangChain, LlamaIndex, Haystack and 
 ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
 	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt \
-	  haystack-ai lancedb langchain-core llama-index-core qdrant-client
+	  chromadb haystack-ai lancedb langchain-core llama-index-core qdrant-client
 
 check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/ruff check .

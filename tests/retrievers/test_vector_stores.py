@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -61,9 +63,14 @@ def test_faiss_that_finds_fewer():
     assert run.report.short == 4
 
 
+def chroma_client(chromadb):
+    # Nothing goes out: no news of its use, and no model to embed with.
+    return chromadb.EphemeralClient(settings=chromadb.Settings(anonymized_telemetry=False))
+
+
 def test_chroma():
     chromadb = pytest.importorskip("chromadb", reason="needs chromadb")
-    client = chromadb.EphemeralClient()
+    client = chroma_client(chromadb)
     collection = client.get_or_create_collection("texts", embedding_function=None)
     collection.upsert(
         ids=IDS, documents=TEXTS, embeddings=[embed(text).tolist() for text in TEXTS],
@@ -73,6 +80,38 @@ def test_chroma():
     assert first_items(run) == IDS
     assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
     assert run.frame.filter(rank=1)["document"].to_list() == [f"book{i}" for i in range(4)]
+
+
+def test_chroma_that_embeds_by_itself():
+    chromadb = pytest.importorskip("chromadb", reason="needs chromadb")
+    base: Any = chromadb.EmbeddingFunction
+
+    class Letters(base):
+        def __init__(self):
+            """Nothing to set up; its own would warn."""
+
+        def __call__(self, input):  # noqa: A002 - Chroma looks for that name
+            return [embed(text) for text in input]
+
+        @staticmethod
+        def name():
+            return "letters"
+
+        def get_config(self):
+            return {}
+
+        @staticmethod
+        def build_from_config(config):
+            return Letters()
+
+    collection = chroma_client(chromadb).get_or_create_collection(
+        "embeds-by-itself", embedding_function=Letters()
+    )
+    collection.upsert(ids=IDS, documents=TEXTS)
+    run = retrieve(collection, TEXTS, k=10)
+    assert first_items(run) == IDS
+    assert run.frame.filter(rank=1)["score"].to_list() == pytest.approx([0.0] * 4, abs=1e-6)
+    assert run.frame.height == 16
 
 
 def test_qdrant():
