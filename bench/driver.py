@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from bench.child import Measured, measure
 from bench.rows import Row, compared
@@ -29,20 +30,22 @@ def rows(quick: bool = False) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         return [
-            _overhead(place, 5_000 if quick else 50_000),
+            _overhead(place, 5_000 if quick else 50_000, scored=False),
+            _overhead(place, 5_000 if quick else 50_000, scored=True),
             _memory(place, 10_000 if quick else 100_000),
             _waiting(200 if quick else 800),
         ]
 
 
-def _overhead(place: Path, n: int) -> Row:
+def _overhead(place: Path, n: int, *, scored: bool) -> Row:
     from calipers.api.retrieve import retrieve_to_report
 
-    items = [f"chunk-{i}" for i in range(RESULTS)]
+    ids = [f"chunk-{i}" for i in range(RESULTS)]
+    pairs = [(item, 1 - i / RESULTS) for i, item in enumerate(ids)]
     questions = [f"question number {i}" for i in range(n)]
 
-    def search(query: str, k: int) -> list[str]:
-        return items
+    def search(query: str, k: int) -> list[Any]:
+        return pairs if scored else ids
 
     def driven() -> None:
         retrieve_to_report(
@@ -52,14 +55,18 @@ def _overhead(place: Path, n: int) -> Row:
     def by_hand() -> None:
         with (place / "hand.jsonl").open("w") as file:
             for question in questions:
-                found = [{"id": item} for item in search(question, RESULTS)]
+                found: list[dict[str, Any]] = (
+                    [{"id": item, "score": score} for item, score in search(question, RESULTS)]
+                    if scored
+                    else [{"id": item} for item in search(question, RESULTS)]
+                )
                 file.write(json.dumps({"query": question, "retrieved": found}) + "\n")
                 file.flush()
 
     ours, theirs = _quickest(driven), _quickest(by_hand)
     wall, cpu = ((seconds or 0) / n * 1e6 for seconds in (ours.seconds, ours.cpu_seconds))
     note = f"{wall:.0f} µs per question, {cpu:.0f} of them computing; limit {LIMIT}"
-    given = f"{n:,} × {RESULTS}, {WORKERS} workers, a file"
+    given = f"{n:,} × {RESULTS} {'(id, score)' if scored else 'ids'}, {WORKERS} workers, a file"
     row = compared("driver", given, ours, "a loop that writes the lines", theirs, note)
     return {**row, **NO_MEMORY}
 

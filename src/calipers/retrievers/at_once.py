@@ -18,6 +18,7 @@ from calipers.retrievers.layout import FIELDS
 from calipers.retrievers.result import METADATA, NAMES, WRAPPED, Row
 
 Column = Sequence[Any]
+NOTHING = repeat(None)
 
 
 def rows_at_once(listed: Sequence[Any]) -> list[Row] | None:
@@ -71,11 +72,8 @@ def _dictionaries(listed: Sequence[dict[Any, Any]]) -> list[Row] | None:
         fields = [one for one in _plan(tuple(inside)).fields if one[0] not in {"score", *columns}]
         if not _take(columns, inside, fields):
             return None
-    has = columns.keys()
-    if not has & {"id", "text"} or ("start" in has and "end" not in has and "text" in has):
-        return None
-    used = FIELDS[: 1 + max(map(FIELDS.index, has))]
-    return list(map(Row, *(columns.get(name, repeat(None)) for name in used)))
+    used = _fields_up_to_the_last(tuple(columns))
+    return list(map(Row, *[columns.get(name, NOTHING) for name in used])) if used else None
 
 
 def _table(listed: Sequence[dict[Any, Any]]) -> dict[Any, Column] | None:
@@ -91,6 +89,15 @@ def _table(listed: Sequence[dict[Any, Any]]) -> dict[Any, Column] | None:
         return dict(zip(keys, zip(*map(itemgetter(*keys), listed), strict=True), strict=True))
     except KeyError:
         return None
+
+
+@lru_cache(maxsize=256)
+def _fields_up_to_the_last(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The fields of a row to fill, in order; none where something must be worked out first."""
+    without_end = "text" in names and "start" in names and "end" not in names
+    if without_end or not {"id", "text"} & set(names):
+        return ()
+    return FIELDS[: 1 + max(map(FIELDS.index, names))]
 
 
 class _Plan:

@@ -140,6 +140,8 @@ def _from_mapping(raw: Mapping[Any, Any]) -> Sequence[Any]:
         return _columns(raw)
     for name in LISTS:
         inner = raw.get(name)
+        if inner is None:
+            continue
         if isinstance(inner, list | tuple | Iterator):
             return list(inner)
         if isinstance(inner, Mapping) and any(deeper in inner for deeper in LISTS):
