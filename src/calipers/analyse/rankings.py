@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from calipers.model.matches import FAILED, Matches
+from calipers.analyse.listing import list_results
+from calipers.model.matches import Matches
 from calipers.model.policy import Ties
-from calipers.model.ranking import NotGroupedError, RankedBatch
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.run import Run
 
 SHOWN = ("item", "score", "text", "document", "start", "end")
 
@@ -19,17 +19,7 @@ def rank_table(
     of the targets that it holds), ``grade`` (the highest of them) and ``state``: relevant, not
     relevant (judged so), repeated (stood above already) or unjudged.
     """
-    known = (
-        matches.queries.select("query", "status")
-        .with_row_index("code")
-        .filter(pl.col("status") != FAILED)
-        .select("query", pl.col("code").cast(pl.Int64))
-    )
-    try:
-        tables = [_listed(batch, known, depth) for batch in run.ranked(ties)]
-    except NotGroupedError:
-        tables = [_listed(batch, known, depth) for batch in run.grouped().ranked(ties)]
-    listed = pl.concat(tables) if tables else _nothing()
+    listed = list_results(run, matches, ties, depth, SHOWN)
     held = (
         pl.DataFrame(
             {
@@ -51,34 +41,6 @@ def rank_table(
             .when(pl.col("repeated")).then(pl.lit("repeated"))
             .otherwise(pl.lit("unjudged"))
         )
-        .drop("useful", "repeated")
+        .drop("useful", "repeated", "repeats")
         .sort("query", "rank")
     )  # fmt: skip
-
-
-def _listed(batch: RankedBatch, known: pl.DataFrame, depth: int) -> pl.DataFrame:
-    frame = batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
-    frame = frame.filter(pl.col("rank") <= depth).with_columns(
-        pl.lit(None, dtype=RUN_SCHEMA[name]).alias(name)
-        for name in SHOWN
-        if name not in frame.columns
-    )
-    return (
-        frame.join(known, on="query", how="inner", maintain_order="left")
-        .select(
-            pl.col("code").alias("query"), "rank",
-            *(pl.col(name).cast(RUN_SCHEMA[name]) for name in SHOWN),
-        )
-        .with_columns(repeated=_again("item") | _again("text"))
-    )  # fmt: skip
-
-
-def _again(column: str) -> pl.Expr:
-    return pl.col(column).is_not_null() & ~pl.struct("query", column).is_first_distinct()
-
-
-def _nothing() -> pl.DataFrame:
-    columns = {name: RUN_SCHEMA[name] for name in SHOWN}
-    return pl.DataFrame(
-        schema={"query": pl.Int64(), "rank": pl.Int64(), **columns, "repeated": pl.Boolean()}
-    )
