@@ -15,7 +15,7 @@ from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
 """The commands that help lists before the others."""
-NOT_COMMANDS = ("levels_output", "options", "output", "progress", "saving")
+NOT_COMMANDS = ("asking_model", "levels_output", "options", "output", "progress", "saving")
 
 
 READER_LEFT = 141

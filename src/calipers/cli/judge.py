@@ -1,12 +1,12 @@
 """calipers judge: a language model as a first judge."""
 
+from functools import partial
 from typing import Any
 
 import click
 
 from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import asking
+from calipers.cli.asking_model import ask_model
 
 
 @click.command("judge")
@@ -16,9 +16,7 @@ from calipers.cli.progress import asking
 )
 @options.model_options
 @options.json_option
-def command(
-    file: str, output: str, cache: str | None, no_cache: bool, as_json: bool, **settings: Any
-) -> None:
+def command(file: str, output: str, **settings: Any) -> None:
     """Let a language model grade what `calipers draft` wrote.
 
     FILE is sent to the endpoint that you name, one prompt per row, at temperature 0. Every row
@@ -32,24 +30,7 @@ def command(
     """
     from calipers import api
     from calipers.io.labels import check_label_file
-
-    check_label_file(output)
-    kept = None if no_cache else cache
-    with asking() as (total, progress):
-        try:
-            found = api.judge(file, cache=kept, total=total, progress=progress, **settings)
-        except KeyboardInterrupt:
-            if kept:
-                click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
-            raise
-    found.write(output)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    from rich.text import Text
-
     from calipers.present.machine import judged_lines
 
-    screen = console()
-    for line in judged_lines(found, output):
-        screen.print(Text(line))
+    check_label_file(output)
+    ask_model(partial(api.judge, file), judged_lines, output, **settings)

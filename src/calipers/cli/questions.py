@@ -1,12 +1,12 @@
 """calipers questions: a language model as the writer of questions."""
 
+from functools import partial
 from typing import Any
 
 import click
 
 from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import asking
+from calipers.cli.asking_model import ask_model
 
 
 @click.command("questions", short_help="Let a language model write questions with quotes.")
@@ -18,9 +18,7 @@ from calipers.cli.progress import asking
 @click.option("--output", "-o", required=True, metavar="FILE", help="The questions, as JSON lines.")
 @options.model_options
 @options.json_option
-def command(
-    corpus: str, output: str, cache: str | None, no_cache: bool, as_json: bool, **settings: Any
-) -> None:
+def command(corpus: str, output: str, **settings: Any) -> None:
     """Let a language model write questions, with the quotes that answer them.
 
     CORPUS is a file of chunks or a folder of documents. Each drawn chunk is sent to the endpoint
@@ -34,26 +32,7 @@ def command(
     """
     from calipers import api
     from calipers.io.write import check_place
-
-    check_place(output)
-    kept = None if no_cache else cache
-    with asking() as (total, progress):
-        try:
-            found = api.write_questions(
-                corpus, cache=kept, total=total, progress=progress, **settings
-            )
-        except KeyboardInterrupt:
-            if kept:
-                click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
-            raise
-    found.write(output)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    from rich.text import Text
-
     from calipers.present.machine import question_lines
 
-    screen = console()
-    for line in question_lines(found, output):
-        screen.print(Text(line))
+    check_place(output)
+    ask_model(partial(api.write_questions, corpus), question_lines, output, **settings)
