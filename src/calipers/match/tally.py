@@ -49,7 +49,7 @@ class RunTally:
         if codes is None:
             codes = self._code(batch.names)
         if self.fingerprint and self.run.in_memory:
-            self._fingerprint.merge_later(lambda: batch.fingerprint)
+            self._fingerprint.add_later(batch.queries, batch.identity, batch.starts)
         elif self.fingerprint:
             self._fingerprint.merge(batch.fingerprint)
         self._with_results.append(batch.names)

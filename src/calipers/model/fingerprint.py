@@ -104,7 +104,7 @@ class RankingFingerprint:
         # Sums that wrap around at 2^64: adding is what makes the order of queries not matter.
         self._sums = np.zeros(2, dtype=np.uint64)
         self._count = 0
-        self._later: list[Callable[[], RankingFingerprint]] = []
+        self._later: list[tuple[pl.Series, pl.Series, Ints]] = []
 
     def add(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
         """Take the rankings of whole queries: items in rank order, cut at ``starts``."""
@@ -143,14 +143,14 @@ class RankingFingerprint:
         self._sums += other._sums
         self._count += other._count
 
-    def merge_later(self, other: Callable[[], "RankingFingerprint"]) -> None:
-        """The same once the fingerprint is asked for."""
-        self._later.append(other)
+    def add_later(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
+        """As ``add``, once the fingerprint is asked for; until then these columns are held."""
+        self._later.append((queries, items, starts))
 
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
         while self._later:
-            self.merge(self._later.pop()())
+            self.add(*self._later.pop())
         return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
 
 
