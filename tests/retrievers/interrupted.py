@@ -7,9 +7,18 @@ the new process, and when that has ended with how it ended.
 import json
 import os
 import sys
+import time
 
 from calipers.api.retrieve import retrieve_to_report
 from calipers.retrievers import http  # noqa: F401 - loaded here once, not in every fork
+
+
+def quick(query: str, k: int) -> dict[str, list[dict[str, str]]]:
+    """Costs nothing most of the time, so that many lines are on their way at any moment."""
+    if query.endswith("0"):
+        # But no machine is so quick that nothing is left to interrupt.
+        time.sleep(0.002)
+    return {"hits": [{"id": f"{query}-{i}"} for i in range(k)]}
 
 
 def run(address: str, questions: list[str], output: str) -> None:

@@ -162,6 +162,21 @@ def test_objects_that_fight_back_are_one_error_each() -> None:
     assert dict(run.report.errors) == {"RuntimeError": 1, "bad answer": 1}
 
 
+def test_a_batch_that_is_taken_apart_counts_each_question_once() -> None:
+    calls: list[int] = []
+
+    def search(queries: list[str], k: int) -> list[list[str]]:
+        calls.append(len(queries))
+        if "bad" in queries:
+            raise KeyError("bad")
+        return [["a"] for _ in queries]
+
+    questions = ["q0", "q1", "q2", "q3", "q4", "bad", "q6", "q7", "q8"]
+    report = retrieve_to_report(search, questions, k=1, batch=4, workers=1, keep=lambda line: None)
+    assert calls == [4, 4, 1, 1, 1, 1, 1]
+    assert (report.asked, report.answered, report.failed) == (9, 8, 1)
+
+
 def test_max_errors_stops_and_keeps_what_is_done(tmp_path: Path) -> None:
     asked = []
 

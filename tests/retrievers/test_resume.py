@@ -78,6 +78,32 @@ def test_killed_twenty_times(server: Server, tmp_path: Path, forks: subprocess.P
     ]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kill -9 is of Unix")
+def test_killed_while_many_lines_are_on_their_way(
+    tmp_path: Path, forks: subprocess.Popen[str]
+) -> None:
+    questions = [f"question {i}" for i in range(20_000)]
+    output, search = tmp_path / "run.jsonl", f"{interrupted.__file__}:quick"
+    chance = random.Random(7)
+    assert forks.stdin is not None
+    assert forks.stdout is not None
+    for _ in range(6):
+        before = len(recorded(output))
+        forks.stdin.write(json.dumps([search, questions, str(output)]) + "\n")
+        forks.stdin.flush()
+        number = int(forks.stdout.readline())
+        _wait_for_news(output, before)
+        time.sleep(chance.uniform(0, 0.05))
+        os.kill(number, signal.SIGKILL)
+        assert int(forks.stdout.readline()) == -signal.SIGKILL
+        done = [one["query"] for one in recorded(output)]
+        assert len(done) == len(set(done)) > before
+    assert len(done) < len(questions)
+    interrupted.run(search, questions, str(output))
+    assert [one["query"] for one in recorded(output)] == questions
+    assert all(len(one["retrieved"]) == 5 for one in recorded(output))
+
+
 def _wait_for_news(output: Path, before: int) -> None:
     """Until the process has recorded something, so that each kill hits a run in full swing."""
     deadline = time.monotonic() + 20

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from calipers.retrievers.base import AskFailed, Question, Retriever, Session
@@ -27,6 +27,8 @@ MOST_STUCK = 100
 GRACE_SECONDS = 5.0
 """What a session that keeps the time itself may take beyond the timeout."""
 TICK_SECONDS = 0.1
+AHEAD = 128
+"""Questions to read at a time, so that most are taken without waiting for a file."""
 GOODBYE_SECONDS = 2.0
 """How long calls in flight may still deliver after Ctrl-C."""
 NEVER = float("inf")
@@ -40,6 +42,7 @@ class _Worker:
     """One thread, with what it is doing."""
 
     def __init__(self) -> None:
+        self.asked = 0
         self.taken: Sequence[Numbered] = ()
         self.overdue_at = NEVER
         self.abandoned = False
@@ -81,27 +84,33 @@ class Driver:
         self.k = k
         self.pace = pace
         self.tally = tally
-        self.asked = 0
         self.seconds = 0.0
         self._cache = cache
         self._todo = iter(questions)
-        self._alone: deque[Numbered] = deque()
+        self._reading = threading.Lock()
+        self._ready: deque[Sequence[Numbered]] = deque()
+        self._turns = count(1)
         self._workers = min(pace.workers, -(-left // retriever.batch))
         self._warm_up = pace.warm_up_of(left)
         self._throttle = None if pace.rate is None else Throttle(pace.rate)
         self._patience = NEVER
         if pace.timeout is not None:
             self._patience = pace.timeout + (GRACE_SECONDS if retriever.keeps_time else 0.0)
-        self._taking = threading.Lock()
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._active: set[_Worker] = set()
+        self._ever: list[_Worker] = []
         self._stuck = 0
         self._crash: BaseException | None = None
         self._ledger = Ledger(
             retriever.name, tally, write, self._stop, workers=self._workers,
             max_errors=pace.max_errors, cache=cache,
         )  # fmt: skip
+
+    @property
+    def asked(self) -> int:
+        """Questions asked so far, not those that were found in the cache."""
+        return sum(worker.asked for worker in self._ever)
 
     def run(self, progress: Progress | None = None) -> None:
         """Ask everything; returns when every question is finished, or raises why it stopped."""
@@ -143,6 +152,7 @@ class Driver:
 
     def _start(self) -> None:
         worker = _Worker()
+        self._ever.append(worker)
         self._active.add(worker)
         threading.Thread(
             target=self._work, args=(worker,), name="calipers-worker", daemon=True
@@ -159,7 +169,8 @@ class Driver:
                 for one in finished:
                     self._ledger.add(one)
                 if not finished:
-                    self._ask_alone(taken)
+                    worker.asked -= len(taken)
+                    self._ready.extendleft([one] for one in reversed(taken))
         except BaseException as crash:  # noqa: BLE001 - carried over to the caller's thread
             with self._changed:
                 self._crash = self._crash or crash
@@ -172,22 +183,33 @@ class Driver:
                 self._changed.notify_all()
 
     def _take(self, worker: _Worker) -> Sequence[Numbered]:
-        with self._taking:
-            while not self._stop.is_set() and not worker.abandoned:
-                if self._alone:
-                    taken = [self._alone.popleft()]
-                else:
-                    taken = list(islice(self._todo, self.retriever.batch))
-                if not taken:
-                    return ()
-                if self._cache is not None:
-                    taken = [one for one in taken if not self._is_cached(one, self._cache)]
-                if taken:
-                    self.asked += len(taken)
-                    worker.warms_up = self.asked <= self._warm_up
-                    worker.taken = taken
-                    return taken
+        """The next questions. No lock for each: whoever waits for one makes all others wait."""
+        while not self._stop.is_set() and not worker.abandoned:
+            try:
+                taken = self._ready.popleft()
+            except IndexError:
+                if self._read_ahead():
+                    continue
+                break
+            if self._cache is not None:
+                taken = [one for one in taken if not self._is_cached(one, self._cache)]
+            if taken:
+                worker.asked += len(taken)
+                worker.warms_up = next(self._turns) * self.retriever.batch <= self._warm_up
+                worker.taken = taken
+                return taken
         return ()
+
+    def _read_ahead(self) -> bool:
+        """Have some questions ready; False where none are left."""
+        batch = self.retriever.batch
+        with self._reading:
+            while len(self._ready) * batch < AHEAD:
+                some = list(islice(self._todo, batch))
+                if not some:
+                    break
+                self._ready.append(some)
+            return bool(self._ready)
 
     def _is_cached(self, one: Numbered, cache: "Cache") -> bool:
         entry = cache.get(one[1])
@@ -195,11 +217,6 @@ class Driver:
             return False
         self._ledger.add(Finished(*one, entry, encode(entry)))
         return True
-
-    def _ask_alone(self, taken: Sequence[Numbered]) -> None:
-        with self._taking:
-            self._alone.extend(taken)
-            self.asked -= len(taken)
 
     def _ask(
         self, worker: _Worker, session: Session, taken: Sequence[Numbered]
