@@ -68,7 +68,7 @@ def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
     assert 1 < place.most <= 2 * WORKERS
 
 
-def test_no_more_lines_wait_than_there_are_workers() -> None:
+def test_a_worker_waits_where_as_many_lines_do_as_there_are_workers() -> None:
     tally = Tally(1)
     entered, leave = threading.Event(), threading.Event()
     numbers: list[int] = []

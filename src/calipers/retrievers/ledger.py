@@ -40,7 +40,8 @@ class Ledger:
     """What the workers hand in. One of them at a time writes, for all who come meanwhile.
 
     A worker that finds another one writing leaves its line there and goes on: waiting for a
-    lock would cost more than the line. No more lines are ever waiting than there are workers.
+    lock would cost more than the line. Where as many lines are waiting as there are workers, it
+    waits as well, so that a slow disk is not outrun.
     """
 
     def __init__(
