@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from calipers.api.evaluate import evaluate
-from calipers.api.retrieve import LiveRun, retrieve
+from calipers.api.live_run import LiveRun
+from calipers.api.retrieve import retrieve
 from calipers.errors import InvalidInput
 from calipers.retrievers.recognise import ADAPTERS
 from tests.retrievers.server import Server, answer_to, running
