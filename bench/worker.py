@@ -55,15 +55,17 @@ def calipers_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
     import calipers
 
     scores = calipers.evaluate(ground_truth=judged, run=run, metrics=metrics)
-    return dict(zip(metrics, scores.values.mean(axis=0).tolist(), strict=True))
+    means = [summary.mean or 0.0 for summary in scores.summaries.values()]
+    return dict(zip(metrics, means, strict=True))
 
 
 def calipers_intervals_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
     import calipers
 
     scores = calipers.evaluate(ground_truth=judged, run=run, metrics=metrics)
-    means = [summary.mean or 0.0 for summary in scores.summaries.values()]
-    return dict(zip(metrics, means, strict=True))
+    summaries = scores.summaries.values()
+    assert all(summary.interval for summary in summaries)
+    return {m: summary.mean or 0.0 for m, summary in zip(metrics, summaries, strict=True)}
 
 
 def pytrec_eval_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:

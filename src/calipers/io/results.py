@@ -13,6 +13,7 @@ from calipers.io.json_files import explain_broken
 from calipers.io.source import Source
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.audit import Audit
+from calipers.model.interval import Interval
 from calipers.model.policy import Policy
 from calipers.model.scores import SCHEMA, MetricFacts, Scores, Summary
 from calipers.version import __version__
@@ -32,9 +33,21 @@ class _Row(msgspec.Struct):
     scores: dict[str, float | None]
 
 
+class _Summary(msgspec.Struct):
+    metric: str
+    mean: float | None
+    median: float | None
+    interval: Interval | None
+    n: int
+    undefined: int
+
+    def read(self) -> Summary:
+        return Summary(*msgspec.structs.astuple(self))
+
+
 class _Result(msgspec.Struct):
     calipers: str
-    summaries: tuple[Summary, ...]
+    summaries: tuple[_Summary, ...]
     metrics: tuple[MetricFacts, ...]
     weights: dict[str, float]
     audit: Audit
@@ -116,7 +129,7 @@ def _scores(result: _Result, rows: list[_Row], source: Source) -> Scores:
         policy=result.policy,
         fingerprints=result.fingerprints,
         settings={"calipers": result.calipers, **result.settings},
-        summarise=lambda _: result.summaries,
+        summarise=lambda _: tuple(summary.read() for summary in result.summaries),
         weights=result.weights,
     )  # fmt: skip
 
