@@ -9,7 +9,7 @@ from calipers.match.assemble import assemble
 from calipers.match.no_common_ids import check_common_ids
 from calipers.match.sieve import Sieve
 from calipers.match.tally import RunTally
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Bools, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
@@ -62,12 +62,13 @@ def _match(
         item = batch.frame["item"].gather(rows) + ""
         columns = {"code": code[rows], "rank": batch.rank[rows], "tied": batch.tied[rows]}
         edges_of.add(pl.DataFrame({**columns, "item": item}))
-    edges, copies = _first_of_each(edges_of.finish())
-    rank, target = (_ints(edges[name]) for name in ("rank", "target"))
+    target, rank, tied = _sorted(edges_of.finish())
+    # The copies of a target further down earn nothing.
+    first = np.diff(target, prepend=-1) != 0
     tally = counting.finish(
-        tied_targets=target[edges["tied"].to_numpy()],
-        copies=(_ints(copies["target"]), _ints(copies["rank"])),
+        tied_targets=target[first & tied], copies=(target[~first], rank[~first])
     )
+    target, rank = target[first], rank[first]
     check_common_ids(ground_truth, run, tally, n_edges=target.size)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
@@ -75,8 +76,12 @@ def _match(
 def _targets(ground_truth: GroundTruth) -> pl.DataFrame:
     """The targets that have an id, with their rows, sorted by the codes of their queries."""
     code = ground_truth.target_query
-    targets = ground_truth.targets.select("query", "item", code=pl.Series(code))
-    targets = targets.with_row_index("target").drop_nulls("item")
+    query, item = ground_truth.targets["query"], ground_truth.targets["item"]
+    targets = pl.DataFrame(
+        {"query": query, "item": item, "code": code, "target": np.arange(code.size)}
+    )
+    if item.null_count():
+        targets = targets.drop_nulls("item")
     return targets if (code[1:] >= code[:-1]).all() else targets.sort("code", maintain_order=True)
 
 
@@ -119,14 +124,13 @@ def _joined(rows: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
     return edges.select("target", "rank", "tied")
 
 
-def _first_of_each(found: list[pl.DataFrame]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The best rank of each target, and the copies further down, which earn nothing."""
-    if not found:
-        none = pl.DataFrame(schema={"target": pl.Int64, "rank": pl.Int64, "tied": pl.Boolean})
-        return none, none
-    edges = pl.concat(found).sort("target", "rank")
-    is_first = edges["target"].is_first_distinct()
-    return edges.filter(is_first), edges.filter(~is_first)
+def _sorted(found: list[pl.DataFrame]) -> tuple[Ints, Ints, Bools]:
+    """Target, rank and whether it was tied, by target and from the best rank down."""
+    edges = pl.concat(found) if found else pl.DataFrame({"target": [], "rank": [], "tied": []})
+    target, rank = _ints(edges["target"]), _ints(edges["rank"])
+    # Nearly sorted, as queries come in the order of the ground truth, which this sort sees.
+    order = np.argsort((target << 32) + rank, kind="stable")
+    return target[order], rank[order], edges["tied"].to_numpy().astype(np.bool_)[order]
 
 
 def _ints(column: pl.Series) -> Ints:

@@ -207,9 +207,9 @@ def _mixed(truth: GroundTruth) -> str:
 
 def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
     """What the matching needs is there on both sides, or nothing is started."""
-    without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
     needed = {"id": "an id", "quote": "a quote", "span": "a document with start and end"}[kind]
-    if without.height:
+    if truth.targets[_TARGET_COLUMN[kind]].null_count():
+        without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
         hint = " `calipers resolve` finds the spans of quotes." if resolvable else ""
         raise InvalidInput(

@@ -73,7 +73,9 @@ class Run:
             raise InvalidInput(
                 f"A table of results has no column {unknown[0]!r}; found {frame.columns}."
             )
-        frame = frame.select(pl.col(n).cast(t) for n, t in RUN_SCHEMA.items() if n in frame.columns)
+        known = {name: kind for name, kind in RUN_SCHEMA.items() if name in frame.columns}
+        if dict(frame.schema) != known:
+            frame = frame.select(pl.col(name).cast(kind) for name, kind in known.items())
         if order is None:
             order = natural_order(frame.columns)
         return cls(
