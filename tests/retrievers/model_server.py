@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.retrievers.server import serving
+
 KEY = "sk-very-secret-key"
 
 
@@ -129,13 +131,5 @@ def written(prompt: str) -> str:
 
 @contextmanager
 def running() -> Iterator[ModelServer]:
-    server = ModelServer()
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with serving(ModelServer()) as server:
         yield server
-    finally:
-        server.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(5)

@@ -14,10 +14,12 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 SLOW_SECONDS = 0.05
+AnyServer = TypeVar("AnyServer", bound="ThreadingHTTPServer")
+"""With ``released``, an event that lets go of whoever waits."""
 
 
 def answer_to(query: str, k: int) -> list[dict[str, Any]]:
@@ -152,13 +154,18 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def running() -> Iterator[Server]:
-    server = Server()
+    with serving(Server()) as server:
+        yield server
+
+
+@contextmanager
+def serving(server: AnyServer) -> Iterator[AnyServer]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server
     finally:
-        server.released.set()
+        server.released.set()  # type: ignore[attr-defined]
         server.shutdown()
         server.server_close()
         thread.join(5)

@@ -2,19 +2,16 @@
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import chain
-from typing import TypeVar
 
 import numpy as np
 
+from calipers.ahead import ahead
 from calipers.analyse.intervals import LARGEST_BOOTSTRAP, Bounds, exact_mean, mean_intervals
 from calipers.model.arrays import Floats
 from calipers.model.interval import Interval
 from calipers.model.scores import Scores, Summary
-
-T = TypeVar("T")
 
 
 def summarise(scores: Scores) -> tuple[Summary, ...]:
@@ -31,6 +28,7 @@ def summarise(scores: Scores) -> tuple[Summary, ...]:
         bounds.append((-math.inf, math.inf))
         values = np.column_stack([values, scores.combined])
     settings = scores.settings
+    numbers = range(len(names))
 
     def intervals(columns: Floats, limits: Sequence[Bounds]) -> list[Interval | None]:
         return mean_intervals(
@@ -46,20 +44,14 @@ def summarise(scores: Scores) -> tuple[Summary, ...]:
         if len(values) <= LARGEST_BOOTSTRAP:
             # Together they share the draws of the bootstrap.
             return intervals(values, bounds)
-        alone = _each(lambda i: intervals(values[:, [i]], bounds[i : i + 1]), len(names))
+        alone = ahead(lambda i: intervals(values[:, [i]], bounds[i : i + 1]), iter(numbers))
         return list(chain.from_iterable(alone))
 
     def summary(i: int) -> Summary:
         return _summary(names[i], values[:, i], lambda: all_intervals()[i])
 
     many = len(values) > LARGEST_BOOTSTRAP
-    return tuple(_each(summary, len(names)) if many else map(summary, range(len(names))))
-
-
-def _each(make: Callable[[int], T], n: int) -> list[T]:
-    """What is made for every number below n, on two threads."""
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(make, range(n)))
+    return tuple(ahead(summary, iter(numbers)) if many else map(summary, numbers))
 
 
 def _summary(name: str, column: Floats, interval: Callable[[], Interval | None]) -> Summary:

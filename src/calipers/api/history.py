@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from calipers.analyse.headlines import headlines
-from calipers.api.times import moment_of
+from calipers.api.times import span_of
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation
 from calipers.store.place import Where
@@ -53,16 +53,14 @@ def history(
     from calipers.store.listing import count, evaluations
     from calipers.store.open import open_store
 
-    if last is not None and last < 1:
-        raise InvalidInput(f"The number of evaluations is {last}; it must be at least 1.")
-    moment = now or datetime.now(UTC)
-    limits = moment_of(since, "since", moment), moment_of(until, "until", moment)
+    check_last(last)
+    begin, end = span_of(since, until, now)
     wanted = metric_names(metrics)
     opened = open_store(store)
     if name is not None:
         check_known(opened, name)
     found = evaluations(
-        opened, name=name, branch=branch, tags=tags, since=limits[0], until=limits[1],
+        opened, name=name, branch=branch, tags=tags, since=begin, until=end,
         last=last, metrics=wanted,
     )  # fmt: skip
     chosen = wanted
@@ -70,6 +68,12 @@ def history(
         shown = [metric for one in found for metric in headlines(one.summaries)]
         chosen = list(dict.fromkeys(shown))[:4]
     return History(opened.place.shown, tuple(found), tuple(chosen), count(opened))
+
+
+def check_last(last: int | None) -> None:
+    """Refuse a number of evaluations that would list none."""
+    if last is not None and last < 1:
+        raise InvalidInput(f"The number of evaluations is {last}; it must be at least 1.")
 
 
 def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:

@@ -9,6 +9,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.load import load
+from calipers.io.source import stamp
 from calipers.model.run import Run
 from calipers.retrievers.report import Report
 
@@ -18,12 +19,12 @@ class RunFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp = self._now()
+        self._stamp = stamp(path)
 
     @cached_property
     def run(self) -> Run:
         """What is in the file."""
-        if self.path.exists() and self._now() != self._stamp:
+        if self.path.exists() and stamp(self.path) != self._stamp:
             raise InvalidInput(
                 f"The run {self.path} was changed after it was made, so it is not this run any "
                 "more; read the file itself, or give each run an output of its own."
@@ -38,10 +39,6 @@ class RunFile:
     def scan(self) -> Iterator[pl.DataFrame]:
         """The results in batches."""
         return self.run.scan()
-
-    def _now(self) -> tuple[int, int]:
-        about = self.path.stat()
-        return about.st_size, about.st_mtime_ns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,6 +9,17 @@ _AGE = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*(h|d|w)")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
+Span = tuple[datetime | None, datetime | None]
+
+
+def span_of(
+    since: str | datetime | None, until: str | datetime | None, now: datetime | None = None
+) -> Span:
+    """From when to when, as `moment_of` reads both ends; None where there is no end."""
+    moment = now or datetime.now(UTC)
+    return moment_of(since, "since", moment), moment_of(until, "until", moment)
+
+
 def moment_of(text: str | datetime | None, what: str, now: datetime) -> datetime | None:
     """The time that a text means; an age counts back from now, a date begins at midnight UTC.
 

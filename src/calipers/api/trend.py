@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from calipers.analyse.headlines import headlines
 from calipers.analyse.trend import slice_summaries, trend_of
-from calipers.api.history import check_known, metric_names
-from calipers.api.times import moment_of
+from calipers.api.history import check_known, check_last, metric_names
+from calipers.api.times import span_of
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.trend import Trend
@@ -38,15 +38,13 @@ def trend(
     from calipers.store.listing import evaluations
     from calipers.store.open import open_store
 
-    if last is not None and last < 1:
-        raise InvalidInput(f"The number of evaluations is {last}; it must be at least 1.")
-    moment = now or datetime.now(UTC)
-    limits = moment_of(since, "since", moment), moment_of(until, "until", moment)
+    check_last(last)
+    begin, end = span_of(since, until, now)
     wanted = metric_names(metrics)
     opened = open_store(store)
     check_known(opened, name)
     found = evaluations(
-        opened, name=name, branch=branch, tags=tags, since=limits[0], until=limits[1], last=last,
+        opened, name=name, branch=branch, tags=tags, since=begin, until=end, last=last,
         metrics=wanted, slices=[by] if by else (),
     )  # fmt: skip
     if not found:

@@ -178,17 +178,27 @@ def model_options(function: F) -> F:
             "--workers", type=int, default=4, show_default=True, metavar="N",
             help="Prompts asked at a time.",
         ),
+        pace_options("prompt", timeout=60.0),
+    )(function)  # fmt: skip
+
+
+def pace_options(asked: str, *, timeout: float) -> Callable[[F], F]:
+    """How patiently something is asked, one after the other or several at a time."""
+    return apply(
         click.option(
-            "--timeout", type=float, default=60.0, show_default=True, metavar="SECONDS",
-            help="Per prompt.",
+            "--timeout", type=float, default=timeout, show_default=True, metavar="SECONDS",
+            help=f"Per {asked}.",
         ),
         click.option(
             "--retries", type=int, default=2, show_default=True, metavar="N",
             help="For lost connections, timeouts, 429 and 5xx; with a growing pause.",
         ),
-        click.option("--rate", type=float, metavar="N", help="Prompts per second at most."),
+        click.option(
+            "--rate", type=float, metavar="N",
+            help=f"{asked.capitalize()}s per second at most.",
+        ),
         click.option("--max-errors", type=int, metavar="N", help="Stop when more than N fail."),
-    )(function)  # fmt: skip
+    )  # fmt: skip
 
 
 def config_option(function: F) -> F:

@@ -22,16 +22,7 @@ def _driver_options(function: options.F) -> options.F:
             "--workers", type=int, metavar="N",
             help="Questions asked at a time. [default: 8; 1 for a command]",
         ),
-        click.option(
-            "--timeout", type=float, default=30.0, show_default=True, metavar="SECONDS",
-            help="Per question.",
-        ),
-        click.option(
-            "--retries", type=int, default=2, show_default=True, metavar="N",
-            help="For lost connections, timeouts, 429 and 5xx; with a growing pause.",
-        ),
-        click.option("--rate", type=float, metavar="N", help="Questions per second at most."),
-        click.option("--max-errors", type=int, metavar="N", help="Stop when more than N fail."),
+        options.pace_options("question", timeout=30.0),
         click.option(
             "--warm-up", type=int, metavar="N",
             help="First questions to keep out of the latencies. [default: one per worker, at "

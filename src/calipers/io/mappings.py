@@ -33,8 +33,7 @@ def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             f"{name} holds no queries: found an empty mapping; give each query its items (an "
             "empty list where nothing was found)."
         )
-    # There are few kinds of values, however many queries.
-    odd = tuple(kind for kind in _kinds(value) if not issubclass(kind, _COLLECTIONS))
+    odd = tuple(kind for kind in kinds_of(value) if not issubclass(kind, _COLLECTIONS))
     for query, items in value.items() if odd else ():
         if isinstance(items, odd):
             raise InvalidInput(
@@ -54,7 +53,7 @@ def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
 
 
 def _run(value: Mapping[Any, Any], name: str) -> Dataset:
-    filled = _kinds(value)
+    filled = kinds_of(value)
     if not all(issubclass(kind, Mapping) for kind in filled):
         filled = {type(items) for items in value.values() if items}
     scored = [issubclass(kind, Mapping) for kind in filled]
@@ -63,7 +62,7 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
             f"{name} gives scores for some queries and bare lists for others; give one form for "
             "all."
         )
-    if any(issubclass(kind, _SETS) for kind in _kinds(value)):
+    if any(issubclass(kind, _SETS) for kind in kinds_of(value)):
         unordered = next(query for query, items in value.items() if isinstance(items, _SETS))
         raise InvalidInput(
             f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
@@ -83,7 +82,7 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
 def _flatten(
     value: Mapping[Any, Any], name: str, number: str | None, default: float | None = None
 ) -> tuple[pl.DataFrame, np.ndarray]:
-    kinds = _kinds(value)
+    kinds = kinds_of(value)
     groups = list(value.values())
     if any(issubclass(kind, _SETS) for kind in kinds):
         groups = [sorted(one, key=str) if isinstance(one, _SETS) else one for one in groups]
@@ -141,7 +140,8 @@ def _numbers(
     return series
 
 
-def _kinds(value: Mapping[Any, Any]) -> set[type]:
+def kinds_of(value: Mapping[Any, Any]) -> set[type]:
+    """The types of the values, of which there are few, however many queries."""
     return set(map(type, value.values()))
 
 

@@ -58,7 +58,7 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
 
 
 def _holds_documents(value: Mapping[Any, Any]) -> bool:
-    return not set(map(type, value.values())) <= {dict} and any(
+    return mappings.kinds_of(value) != {dict} and any(
         isinstance(items, list | tuple) and any(is_document(one) for one in islice(items, 1))
         for items in value.values()
     )

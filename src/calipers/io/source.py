@@ -129,6 +129,12 @@ def _newlines(block: bytes) -> bytes:
     return block.replace(b"\r\n", b"\n") if b"\r" in block else block
 
 
+def stamp(path: Path) -> tuple[int, int, int]:
+    """What tells whether a file is still the one it was."""
+    about = path.stat()
+    return about.st_ino, about.st_size, about.st_mtime_ns
+
+
 def line_and_column(content: bytes, position: int) -> tuple[int, int]:
     """Where a byte stands, both counted from 1.
 

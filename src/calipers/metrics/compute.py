@@ -1,11 +1,12 @@
 """Metrics over matches: each view is built once and shared."""
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from calipers.ahead import ahead
 from calipers.metrics.spec import Metric
 from calipers.model.arrays import Bools, Floats
 from calipers.model.matches import FAILED, MISSING, Matches
@@ -14,40 +15,40 @@ from calipers.model.policy import Policy
 ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]
 """A view, and the parameters of a metric that are the view's."""
 
+Each = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[Any]]
+"""Does some work for each of several, in order."""
+
 _MANY_QUERIES = 20_000
 """From here on two threads are quicker than one: the arrays are long, and numpy lets go."""
 
 
 def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:
     """One column of values per metric, one row per query; NaN where it is undefined."""
-    # Column by column in memory, as every reader of them goes.
-    values = np.empty((matches.n_queries, len(metrics)), order="F")
+    each: Each = ahead if matches.n_queries >= _MANY_QUERIES else map
+    keys = dict.fromkeys(map(_view_key, metrics))
+    views = dict(zip(keys, each(partial(_view, matches), iter(keys)), strict=True))
+    rels = dict.fromkeys(metric.rel for metric in metrics)
+    hopeless = dict(zip(rels, each(lambda rel: ~matches.answerable(rel), iter(rels)), strict=True))
     left_out = _left_out(matches, policy)
-    views: dict[ViewKey, Any] = {}
-    hopeless: dict[float | None, Bools] = {}
 
-    def view(key: ViewKey) -> None:
-        views[key] = key[0].of(matches, **dict(key[1]))
-
-    def judge(rel: float | None) -> None:
-        hopeless[rel] = ~matches.answerable(rel)
-
-    def fill(column: int) -> None:
-        metric = metrics[column]
-        value = np.array(
-            metric.definition.function(views[_view_key(metric)], **_own_parameters(metric)),
-            dtype=np.float64,
-        )
+    def value_of(metric: Metric) -> Floats:
+        view, own = views[_view_key(metric)], _own_parameters(metric)
+        value = np.array(metric.definition.function(view, **own), dtype=np.float64)
         if metric.definition.without_targets == "undefined":
             _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
         value[left_out] = np.nan
-        values[:, column] = value
+        return value
 
-    each = _each_in_threads if matches.n_queries >= _MANY_QUERIES else _each
-    each(view, dict.fromkeys(map(_view_key, metrics)))
-    each(judge, dict.fromkeys(metric.rel for metric in metrics))
-    each(fill, range(len(metrics)))
+    # Column by column in memory, as every reader of them goes.
+    values = np.empty((matches.n_queries, len(metrics)), order="F")
+    for column, value in enumerate(each(value_of, iter(metrics))):
+        values[:, column] = value
     return values
+
+
+def _view(matches: Matches, key: ViewKey) -> Any:
+    view, parameters = key
+    return view.of(matches, **dict(parameters))
 
 
 def _view_key(metric: Metric) -> ViewKey:
@@ -60,17 +61,6 @@ def _own_parameters(metric: Metric) -> dict[str, Any]:
     definition = metric.definition
     own = {n: v for n, v in metric.parameters if n not in definition.view_parameters}
     return own if definition.cutoff == "none" else {**own, "k": metric.k}
-
-
-def _each(work: Callable[[Any], None], items: Iterable[Any]) -> None:
-    for item in items:
-        work(item)
-
-
-def _each_in_threads(work: Callable[[Any], None], items: Iterable[Any]) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        for _ in pool.map(work, items):
-            pass  # asked for, since an error is only raised then
 
 
 def _settle_unanswerable(value: Floats, hopeless: Bools, metric: Metric, policy: Policy) -> None:

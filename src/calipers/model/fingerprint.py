@@ -5,7 +5,7 @@ and library version.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -97,13 +97,43 @@ class Fingerprints(Mapping[str, str]):
         return dict, (dict(self),)
 
 
+class DigestSum:
+    """SHA-256 digests added up: adding is what makes their order not matter.
+
+    >>> one, other = DigestSum(), DigestSum()
+    >>> one.add([hashlib.sha256(b"a").digest(), hashlib.sha256(b"b").digest()])
+    >>> other.add([hashlib.sha256(b"b").digest()])
+    >>> other.add([hashlib.sha256(b"a").digest()])
+    >>> one.hexdigest() == other.hexdigest()
+    True
+    """
+
+    def __init__(self) -> None:
+        # Sums that wrap around at 2^64.
+        self._sums = np.zeros(2, dtype=np.uint64)
+        self._count = 0
+
+    def add(self, digests: Sequence[bytes]) -> None:
+        """Take some more; many at a time cost least."""
+        halves = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 4)[:, :2]
+        self._sums += halves.sum(axis=0, dtype=np.uint64)
+        self._count += len(digests)
+
+    def merge(self, other: "DigestSum") -> None:
+        """Take what another has taken, as if it had come here."""
+        self._sums += other._sums
+        self._count += other._count
+
+    def hexdigest(self) -> str:
+        """The fingerprint of everything added so far."""
+        return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
+
+
 class RankingFingerprint:
     """Grows with each query's ranking; the order in which queries come does not matter."""
 
     def __init__(self) -> None:
-        # Sums that wrap around at 2^64: adding is what makes the order of queries not matter.
-        self._sums = np.zeros(2, dtype=np.uint64)
-        self._count = 0
+        self._sum = DigestSum()
         self._later: list[tuple[pl.Series, pl.Series, Ints]] = []
 
     def add(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
@@ -122,26 +152,20 @@ class RankingFingerprint:
         cuts = [0, *row_ends[np.append(starts[1:], len(items)) - 1].tolist()]
         sha256 = hashlib.sha256
         digests = [sha256(blob[begin : end - 1]).digest() for begin, end in pairwise(cuts)]
-        self._add_digests(digests)
+        self._sum.add(digests)
 
     def add_without_results(self, queries: pl.Series, why: str) -> None:
         """Take queries for which nothing came back, or nothing that counts."""
         if not len(queries):
             return
         names = _escaped(queries).to_list()
-        self._add_digests(
+        self._sum.add(
             [hashlib.sha256(f"{name}{_FIELD}{_ESCAPE}{why}".encode()).digest() for name in names]
         )
 
-    def _add_digests(self, digests: list[bytes]) -> None:
-        halves = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 4)[:, :2]
-        self._sums += halves.sum(axis=0, dtype=np.uint64)
-        self._count += len(digests)
-
     def merge(self, other: "RankingFingerprint") -> None:
         """Take what another has taken, as if it had come here."""
-        self._sums += other._sums
-        self._count += other._count
+        self._sum.merge(other._sum)
 
     def add_later(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
         """As ``add``, once the fingerprint is asked for; until then these columns are held."""
@@ -151,7 +175,7 @@ class RankingFingerprint:
         """The fingerprint of everything added so far."""
         while self._later:
             self.add(*self._later.pop())
-        return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
+        return self._sum.hexdigest()
 
 
 def _canonical(series: pl.Series) -> pl.Series:

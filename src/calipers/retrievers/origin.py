@@ -13,28 +13,18 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.handwritten import Asked, question_and_id
 from calipers.io.load import load
-from calipers.io.source import Source
+from calipers.io.source import Source, stamp
 from calipers.model.ground_truth import GroundTruth
 from calipers.retrievers.base import Question
 
-Id = str | int
 BLOCK = 1 << 15
 """Bytes of a file to have in memory at a time."""
 
 
-class _Asked(msgspec.Struct):
-    """The part of a record that is asked; also BEIR's spelling of it."""
-
-    query: Id | None = None
-    id: Id | None = None
-    question: str | None = None
-    text: str | None = None
-    beir_id: Id | None = msgspec.field(name="_id", default=None)
-
-
-_LINE = msgspec.json.Decoder(_Asked)
-_LIST = msgspec.json.Decoder(list[_Asked | str])
+_LINE = msgspec.json.Decoder(Asked)
+_LIST = msgspec.json.Decoder(list[Asked | str])
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +70,10 @@ def _file(path: Path) -> Origin:
 
 def _lines(source: Source) -> Origin:
     """A record per line. Nothing is kept; a file that changes meanwhile is noticed."""
-    before = _stamp(source.path)
+    before = stamp(source.path)
 
     def unchanged(*_: int) -> None:
-        if _stamp(source.path) != before:
+        if stamp(source.path) != before:
             raise InvalidInput(
                 f"The file {source.name} was changed while its questions were asked; begin again, "
                 "and leave it alone until all are answered."
@@ -111,11 +101,6 @@ def _lines(source: Source) -> Origin:
         return f"{source.name}:{next(islice(filled, wanted, None))}"
 
     return Origin(source.name, read, place)
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    about = path.stat()
-    return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def _mapping(texts: Mapping[Any, str]) -> Origin:
@@ -146,7 +131,7 @@ def _list(values: Sequence[Any], name: str = "questions") -> Origin:
 
 def _from_record(one: Any, place: str) -> Question:
     try:
-        asked = one if isinstance(one, _Asked) else msgspec.convert(one, _Asked)
+        asked = one if isinstance(one, Asked) else msgspec.convert(one, Asked)
     except msgspec.ValidationError:
         raise InvalidInput(
             f"{place} is no question: {one!r:.80}; give a text, or a record with 'query'."
@@ -154,14 +139,9 @@ def _from_record(one: Any, place: str) -> Question:
     return _question(asked) or _nothing_asked(place)
 
 
-def _question(asked: _Asked) -> Question | None:
-    text = asked.query
-    if text is None:
-        text = asked.text if asked.question is None else asked.question
-        if text is None:
-            return None
-    known = asked.id if asked.id is not None else asked.beir_id
-    return Question(str(text if known is None else known), str(text))
+def _question(asked: Asked) -> Question | None:
+    text, known = question_and_id(asked)
+    return None if text is None else Question(str(text if known is None else known), str(text))
 
 
 def _nothing_asked(place: str) -> Question:

@@ -10,6 +10,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
+from calipers.model.fingerprint import DigestSum
 from calipers.retrievers.base import Question
 from calipers.retrievers.origin import Origin, origin_of
 
@@ -98,39 +99,37 @@ def read_questions(value: Any) -> tuple[Question, ...]:
 
 def fingerprint(questions: Iterable[Question]) -> str:
     """The same for the same questions, whatever their order."""
-    total = _Sum()
+    total = _Fingerprint()
     for question in questions:
-        total.add(_encode(question))
+        total.add(question)
     return total.hexdigest()
 
 
-class _Sum:
-    """Digests added up: adding is what makes their order not matter."""
+class _Fingerprint:
+    """Grows with each question."""
 
     def __init__(self) -> None:
-        self._lanes = np.zeros(4, dtype=np.uint64)
+        self._sum = DigestSum()
         self._some: list[bytes] = []
-        self._count = 0
 
-    def add(self, content: bytes) -> None:
-        self._some.append(hashlib.sha256(content).digest())
+    def add(self, question: Question) -> None:
+        # As JSON, so that no text can be written to look like two.
+        self._some.append(hashlib.sha256(_encode(question)).digest())
         if len(self._some) >= SOME:
             self._settle()
 
     def hexdigest(self) -> str:
         self._settle()
-        return hashlib.sha256(f"{self._count}:{self._lanes.tolist()}".encode()).hexdigest()[:32]
+        return self._sum.hexdigest()
 
     def _settle(self) -> None:
-        lanes = np.frombuffer(b"".join(self._some), dtype="<u8").reshape(-1, 4)
-        self._lanes += lanes.sum(axis=0, dtype=np.uint64)
-        self._count += len(self._some)
+        self._sum.add(self._some)
         self._some.clear()
 
 
 def _checked(origin: Origin) -> "tuple[array[int], str]":
     """A key for each question, and the fingerprint of all; each may be asked."""
-    keys, total = array("q"), _Sum()
+    keys, total = array("q"), _Fingerprint()
     for number, question in enumerate(origin.read()):
         name, text = question
         if not text or text.isspace():
@@ -138,8 +137,7 @@ def _checked(origin: Origin) -> "tuple[array[int], str]":
                 f"A question is empty at {origin.place(number)}; give it a text, or leave it out."
             )
         try:
-            # As JSON, so that no text can be written to look like two.
-            total.add(_encode(question))
+            total.add(question)
         except UnicodeEncodeError:
             raise InvalidInput(
                 f"A question holds half a character (a lone surrogate) at {origin.place(number)}; "
