@@ -1,6 +1,6 @@
 """A run that was just made. One that was written to a file stays there until it is looked into."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,11 @@ class RunFile:
             )
         return found
 
+    @property
+    def was_read(self) -> bool:
+        """Whether somebody needed it yet."""
+        return "run" in vars(self)
+
     def scan(self) -> Iterator[pl.DataFrame]:
         """The results in batches."""
         return self.run.scan()
@@ -47,29 +52,20 @@ class LiveRun(Run):
 
     report: Report = field(kw_only=True)
     file: RunFile | None = field(default=None, kw_only=True)
-    """Where the run stands, if it was written; what is not given here is read from it."""
+    """Where the run stands, if it was written."""
 
     @classmethod
     def in_file(cls, path: Path, report: Report) -> "LiveRun":
         """The run in that file, of which nothing is in memory yet."""
         file = RunFile(path)
-        live = cls(file.scan, name=str(path), report=report, file=file)
-        # Without a value of their own, the two properties below speak.
-        del live.__dict__["queries"], live.__dict__["stages"]
-        return live
-
-    @cached_property  # type: ignore[misc]
-    def queries(self) -> pl.DataFrame | None:
-        """What is known per query: latency_ms, error."""
-        return None if self.file is None else self.file.run.queries
-
-    @cached_property  # type: ignore[misc]
-    def stages(self) -> Mapping[str, Run]:
-        """What stood before or beside this ranking, where it is known."""
-        return {} if self.file is None else self.file.run.stages
+        return cls(
+            file.scan, name=str(path), report=report, file=file,
+            queries=lambda: file.run.queries, stages=lambda: file.run.stages,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
-        if "queries" in self.__dict__:
+        """What is known without reading anything."""
+        if self.file is None or self.file.was_read:
             return super().__repr__()
         n = self.report.questions
         asked = f"{n:,} {'query' if n == 1 else 'queries'}"

@@ -1,7 +1,7 @@
 """What one retriever returned, in order."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -10,6 +10,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
+from calipers.model.when_asked import WhenAsked
 
 RUN_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
@@ -45,9 +46,9 @@ class Run:
     scan: Scan
     order: Order = "listed"
     ties: Ties = "input"
-    queries: pl.DataFrame | None = None
+    queries: WhenAsked[pl.DataFrame | None] = WhenAsked(None)
     name: str | None = None
-    stages: Mapping[str, "Run"] = field(default_factory=dict)
+    stages: WhenAsked[Mapping[str, "Run"]] = WhenAsked(dict)
     """What stood before or beside this ranking, where it is known: ``candidates`` (the list that
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
