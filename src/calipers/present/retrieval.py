@@ -21,7 +21,7 @@ def report_lines(report: Report) -> list[str]:
     if report.empty:
         lines.append(f"{_count(report.empty, 'answer')} without any result.")
     if report.short:
-        lines.append(f"{_count(report.short, 'answer')} with fewer than {report.k} results.")
+        lines.append(f"{_count(report.short, 'answer')} with fewer than {report.k:,} results.")
     if report.cut:
         lines.append(
             f"{_count(report.cut, 'answer')} with more than {report.k} results: cut off there."
