@@ -3,161 +3,81 @@
 It tells you how good your retriever is, at which k, why it fails, whether the change helped,
 and stops the build when it did not.
 
-The names below are loaded when first used: the one-query functions need nothing but the
-standard library, and importing this package costs next to nothing.
+The operations are those of ``calipers.api``, which declares each of them once. Importing this
+package loads neither numpy nor polars: the one-query functions need nothing but the standard
+library, and the nouns below are loaded when first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from calipers.api import OPERATIONS
+from calipers.errors import CalipersError
+from calipers.functions import (
+    average_precision,
+    confusion_at_k,
+    f1_at_k,
+    hit_rate_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
+from calipers.version import __version__
+
 if TYPE_CHECKING:
-    from calipers.analyse.neighbours import exact_neighbours
-    from calipers.api.agreement import agreement
-    from calipers.api.alarm import alarm
-    from calipers.api.baseline import read_baseline, save_baseline
-    from calipers.api.bounds import bounds
-    from calipers.api.compare import compare
-    from calipers.api.convert import convert
-    from calipers.api.diagnose import diagnose
-    from calipers.api.draft import draft
-    from calipers.api.evaluate import evaluate
-    from calipers.api.gate import gate
-    from calipers.api.grid import grid
-    from calipers.api.history import history
-    from calipers.api.index_recall import index_recall
-    from calipers.api.judge import judge
-    from calipers.api.misses import misses
-    from calipers.api.plot import plot
-    from calipers.api.questions import write_questions
-    from calipers.api.report import report
-    from calipers.api.retrieve import retrieve
-    from calipers.api.save import save
-    from calipers.api.show import show
-    from calipers.api.slices import slices
-    from calipers.api.sweep import sweep
-    from calipers.api.trend import trend
-    from calipers.errors import CalipersError
-    from calipers.functions import (
-        average_precision,
-        confusion_at_k,
-        f1_at_k,
-        hit_rate_at_k,
-        ndcg_at_k,
-        precision_at_k,
-        recall_at_k,
-        reciprocal_rank,
-    )
+    # What an editor and a type checker see of the operations.
+    from calipers.api.decide import *
+    from calipers.api.history import *
+    from calipers.api.live import *
+    from calipers.api.measure import *
+    from calipers.api.truth import *
     from calipers.model.comparison import Comparison
     from calipers.model.gate import Verdict
     from calipers.model.ground_truth import GroundTruth
+    from calipers.model.matched import Matched
     from calipers.model.misses import Misses
     from calipers.model.plot import Plot
     from calipers.model.policy import Policy
     from calipers.model.report import Report
     from calipers.model.run import Run
     from calipers.model.scores import Scores
-    from calipers.version import __version__
 
-_HOME = {
-    "__version__": "calipers.version",
-    "CalipersError": "calipers.errors",
-    "Comparison": "calipers.model.comparison",
-    "GroundTruth": "calipers.model.ground_truth",
-    "Misses": "calipers.model.misses",
-    "Plot": "calipers.model.plot",
-    "Policy": "calipers.model.policy",
-    "Report": "calipers.model.report",
-    "Run": "calipers.model.run",
-    "Scores": "calipers.model.scores",
-    "Verdict": "calipers.model.gate",
-    "agreement": "calipers.api",
-    "alarm": "calipers.api",
-    "average_precision": "calipers.functions",
-    "bounds": "calipers.api",
-    "compare": "calipers.api",
-    "confusion_at_k": "calipers.functions",
-    "convert": "calipers.api",
-    "diagnose": "calipers.api",
-    "draft": "calipers.api",
-    "evaluate": "calipers.api",
-    "exact_neighbours": "calipers.analyse.neighbours",
-    "f1_at_k": "calipers.functions",
-    "gate": "calipers.api",
-    "grid": "calipers.api",
-    "history": "calipers.api",
-    "hit_rate_at_k": "calipers.functions",
-    "index_recall": "calipers.api",
-    "judge": "calipers.api",
-    "misses": "calipers.api",
-    "ndcg_at_k": "calipers.functions",
-    "plot": "calipers.api",
-    "precision_at_k": "calipers.functions",
-    "read_baseline": "calipers.api",
-    "recall_at_k": "calipers.functions",
-    "reciprocal_rank": "calipers.functions",
-    "report": "calipers.api",
-    "retrieve": "calipers.api",
-    "save": "calipers.api",
-    "save_baseline": "calipers.api",
-    "show": "calipers.api",
-    "slices": "calipers.api",
-    "sweep": "calipers.api",
-    "trend": "calipers.api",
-    "write_questions": "calipers.api",
+_NOUNS = {
+    "Comparison": "comparison",
+    "GroundTruth": "ground_truth",
+    "Matched": "matched",
+    "Misses": "misses",
+    "Plot": "plot",
+    "Policy": "policy",
+    "Report": "report",
+    "Run": "run",
+    "Scores": "scores",
+    "Verdict": "gate",
 }
+"""The nouns that a user may name, with their modules in calipers.model."""
 
-__all__ = [
+_PLAIN = (
     "CalipersError",
-    "Comparison",
-    "GroundTruth",
-    "Misses",
-    "Plot",
-    "Policy",
-    "Report",
-    "Run",
-    "Scores",
-    "Verdict",
     "__version__",
-    "agreement",
-    "alarm",
     "average_precision",
-    "bounds",
-    "compare",
     "confusion_at_k",
-    "convert",
-    "diagnose",
-    "draft",
-    "evaluate",
-    "exact_neighbours",
     "f1_at_k",
-    "gate",
-    "grid",
-    "history",
     "hit_rate_at_k",
-    "index_recall",
-    "judge",
-    "misses",
     "ndcg_at_k",
-    "plot",
     "precision_at_k",
-    "read_baseline",
     "recall_at_k",
     "reciprocal_rank",
-    "report",
-    "retrieve",
-    "save",
-    "save_baseline",
-    "show",
-    "slices",
-    "sweep",
-    "trend",
-    "write_questions",
-]
+)
+
+__all__ = sorted([*_PLAIN, *_NOUNS, *OPERATIONS])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    if name in OPERATIONS:
+        return OPERATIONS[name].function
+    if name in _NOUNS:
+        return getattr(import_module(f"calipers.model.{_NOUNS[name]}"), name)
     raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
 

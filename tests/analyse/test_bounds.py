@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.bounds import bounds
-from calipers.api.evaluate import evaluate
+from calipers.api.measure import bounds
+from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
 
 METRICS = [

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.analyse.neighbours import exact_neighbours
-from calipers.api.evaluate import evaluate
+from calipers.api.measure import evaluate
 from calipers.api.index_recall import IndexRecall, index_recall
 from calipers.api.retrieve import retrieve
 from calipers.errors import InvalidInput

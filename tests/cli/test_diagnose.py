@@ -3,7 +3,7 @@ import json
 import pytest
 
 from calipers import diagnose
-from calipers.api import rules
+from calipers import rules
 from tests.command import calipers_command, refused
 from tests.systems import records
 

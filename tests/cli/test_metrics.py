@@ -2,7 +2,7 @@
 
 import json
 
-from calipers.api.metrics import metrics
+from calipers.api.measure import metrics
 from calipers.metrics import definitions
 from tests.command import calipers_command, refused
 

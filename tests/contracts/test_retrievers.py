@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from calipers.api.evaluate import evaluate
+from calipers.api.measure import evaluate
 from calipers.api.live_run import LiveRun
 from calipers.api.retrieve import retrieve
 from calipers.errors import InvalidInput

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.prepare import prepare
+from calipers.api.measure import read
 from calipers.errors import InvalidInput
 from calipers.metrics import compute, parse, parse_one
 from calipers.metrics.coverage import Union
@@ -58,8 +58,8 @@ def test_characters_are_counted_as_sets_of_them(queries, k, grouped):
     queries = [first, *queries]
     rows = [record(f"q{i}", one[0], one[1], grouped) for i, one in enumerate(queries)]
     metrics = parse([f"span_recall@{k}", f"span_precision@{k}", f"iou@{k}"])
-    prepared = prepare(rows, match="span")
-    values = compute(prepared.matches, metrics, prepared.policy)
+    pair = read(rows, match="span")
+    values = compute(pair.matches, metrics, pair.policy)
     for (chunks, wanted), found in zip(queries, values.tolist(), strict=True):
         expected = naive(chunks, wanted, k, grouped)
         if expected is None:
@@ -71,23 +71,23 @@ def test_characters_are_counted_as_sets_of_them(queries, k, grouped):
 
 def test_overlapping_chunks_count_once():
     chunks = [("a", 0, 10), ("a", 5, 15), ("a", 5, 15)]
-    prepared = prepare([record("q", chunks, [(("a", 8, 18), 1, "1")], False)])
+    pair = read([record("q", chunks, [(("a", 8, 18), 1, "1")], False)])
     names = parse(["span_recall@3", "span_precision@3", "iou@3"])
-    values = compute(prepared.matches, names, prepared.policy)[0]
+    values = compute(pair.matches, names, pair.policy)[0]
     assert values.tolist() == pytest.approx([7 / 10, 7 / 15, 7 / 18])
 
 
 def test_only_relevant_targets_count():
     wanted = [(("a", 0, 10), 1, "1"), (("a", 20, 30), 3, "1")]
-    prepared = prepare([record("q", [("a", 0, 10)], wanted, False)])
+    pair = read([record("q", [("a", 0, 10)], wanted, False)])
     names = [parse_one("span_recall@1"), parse_one("span_recall@1(rel=2)")]
-    assert compute(prepared.matches, names, prepared.policy)[0].tolist() == [0.5, 0.0]
+    assert compute(pair.matches, names, pair.policy)[0].tolist() == [0.5, 0.0]
 
 
 def test_without_spans_the_error_says_what_to_give():
-    prepared = prepare(ground_truth={"q": ["a"]}, run={"q": ["a"]})
+    pair = read(ground_truth={"q": ["a"]}, run={"q": ["a"]})
     with pytest.raises(InvalidInput, match=r"document, start and end on both sides.*--match span"):
-        compute(prepared.matches, [parse_one("iou@1")], prepared.policy)
+        compute(pair.matches, [parse_one("iou@1")], pair.policy)
 
 
 def test_a_union_of_nothing_is_empty():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.evaluate import evaluate
+from calipers.api.measure import evaluate
 from calipers.api.retrieve import retrieve
 from calipers.errors import CalipersError
 from calipers.retrievers.journal import Journal, meta_path

@@ -1,118 +1,158 @@
-"""Which k to take: by recall, by F1, by a budget of tokens."""
+"""Every metric over k, and which k to take."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from calipers.analyse.context import Context
-from calipers.analyse.intervals import exact_mean
-from calipers.analyse.paired import paired_result, randomisation_tests
-from calipers.analyse.visible import visibility
+from calipers.analyse.advice import (
+    advise_f1,
+    advise_recall,
+    advise_tokens,
+    ceilings,
+    token_table,
+    token_use,
+    usual_cutoffs,
+)
+from calipers.analyse.context import Context, wanted_per_query
+from calipers.analyse.scoring import cutoffs, score
+from calipers.analyse.tokens import TokenCounts, load_tokenizer
+from calipers.errors import InvalidInput
+from calipers.metrics import Metric, parse
 from calipers.model.arrays import Floats, Ints
-from calipers.model.sweep import F1Advice, RecallAdvice, SweepPoint, TokenAdvice, TokenUse
+from calipers.model.matched import Matched
+from calipers.model.scores import Scores
+from calipers.model.sweep import Sweep, SweepPoint, SweepValue
 
-EVERY_K_UP_TO = 100
-PER_DECADE = 12
-FITTING_SHARE = 0.95
-
-
-def usual_cutoffs(depth: int) -> list[int]:
-    """Every k up to 100, then about twelve per tenfold, and the depth itself.
-
-    >>> usual_cutoffs(4)
-    [1, 2, 3, 4]
-    >>> usual_cutoffs(200)[98:]
-    [99, 100, 121, 146, 177, 200]
-    """
-    ks = set(range(1, min(depth, EVERY_K_UP_TO) + 1))
-    step = 1
-    while EVERY_K_UP_TO * 10 ** (step / PER_DECADE) < depth:
-        ks.add(int(EVERY_K_UP_TO * 10 ** (step / PER_DECADE)))
-        step += 1
-    return sorted({*ks, depth})
+DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
+NEEDED = ("precision", "recall", "f1")
+"""The metrics that the advice is made from."""
 
 
-def advise_recall(
-    ks: Sequence[int], recall: Floats, *, level: float, resamples: int, seed: int
-) -> RecallAdvice | None:
-    """From recall per query (rows) and k (columns): the smallest k that loses nothing shown.
+def sweep_over_k(
+    pair: Matched,
+    *,
+    metrics: str | Iterable[str] | None = None,
+    k: int | Sequence[int] | None = None,
+    tokens: int | None = None,
+    price: float | None = None,
+    tokenizer: str | Callable[[str], Any] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Sweep:
+    """Every metric at every k, with the k to take by recall, by F1 and by tokens."""
+    depth = pair.depth
+    if not depth:
+        raise InvalidInput(
+            "There is nothing to sweep over: no query of the ground truth got any results."
+        )
+    ks = _swept(k, depth)
+    measured = {
+        stem: score(pair, several, confidence=confidence, resamples=resamples, seed=seed)
+        for stem, several in _by_stem(metrics, ks, pair.rel).items()
+    }
+    counted = _count(pair, tokenizer, needed=tokens is not None or price is not None)
+    context, counts = counted if counted else (None, None)
+    table = token_table(context, counts.counts, ks) if context and counts else None
+    # A chunk may hold several quotes or spans: then k results have no ceiling.
+    by_item = pair.settings["match"] in ("id", "document")
+    limited = by_item and pair.matches.is_one_to_one
+    wanted = wanted_per_query(pair.matches, pair.rel) if limited else None
+    points = tuple(_point(i, one, measured, wanted, table, price) for i, one in enumerate(ks))
+    recall = measured["recall"]
+    return Sweep(
+        points=points,
+        metrics=tuple(measured),
+        queries=len(recall),
+        n=int((~np.isnan(recall.values[:, 0])).sum()),
+        depth=depth,
+        recall=advise_recall(ks, recall.values, level=confidence, resamples=10_000, seed=seed),
+        f1=advise_f1(points),
+        tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
+        token_source=counts.source if counts else None,
+        price=price,
+        fingerprints={n: p for n, p in recall.fingerprints.items() if n != "settings"},
+        settings={**recall.settings, "ks": ks, "policy": recall.policy.to_dict()},
+    )
 
-    The tests go up from the smallest k and stop at the first that is not significant. A
-    sequence that is fixed beforehand and stops there needs no correction: a false stop too late
-    requires a false alarm in its last test alone.
-    """
-    defined = recall[~np.isnan(recall).any(axis=1)]
-    if not len(defined):
+
+def check_costs(tokens: int | None, price: float | None) -> None:
+    """Refuse a budget or a price that cannot be meant, before any file is read."""
+    if tokens is not None and (not isinstance(tokens, int) or tokens < 1):
+        raise InvalidInput(
+            f"The budget is {tokens!r} tokens; it must be a whole number of at least 1."
+        )
+    if price is not None and not 0 <= price < float("inf"):
+        raise InvalidInput(
+            f"The price of a million tokens is {price!r}; it must be a number from 0 up."
+        )
+
+
+def _swept(k: Any, depth: int) -> list[int]:
+    given = cutoffs(k)
+    return usual_cutoffs(depth) if given is None else sorted(set(given))
+
+
+def _by_stem(
+    metrics: str | Iterable[str] | None, ks: Sequence[int], rel: float | None
+) -> dict[str, tuple[Metric, ...]]:
+    """The metrics at every k, by name without cut-off; those the advice needs come too."""
+    chosen: dict[str, list[Metric]] = {}
+    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks):
+        chosen.setdefault(metric.stem, []).append(metric)
+    for several in chosen.values():
+        if sorted(metric.k or 0 for metric in several) != sorted(ks):
+            has = "takes no cut-off" if several[0].k is None else "has a cut-off of its own"
+            raise InvalidInput(
+                f"The metric {several[0]} {has}, and a sweep goes over k; name metrics that take "
+                "a cut-off, without one, such as recall,ndcg."
+            )
+    for stem in NEEDED:
+        chosen.setdefault(stem, list(parse([stem], ks)))
+    return {
+        stem: tuple(metric.with_rel(rel) for metric in several) for stem, several in chosen.items()
+    }
+
+
+def _count(
+    pair: Matched, tokenizer: str | Callable[[str], Any] | None, *, needed: bool
+) -> tuple[Context, TokenCounts] | None:
+    function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    if not (needed or function or _has_tokens(pair)):
         return None
-    losses = defined - defined[:, -1:]
-    p_values = randomisation_tests(losses, resamples, seed)
-    alpha = round(1.0 - level, 12)
-    at = int(np.argmax(p_values > alpha))
-    same = int(np.argmax((losses == 0).all(axis=0)))
-    result = paired_result(losses[:, at], level, resamples, seed)
-    mean, largest = exact_mean(defined[:, at]), exact_mean(defined[:, -1])
-    return RecallAdvice(
-        ks[at], mean, ks[-1], largest, result.mean_difference or 0.0, result.interval,
-        result.p_value, visibility(losses[:, at], alpha), ks[same],
-    )  # fmt: skip
+    context = Context.of(
+        pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel
+    )
+    counts = context.tokens(function)
+    if counts is None:
+        if needed or function:
+            raise InvalidInput(
+                "The tokens of the results are not known: some results have neither a number of "
+                "tokens nor a text; give 'tokens' or 'text' with every result."
+            )
+        return None
+    return context, counts
 
 
-def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
-    """The k with the highest mean F1; of equals the smallest."""
-    best: F1Advice | None = None
-    for point in points:
-        value = point.values["f1"]
-        if value.mean is not None and (best is None or value.mean > best.f1):
-            best = F1Advice(point.k, value.mean, value.interval)
-    return best
+def _has_tokens(pair: Matched) -> bool:
+    """Whether it is worth reading the whole run once more, judged by its first batch."""
+    first = next(iter(pair.run.scan()), None)
+    return first is not None and bool({"tokens", "text"} & set(first.columns))
 
 
-def token_table(context: Context, counts: Ints, ks: Sequence[int]) -> Floats:
-    """Tokens of the first k results: one row per query, one column per k."""
-    return np.column_stack([context.summed(counts, k) for k in ks])
-
-
-def token_use(column: Floats, price: float | None) -> TokenUse:
-    """What the first k results cost, over all queries.
-
-    >>> token_use(np.array([100.0, 300.0]), price=2.5)
-    TokenUse(mean=200.0, p95=300.0, highest=300, cost_per_1000=0.5)
-    """
-    mean = exact_mean(column)
-    cost = None if price is None else mean * 1000 / 1_000_000 * price
-    return TokenUse(mean, _at_share(column, FITTING_SHARE), int(column.max()), cost)
-
-
-def advise_tokens(points: Sequence[SweepPoint], table: Floats, budget: int) -> TokenAdvice:
-    """The largest k whose results fit the budget for at least 95 of 100 queries."""
-    fitting = [
-        (point, column)
-        for point, column in zip(points, table.T, strict=True)
-        if point.tokens is not None and point.tokens.p95 <= budget
-    ]
-    if not fitting:
-        return TokenAdvice(budget, None, None, None, None, False)
-    point, column = fitting[-1]
-    return TokenAdvice(
-        budget, point.k, point.tokens, point.values["recall"].mean,
-        float(np.mean(column > budget)), point is points[-1],
-    )  # fmt: skip
-
-
-def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:
-    """The highest recall and precision at k if every result holds one target at most.
-
-    >>> ceilings(np.array([1, 4]), 2)
-    (0.75, 0.75)
-    """
-    targets = targets[targets > 0]
-    if not targets.size:
-        return None, None
-    reachable = np.minimum(targets, k).astype(np.float64)
-    return exact_mean(reachable / targets), exact_mean(reachable / k)
-
-
-def _at_share(column: Floats, share: float) -> float:
-    """The smallest value that at least this share of the values does not exceed."""
-    ordered = np.sort(column)
-    return float(ordered[max(0, int(np.ceil(share * len(ordered) - 1e-9)) - 1)])
+def _point(
+    index: int,
+    k: int,
+    measured: dict[str, Scores],
+    wanted: Ints | None,
+    table: Floats | None,
+    price: float | None,
+) -> SweepPoint:
+    values = {}
+    for stem, scores in measured.items():
+        summary = scores[scores.metrics[index].name]
+        values[stem] = SweepValue(summary.mean, summary.interval)
+    use = None if table is None else token_use(table[:, index], price)
+    highest = (None, None) if wanted is None else ceilings(wanted, k)
+    return SweepPoint(k, values, *highest, use)

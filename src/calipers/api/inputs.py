@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from calipers.api.keywords import Reading, Where
-from calipers.errors import InvalidInput
-from calipers.io.load import load_pair
+from calipers.api.keywords import Matching, Reading, Where
+from calipers.errors import InvalidInput, NoCommonIds
+from calipers.io.load import load, load_pair
 from calipers.io.results import is_result
 from calipers.io.source import Progress
-from calipers.match.pair import check_matching, match_pair
+from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.gate import Baseline
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
@@ -32,22 +33,44 @@ def matched(data: Any = None, *, keep: bool = False, **reading: Unpack[Reading])
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return data
-    match, level, rel = reading.get("match"), reading.get("level"), reading.get("rel")
-    corpus_size, like = reading.get("corpus_size"), reading.get("like")
+    truth, run, matching = as_read(data, reading)
+    return match_pair(
+        truth, run.kept() if keep else run, level=reading.get("level"),
+        fingerprints=reading.get("fingerprints", True), **matching,
+    )  # fmt: skip
+
+
+def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, Any]]:
+    """Both sides, not matched yet, and the arguments of ``match_pair`` but for the level."""
+    if isinstance(data, Matched):
+        _refuse_beside_pair(data, reading)
+        asked = replace(data.policy, ties=data.ties_asked)
+        size = data.settings["corpus_size"]
+        matching = {"match": data.match_asked, "policy": asked, "rel": data.rel}
+        return *data.as_read, {**matching, "corpus_size": size}
+    like, rel, size = reading.get("like"), reading.get("rel"), reading.get("corpus_size")
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
-    check_matching(match, level, rel, corpus_size)
+    check_matching(reading.get("match"), reading.get("level"), rel, size)
     truth, run = read_pair(
         data, reading.get("ground_truth"), reading.get("run"),
         reading.get("progress"), reading.get("store"),
     )  # fmt: skip
-    return match_pair(
-        truth, run.kept() if keep else run, policy=policy, match=match, level=level, rel=rel,
-        corpus_size=corpus_size, fingerprints=reading.get("fingerprints", True),
-    )  # fmt: skip
+    matching = {"match": reading.get("match"), "policy": policy, "rel": rel}
+    return truth, run, {**matching, "corpus_size": size}
 
 
-def _refuse_beside_pair(pair: Matched, reading: Mapping[str, Any]) -> None:
+def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
+    """Another run of the same queries, matched as ``pair`` was; it may bring its ground truth."""
+    if isinstance(other, Matched):
+        return other
+    found = load(_kept(other, reading.get("store")), "run")
+    if reading.get("ground_truth") is not None or found.ground_truth is None:
+        return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
+    return matched(found, **{**reading, "ground_truth": None, "run": None, "progress": None})
+
+
+def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
     for name, value in reading.items():
         if value is None or name in NOT_ABOUT_MATCHING or (name, value) == ("rel", pair.rel):
             continue
@@ -55,6 +78,79 @@ def _refuse_beside_pair(pair: Matched, reading: Mapping[str, Any]) -> None:
             f"A matched pair is given together with {name}={value!r}; how it is read and matched "
             f"was decided when it was made, so give {name} to calipers.read."
         )
+
+
+def matched_systems(
+    systems: Mapping[str, Any], ground_truth: Any, matching: Matching, *, measured: bool
+) -> dict[str, Matched]:
+    """Every system that is a run, matched; the ground truth they share is read once.
+
+    ``measured`` says that other systems beside these are results that were measured before.
+    """
+    if ground_truth is not None and not systems and measured:
+        raise InvalidInput(
+            "A ground truth is given, and every system is a result that was measured already; "
+            "leave the ground truth out, or give the runs themselves."
+        )
+    truth = None if ground_truth is None else load(ground_truth, "ground_truth")
+    found = {}
+    for name, value in systems.items():
+        try:
+            found[name] = matched(value, **_with_truth(value, truth, matching))
+        except NoCommonIds as error:
+            raise NoCommonIds(f"{name} cannot be measured. {error}") from None
+    return found
+
+
+def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
+    """The keywords to read one of several systems by; a pair brings its own ground truth."""
+    own = isinstance(value, Matched)
+    return {**matching} if own or truth is None else {**matching, "ground_truth": truth}
+
+
+def matched_to_report(
+    data: Any, systems: Mapping[str, Any] | Sequence[Any] | None, name: str | None, reading: Reading
+) -> dict[str, Matched]:
+    """Every retriever that a report describes, matched, by the name that the page gives it."""
+    run = reading.get("run")
+    if systems is None:
+        given = run if run is not None else data
+        return {name or _name_of(given): matched(data, keep=True, **reading)}
+    if data is not None or run is not None:
+        raise InvalidInput(
+            "Both systems and a run are given; give all retrievers as systems, or one as a run."
+        )
+    truth = reading.get("ground_truth")
+    loaded = None if truth is None else load(truth, "ground_truth")
+    found = {}
+    for one, value in name_systems(systems).items():
+        if isinstance(value, Scores) or is_result_file(value):
+            is_file = isinstance(value, str | os.PathLike)
+            raise InvalidInput(
+                f"{value if is_file else 'One of the systems'} is a result that was measured "
+                "before, without its rankings; a report shows rankings, so give the run itself."
+            )
+        keywords = _with_truth(value, loaded, without_inputs(reading))
+        found[one] = matched(value, keep=True, **keywords)
+    return found
+
+
+def without_inputs(reading: Reading) -> Matching:
+    """The keywords that say how to match, without those that say what."""
+    kept: Matching = {**reading}  # type: ignore[typeddict-item]
+    kept.pop("ground_truth", None)  # type: ignore[typeddict-item]
+    kept.pop("run", None)  # type: ignore[typeddict-item]
+    return kept
+
+
+def _name_of(value: Any) -> str:
+    """What to call a retriever: its file, without the ending."""
+    if isinstance(value, Matched):
+        value = value.run
+    if isinstance(value, str | os.PathLike):
+        return Path(value).name.split(".")[0] or "the retriever"
+    named = getattr(value, "name", None)
+    return Path(named).name.split(".")[0] if isinstance(named, str) else "the retriever"
 
 
 def read_pair(
@@ -108,6 +204,28 @@ def measured_before(value: Any, store: Where = None) -> Baseline | None:
 
         return read_baseline(Path(value))
     return None
+
+
+def measured_already(data: Any, reading: Reading) -> Scores | None:
+    """The scores that are given in place of something to measure; None where there are none."""
+    found = measured_before(data, reading.get("store"))
+    if found is None:
+        return None
+    if reading.get("ground_truth") is not None or reading.get("run") is not None:
+        raise InvalidInput(
+            "A result that was measured already is given together with a ground truth or a "
+            "run; give one or the other."
+        )
+    return found.scores
+
+
+def baseline_of(value: Any, store: Where) -> Baseline | None:
+    """The baseline that a value stands for; what is no result gets its sentence from the reader."""
+    if value is None:
+        return None
+    from calipers.io.baselines import read_baseline
+
+    return measured_before(value, store) or read_baseline(value)
 
 
 def is_result_file(value: Any) -> bool:

@@ -129,7 +129,7 @@ def _scores(result: _Result, rows: list[_Row], source: Source) -> Scores:
         policy=result.policy,
         fingerprints=result.fingerprints,
         settings={"calipers": result.calipers, **result.settings},
-        summarise=lambda _: tuple(summary.read() for summary in result.summaries),
+        summaries={one.metric: one.read() for one in result.summaries},
         weights=result.weights,
     )  # fmt: skip
 

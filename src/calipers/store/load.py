@@ -75,7 +75,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
         policy=facts.policy,
         fingerprints=facts.fingerprints,
         settings=facts.settings,
-        summarise=lambda _: kept,
+        summaries={summary.metric: summary for summary in kept},
         weights=facts.weights,
     )
 

@@ -1,6 +1,6 @@
 import pytest
 
-from calipers.api import levels
+from calipers import levels
 from calipers.errors import InvalidInput
 from calipers.match.level import NoDocuments
 

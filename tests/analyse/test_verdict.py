@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from calipers.api.baseline import save_baseline
-from calipers.api.evaluate import evaluate
-from calipers.api.gate import gate
+from calipers.api.decide import save_baseline
+from calipers.api.measure import evaluate
+from calipers.api.decide import gate
 from calipers.errors import InvalidInput, UnreadableFile
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

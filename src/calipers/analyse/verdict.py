@@ -1,13 +1,12 @@
 """May this change be merged? Conditions and a baseline, put to one result."""
 
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from calipers.analyse.comparable import obstacles, undefined_in_some
-from calipers.analyse.conditions import Condition, parse_condition
+from calipers.analyse.conditions import Condition
 from calipers.analyse.gate import (
     Pairing,
     check_baseline,
@@ -16,11 +15,8 @@ from calipers.analyse.gate import (
     pair,
     slices_by,
 )
-from calipers.api.evaluate import choose_metrics, score
-from calipers.api.prepare import Prepared, prepare
-from calipers.api.ready import measured_before
+from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput
-from calipers.io.baselines import read_baseline
 from calipers.metrics import Metric, parse
 from calipers.model.gate import Baseline, Check, Verdict
 from calipers.model.scores import Scores
@@ -33,58 +29,24 @@ CLOCKS_DIFFER = timedelta(days=1)
 """A baseline may be saved this far in the future: clocks differ, but not by more."""
 
 
-def gate(
-    data: Any = None,
+def reach_verdict(
+    scores: Scores,
+    conditions: Sequence[Condition],
+    kept: Baseline | None,
+    wanted: Sequence[Metric],
     *,
-    ground_truth: Any = None,
-    run: Any = None,
-    require: str | Iterable[str] = (),
-    baseline: Any = None,
-    metrics: str | Iterable[str | Metric] | None = None,
-    k: int | Sequence[int] | None = None,
     by: str | Iterable[str] = (),
     tolerance: float | None = None,
     max_age: str | None = None,
     anyway: bool = False,
     rel: float | None = None,
-    weights: Mapping[str, float] | None = None,
     alpha: float = 0.05,
     resamples: int = 10_000,
     seed: int = 0,
     now: datetime | None = None,
-    store: str | os.PathLike[str] | None = None,
-    **preparing: Any,
 ) -> Verdict:
-    """Check a result against conditions, and against a baseline.
-
-    ``data`` is what ``evaluate`` takes, or a result it made. ``require`` are conditions, such as
-    ``"recall@10 >= 0.85 for type=multi-hop"``. With a ``baseline`` (a file of
-    ``calipers baseline save``, a reference such as ``@branch:main`` looked up in ``store``, or
-    scores) every metric it holds, or those in ``metrics``, must not be significantly worse
-    (paired test at ``alpha``, corrected over metrics and slices), nor worse by more than
-    ``tolerance``; ``by`` names tags whose values are checked one by one too. What makes the two
-    hard to compare, and a baseline older than ``max_age`` ("30d"), is an error unless ``anyway``
-    is true, and then a warning.
-
-    >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
-    >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
-    >>> verdict.passed, verdict.checks[0].value
-    (False, 0.75)
-    """
-    conditions = [parse_condition(one) for one in _several(require)]
-    if not conditions and baseline is None:
-        raise InvalidInput(
-            "The gate has nothing to check; give a condition with --require, such as "
-            "'recall@10 >= 0.85', or a --baseline."
-        )
-    _check_settings(alpha, tolerance)
-    kept = _baseline(baseline, store)
-    weights = weights or (kept.scores.weights if kept else None)
-    wanted = _wanted(metrics, k, rel, kept)
-    scores = _scored(
-        data, ground_truth, run, conditions, wanted,
-        rel=rel, weights=weights, confidence=1 - alpha, seed=seed, store=store, **preparing,
-    )  # fmt: skip
+    """Whether the scores meet the conditions, and are not worse than the baseline."""
+    tags = several(by)
     checks = [check_condition(scores, _with_rel(one, rel)) for one in conditions]
     warnings: list[str] = []
     if kept is not None:
@@ -98,12 +60,12 @@ def gate(
                 "compare all the same with --anyway."
             )
         checks += check_baseline(
-            pairing, names, [everything(scores), *slices_by(scores, _several(by))],
+            pairing, names, [everything(scores), *slices_by(scores, tags)],
             baseline=kept.name, alpha=alpha, tolerance=tolerance,
             resamples=resamples, seed=seed,
         )  # fmt: skip
         _require_pairs(checks, kept)
-    elif _several(by):
+    elif tags:
         raise InvalidInput(
             "Slices are named with --by and there is no baseline to compare them with; give "
             "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
@@ -111,7 +73,7 @@ def gate(
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
-        notes=tuple(_unchecked(scores, kept, _several(by))),
+        notes=tuple(_unchecked(scores, kept, tags)),
         queries=len(scores),
         baseline=kept.name if kept else None,
         baseline_saved=kept.saved if kept else None,
@@ -122,29 +84,13 @@ def gate(
     )
 
 
-def _scored(
-    data: Any,
-    ground_truth: Any,
-    run: Any,
+def metrics_needed(
     conditions: Sequence[Condition],
     wanted: Sequence[Metric],
-    *,
     rel: float | None,
     weights: Mapping[str, float] | None,
-    confidence: float,
-    seed: int,
-    store: str | os.PathLike[str] | None,
-    **preparing: Any,
-) -> Scores:
-    """The scores in question: measured now, unless they are given."""
-    measured = measured_before(data, store)
-    if measured is not None:
-        if ground_truth is not None or run is not None:
-            raise InvalidInput(
-                "A result that was measured already is given together with a ground truth or a "
-                "run; give one or the other."
-            )
-        return measured.scores
+) -> tuple[Metric, ...]:
+    """What must be measured to check the conditions and the metrics wanted."""
     if any(one.metric is None for one in conditions) and not weights:
         raise InvalidInput(
             "A condition is about the score, which is a weighted mean, and no weights are given; "
@@ -153,23 +99,10 @@ def _scored(
     asked = [*wanted, *(one.metric for one in conditions if one.metric is not None)]
     if not asked and weights:
         asked = list(parse(list(weights)))
-    chosen = choose_metrics(asked, None, rel, weights)
-    prepared = (
-        data
-        if isinstance(data, Prepared)
-        else prepare(data, ground_truth=ground_truth, run=run, rel=rel, store=store, **preparing)
-    )
-    return score(prepared, chosen, weights=weights, confidence=confidence, seed=seed)
+    return choose_metrics(asked, None, rel, weights)
 
 
-def _baseline(value: Any, store: str | os.PathLike[str] | None) -> Baseline | None:
-    if value is None:
-        return None
-    # What is no result after all gets its sentence from the reader.
-    return measured_before(value, store) or read_baseline(value)
-
-
-def _wanted(metrics: Any, k: Any, rel: float | None, kept: Baseline | None) -> tuple[Metric, ...]:
+def metrics_of_baseline(metrics: Any, k: Any, rel: float | None, kept: Baseline | None) -> tuple[Metric, ...]:
     """The metrics to compare with the baseline: those asked for, or all that it holds."""
     if metrics is not None:
         return choose_metrics(metrics, k, rel)
@@ -272,7 +205,8 @@ def _with_rel(condition: Condition, rel: float | None) -> Condition:
     )  # fmt: skip
 
 
-def _several(value: str | Iterable[str]) -> list[str]:
+def several(value: str | Iterable[str]) -> list[str]:
+    """One or more, as a list."""
     return [value] if isinstance(value, str) else list(value)
 
 
@@ -290,7 +224,15 @@ def _day(moment: datetime) -> str:
     return moment.date().isoformat()
 
 
-def _check_settings(alpha: float, tolerance: float | None) -> None:
+def check_gate(
+    alpha: float, tolerance: float | None, conditions: Sequence[Condition], baseline: Any
+) -> None:
+    """Refuse settings that cannot be meant, before any file is read."""
+    if not conditions and baseline is None:
+        raise InvalidInput(
+            "The gate has nothing to check; give a condition with --require, such as "
+            "'recall@10 >= 0.85', or a --baseline."
+        )
     if not (isinstance(alpha, int | float) and 0 < alpha < 1):
         raise InvalidInput(
             f"The rate of false alarms (alpha) is {alpha!r}; it must lie between 0 and 1, such as "

@@ -1,7 +1,7 @@
 import pytest
 
 from calipers import diagnose, evaluate
-from calipers.api import rules
+from calipers import rules
 from calipers.errors import InvalidInput
 from tests.systems import records
 

@@ -1,4 +1,4 @@
-"""Score a run against a ground truth."""
+"""One value per query and metric, from a matched pair."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+# Loaded for its metrics: a metric exists once its module was loaded.
+import calipers.metrics.coverage  # noqa: F401
 from calipers.analyse.summary import summarise
-from calipers.api.prepare import Prepared, prepare
 from calipers.audit.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.metrics import Metric, compute, parse
 from calipers.metrics.spec import check_cutoff
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
+from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.scores import MetricFacts, Scores
 from calipers.version import __version__
@@ -23,66 +25,8 @@ DEFAULT_WITHOUT_CUTOFF = ("mrr", "map")
 DEFAULT_KS = (1, 3, 5, 10)
 
 
-def evaluate(
-    data: Any = None,
-    *,
-    ground_truth: Any = None,
-    run: Any = None,
-    metrics: str | Iterable[str | Metric] | None = None,
-    k: int | Sequence[int] | None = None,
-    rel: float | None = None,
-    weights: Mapping[str, float] | None = None,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-    **preparing: Any,
-) -> Scores:
-    """Score a run against a ground truth, query by query.
-
-    Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path, a
-    mapping of query to items, a list of records or a table. ``metrics`` are names such as
-    ``"recall@1,5,10"``; ``k`` serves those written without a cut-off. ``rel`` is the grade from
-    which a target is relevant (default: above 0). ``weights`` combine metrics into one score.
-    ``confidence``, ``resamples`` and ``seed`` are those of the intervals.
-
-    Further arguments go to ``prepare``: ``like`` takes the policies of another tool
-    ("trec_eval", "trec_eval-c"); single policies (missing, unanswerable, duplicates, unknown,
-    errors, ties) overrule it; ``corpus_size`` serves tn@k; ``progress`` is told the bytes read;
-    ``fingerprints=False`` leaves those of run and ground truth out, which saves a tenth of the
-    time on large files.
-
-    >>> scores = evaluate(ground_truth={"q": {"a": 1}}, run={"q": ["b", "a"]}, metrics="mrr")
-    >>> scores["mrr"].mean
-    0.5
-    """
-    return measure(
-        data, ground_truth=ground_truth, run=run, metrics=metrics, k=k, rel=rel, weights=weights,
-        confidence=confidence, resamples=resamples, seed=seed, **preparing,
-    )[1]  # fmt: skip
-
-
-def measure(
-    data: Any = None,
-    *,
-    metrics: str | Iterable[str | Metric] | None = None,
-    k: int | Sequence[int] | None = None,
-    rel: float | None = None,
-    weights: Mapping[str, float] | None = None,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-    **preparing: Any,
-) -> tuple[Prepared, Scores]:
-    """What ``evaluate`` gives, with what it was made from, for those who keep both."""
-    chosen = choose_metrics(metrics, k, rel, weights)
-    prepared = prepare(data, rel=rel, **preparing)
-    return prepared, score(
-        prepared, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
-    )
-
-
 def score(
-    prepared: Prepared,
+    pair: Matched,
     metrics: Sequence[Metric],
     *,
     weights: Mapping[str, float] | None = None,
@@ -92,46 +36,49 @@ def score(
 ) -> Scores:
     """The scores of matches that are there already, so that several questions cost one reading."""
     _check_intervals(confidence, resamples)
-    matches, policy = prepared.matches, prepared.policy
+    matches, policy = pair.matches, pair.policy
+    metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
     audit = audit_counts(
-        prepared.ground_truth, matches, prepared.tally,
-        depth=max(cutoffs) if cutoffs else None, rel=prepared.rel,
+        pair.ground_truth, matches, pair.tally,
+        depth=max(cutoffs) if cutoffs else None, rel=pair.rel,
     )  # fmt: skip
     enforce(policy, audit)
     settings = {
-        "calipers": __version__, **prepared.settings,
+        "calipers": __version__, **pair.settings,
         "confidence": confidence, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     names = [str(metric) for metric in metrics]
     weighted = {
-        str(metric.with_rel(prepared.rel)): weight
+        str(metric.with_rel(pair.rel)): weight
         for metric, weight in _weighted(weights or {}).items()
     }
+    facts = tuple(_facts(metric) for metric in metrics)
+    values = frozen_array(compute(matches, metrics, policy))
     return Scores(
-        metrics=tuple(_facts(metric) for metric in metrics),
-        values=frozen_array(compute(matches, metrics, policy)),
-        queries=_query_table(matches, prepared.rel),
-        tags=prepared.ground_truth.tags,
+        metrics=facts,
+        values=values,
+        queries=_query_table(matches, pair.rel),
+        tags=pair.ground_truth.tags,
         audit=audit,
         policy=policy,
         fingerprints=Fingerprints(
             {
-                **_contents(prepared),
+                **_contents(pair),
                 "settings": lambda: fingerprint_settings(
                     [names, policy.to_dict(), weighted, {**settings, "notes": None}]
                 ),
             }
         ),
         settings=settings,
-        summarise=summarise,
+        summaries=lambda: summarise(facts, values, weighted, settings),
         weights=weighted,
     )
 
 
-def _contents(prepared: Prepared) -> dict[str, Callable[[], str]]:
+def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
     """How the fingerprints of what was measured are made, where they are wanted."""
-    truth, of_run = prepared.ground_truth, prepared.tally.fingerprint
+    truth, of_run = pair.ground_truth, pair.tally.fingerprint
     if of_run is None:
         return {}
     return {"ground_truth": lambda: truth.fingerprint, "run": of_run.hexdigest}
@@ -144,7 +91,7 @@ def choose_metrics(
     weights: Mapping[str, float] | None = None,
 ) -> tuple[Metric, ...]:
     """The metrics asked for, or the usual ones, and those that a combined score needs."""
-    ks = _cutoffs(k)
+    ks = cutoffs(k)
     if metrics is None:
         chosen = (*parse(DEFAULT_METRICS, ks or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF))
     else:
@@ -181,7 +128,8 @@ def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:
     return found
 
 
-def _cutoffs(k: Any) -> list[int] | None:
+def cutoffs(k: Any) -> list[int] | None:
+    """The cut-offs that were given, as one number or several; None where none was."""
     if k is None:
         return None
     several = [k] if isinstance(k, str) or not hasattr(k, "__iter__") else list(k)

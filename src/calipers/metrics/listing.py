@@ -1,4 +1,4 @@
-"""What can be measured."""
+"""Every metric as plain values, for people and for other programs."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from calipers.metrics import definitions, parse
 from calipers.metrics.define import Definition
 
 
-def metrics(name: str | None = None) -> list[dict[str, Any]]:
+def list_metrics(name: str | None = None) -> list[dict[str, Any]]:
     """Every metric as plain values, or the one that a name in any spelling stands for.
 
-    >>> metrics("P_5")[0]["name"]
+    >>> list_metrics("P_5")[0]["name"]
     'precision'
     """
     chosen = list(definitions().values())
