@@ -12,18 +12,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from calipers.api import OPERATIONS
-from calipers.errors import CalipersError
-from calipers.functions import (
-    average_precision,
-    confusion_at_k,
-    f1_at_k,
-    hit_rate_at_k,
-    ndcg_at_k,
-    precision_at_k,
-    recall_at_k,
-    reciprocal_rank,
-)
-from calipers.version import __version__
+from calipers.errors import CalipersError as CalipersError
+from calipers.functions import average_precision as average_precision
+from calipers.functions import confusion_at_k as confusion_at_k
+from calipers.functions import f1_at_k as f1_at_k
+from calipers.functions import hit_rate_at_k as hit_rate_at_k
+from calipers.functions import ndcg_at_k as ndcg_at_k
+from calipers.functions import precision_at_k as precision_at_k
+from calipers.functions import recall_at_k as recall_at_k
+from calipers.functions import reciprocal_rank as reciprocal_rank
+from calipers.version import __version__ as __version__
 
 if TYPE_CHECKING:
     # What an editor and a type checker see of the operations.
@@ -32,16 +30,16 @@ if TYPE_CHECKING:
     from calipers.api.live import *
     from calipers.api.measure import *
     from calipers.api.truth import *
-    from calipers.model.comparison import Comparison
-    from calipers.model.gate import Verdict
-    from calipers.model.ground_truth import GroundTruth
-    from calipers.model.matched import Matched
-    from calipers.model.misses import Misses
-    from calipers.model.plot import Plot
-    from calipers.model.policy import Policy
-    from calipers.model.report import Report
-    from calipers.model.run import Run
-    from calipers.model.scores import Scores
+    from calipers.model.comparison import Comparison as Comparison
+    from calipers.model.gate import Verdict as Verdict
+    from calipers.model.ground_truth import GroundTruth as GroundTruth
+    from calipers.model.matched import Matched as Matched
+    from calipers.model.misses import Misses as Misses
+    from calipers.model.plot import Plot as Plot
+    from calipers.model.policy import Policy as Policy
+    from calipers.model.report import Report as Report
+    from calipers.model.run import Run as Run
+    from calipers.model.scores import Scores as Scores
 
 _NOUNS = {
     "Comparison": "comparison",
@@ -73,12 +71,14 @@ _PLAIN = (
 __all__ = sorted([*_PLAIN, *_NOUNS, *OPERATIONS])
 
 
-def __getattr__(name: str) -> Any:
-    if name in OPERATIONS:
-        return OPERATIONS[name].function
-    if name in _NOUNS:
-        return getattr(import_module(f"calipers.model.{_NOUNS[name]}"), name)
-    raise AttributeError(f"module 'calipers' has no attribute {name!r}")
+if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
+
+    def __getattr__(name: str) -> Any:
+        if name in OPERATIONS:
+            return OPERATIONS[name].function
+        if name in _NOUNS:
+            return getattr(import_module(f"calipers.model.{_NOUNS[name]}"), name)
+        raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

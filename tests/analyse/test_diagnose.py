@@ -1,7 +1,6 @@
 import pytest
 
-from calipers import diagnose, evaluate
-from calipers import rules
+from calipers import diagnose, evaluate, rules
 from calipers.errors import InvalidInput
 from tests.systems import records
 

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from calipers.api.decide import save_baseline
+from calipers.api.decide import gate, save_baseline
 from calipers.api.measure import evaluate
-from calipers.api.decide import gate
 from calipers.errors import InvalidInput, UnreadableFile
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.analyse.neighbours import exact_neighbours
-from calipers.api.measure import evaluate
 from calipers.api.index_recall import IndexRecall, index_recall
+from calipers.api.measure import evaluate
 from calipers.api.retrieve import retrieve
 from calipers.errors import InvalidInput
 

@@ -8,8 +8,8 @@ from unittest import mock
 import pytest
 
 from calipers.api import live_run
-from calipers.api.measure import evaluate
 from calipers.api.live_run import LiveRun
+from calipers.api.measure import evaluate
 from calipers.api.retrieve import retrieve
 from calipers.errors import InvalidInput, UnreadableFile
 

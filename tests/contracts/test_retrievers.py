@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from calipers.api.measure import evaluate
 from calipers.api.live_run import LiveRun
+from calipers.api.measure import evaluate
 from calipers.api.retrieve import retrieve
 from calipers.errors import InvalidInput
 from calipers.retrievers.recognise import ADAPTERS

@@ -9,6 +9,13 @@ import polars as pl
 
 from calipers.analyse.corpus_facts import CorpusFacts, study_corpus
 from calipers.analyse.listing import list_results
+from calipers.analyse.misses_table import (
+    came_instead,
+    false_positives,
+    mark_useful,
+    misses_table,
+    ranks_or_null,
+)
 from calipers.analyse.reasons import (
     STAGES,
     Facts,
@@ -18,13 +25,6 @@ from calipers.analyse.reasons import (
     reasons,
     siblings,
     waterfall,
-)
-from calipers.analyse.misses_table import (
-    came_instead,
-    false_positives,
-    mark_useful,
-    misses_table,
-    ranks_or_null,
 )
 from calipers.audit.counts import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
@@ -142,9 +142,7 @@ def _siblings(
     return siblings(matches.target_query, documents.fill_null(from_run), shown, document_of)
 
 
-def _study(
-    corpus: Any, pair: Matched, targets: pl.DataFrame, shown: pl.DataFrame
-) -> CorpusFacts:
+def _study(corpus: Any, pair: Matched, targets: pl.DataFrame, shown: pl.DataFrame) -> CorpusFacts:
     opened = open_corpus(corpus)
     match = pair.settings["match"]
     matching = parse_matching("id" if match == "document" else match)

@@ -121,9 +121,7 @@ def _count(
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     if not (needed or function or _has_tokens(pair)):
         return None
-    context = Context.of(
-        pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel
-    )
+    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
     counts = context.tokens(function)
     if counts is None:
         if needed or function:

@@ -102,7 +102,9 @@ def metrics_needed(
     return choose_metrics(asked, None, rel, weights)
 
 
-def metrics_of_baseline(metrics: Any, k: Any, rel: float | None, kept: Baseline | None) -> tuple[Metric, ...]:
+def metrics_of_baseline(
+    metrics: Any, k: Any, rel: float | None, kept: Baseline | None
+) -> tuple[Metric, ...]:
     """The metrics to compare with the baseline: those asked for, or all that it holds."""
     if metrics is not None:
         return choose_metrics(metrics, k, rel)

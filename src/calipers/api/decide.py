@@ -279,7 +279,7 @@ def plot(
     >>> made.chart, sorted(made.spec)[:3]
     ('over-k', ['$schema', 'background', 'columns'])
     """
-    from calipers.analyse.plot import check_chart, chart_of_pair
+    from calipers.analyse.plot import chart_of_pair, check_chart
     from calipers.api.inputs import matched, without_inputs
     from calipers.model.plot import Plot
 

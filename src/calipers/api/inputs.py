@@ -230,9 +230,7 @@ def baseline_of(value: Any, store: Where) -> Baseline | None:
 
 def is_result_file(value: Any) -> bool:
     """Whether a value is the path of a result that was measured before."""
-    return (
-        isinstance(value, str | os.PathLike) and Path(value).is_file() and is_result(Path(value))
-    )
+    return isinstance(value, str | os.PathLike) and Path(value).is_file() and is_result(Path(value))
 
 
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

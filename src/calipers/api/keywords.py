@@ -1,4 +1,4 @@
-"""Keywords that many operations share, declared once: an editor completes them, mypy checks them."""
+"""Keywords that many operations share, declared once, so that an editor completes them."""
 
 import os
 from collections.abc import Callable

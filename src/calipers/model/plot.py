@@ -5,8 +5,8 @@ from os import PathLike
 from typing import Any
 
 from calipers.model.comparison import Comparison
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.misses import Misses
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
 

@@ -138,9 +138,7 @@ class Scores(ShownInNotebook):
         return rows
 
 
-def combine(
-    metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str, float]
-) -> Floats:
+def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str, float]) -> Floats:
     """The weighted mean of some of the columns, one value per row."""
     names = [metric.name for metric in metrics]
     total = sum(weights.values())
