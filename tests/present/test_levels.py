@@ -1,7 +1,7 @@
 import io
 
 from rich.console import Console
-from tests.api.test_levels import SPLIT, WRONG_CHUNK
+from tests.analyse.test_levels import SPLIT, WRONG_CHUNK
 
 from calipers import levels
 from calipers.present.levels import level_notes, level_table, print_levels

@@ -3,10 +3,10 @@
 import sys
 
 import pytest
-from calipers.present.notebook import as_html
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.present.notebook import as_html
 from tests.reports import records, reversed_records
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import polars as pl
+
 from calipers.analyse.diagnose import diagnose_pair
+from calipers.analyse.listing import list_results
 from calipers.analyse.misses import explain_misses
-from calipers.analyse.rankings import rank_table
 from calipers.analyse.scoring import score
 from calipers.analyse.slices import slice_scores
 from calipers.analyse.sweep import sweep_over_k
@@ -13,7 +15,10 @@ from calipers.errors import InvalidInput
 from calipers.metrics import Metric, parse
 from calipers.metrics.listing import list_metrics
 from calipers.model.matched import Matched
+from calipers.model.matches import Matches
+from calipers.model.policy import Ties
 from calipers.model.report import FEWEST_SHOWN, SystemReport
+from calipers.model.run import Run
 from calipers.model.scores import Scores
 
 HEAD = ("hit_rate", "recall", "precision", "f1", "ndcg", "mrr", "map")
@@ -97,3 +102,42 @@ def definitions_shown(systems: Sequence[SystemReport]) -> tuple[Mapping[str, Any
         for facts in (*one.head.metrics, *one.scores.metrics):
             names.setdefault(list_metrics(facts.name)[0]["name"])
     return tuple(list_metrics(name)[0] for name in names)
+
+
+SHOWN = ("item", "score", "text", "document", "start", "end")
+
+
+def rank_table(
+    run: Run, matches: Matches, *, ties: Ties | None, depth: int, rel: float | None
+) -> pl.DataFrame:
+    """The first ``depth`` results of every query that the ground truth knows.
+
+    Columns: ``query`` (its code), ``rank``, what is known of the result, ``targets`` (the numbers
+    of the targets that it holds), ``grade`` (the highest of them) and ``state``: relevant, not
+    relevant (judged so), repeated (stood above already) or unjudged.
+    """
+    listed = list_results(run, matches, ties, depth, SHOWN)
+    held = (
+        pl.DataFrame(
+            {
+                "query": matches.edge_query,
+                "rank": matches.edge_rank,
+                "targets": matches.edge_target,
+                "grade": matches.target_grade[matches.edge_target],
+                "useful": matches.relevant(rel)[matches.edge_target],
+            }
+        )
+        .group_by("query", "rank")
+        .agg("targets", pl.col("grade").max(), pl.col("useful").any())
+    )
+    return (
+        listed.join(held, on=["query", "rank"], how="left", maintain_order="left")
+        .with_columns(
+            state=pl.when(pl.col("useful")).then(pl.lit("relevant"))
+            .when(pl.col("useful").is_not_null()).then(pl.lit("not relevant"))
+            .when(pl.col("repeated")).then(pl.lit("repeated"))
+            .otherwise(pl.lit("unjudged"))
+        )
+        .drop("useful", "repeated", "repeats")
+        .sort("query", "rank")
+    )  # fmt: skip

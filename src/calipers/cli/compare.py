@@ -120,6 +120,6 @@ def command(
 
         click.echo(FORMS[form](comparison, queries_by, examples), nl=False)
     else:
-        from calipers.present.comparison_terminal import print_comparison
+        from calipers.present.comparison import print_comparison
 
         print_comparison(comparison, console(), metric=queries_by, examples=examples)

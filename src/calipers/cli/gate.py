@@ -90,7 +90,7 @@ def command(
     if as_json:
         print_json(verdict.to_dict())
     else:
-        from calipers.present.gate_terminal import print_verdict
+        from calipers.present.gate import print_verdict
 
         print_verdict(verdict, console())
     if not verdict.passed:

@@ -34,7 +34,7 @@ class SystemReport:
     misses: Misses | None
     slices: Slices | None
     rankings: pl.DataFrame
-    """See ``calipers.analyse.rankings``."""
+    """See ``calipers.analyse.report``."""
     targets: pl.DataFrame
     """What should be found, in the order of the numbers in ``rankings``."""
     without: Mapping[str, str]

@@ -5,8 +5,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.audit.findings import EXAMPLES, Example, Finding, Health, plural
-from calipers.present.bullets import bullet
 from calipers.present.plain import printable
+from calipers.present.terminal import bullet
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 SHOWN = 3

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from calipers.api.grid import Grid, Planned
 from calipers.audit.findings import plural
-from calipers.present.comparison_terminal import print_comparison
+from calipers.present.comparison import print_comparison
 from calipers.present.plain import printable
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.rankings import rank_table
+from calipers.analyse.report import rank_table
 from calipers.api.measure import read
 
 ITEMS = st.lists(st.sampled_from("abcdef"), max_size=6)
