@@ -3,33 +3,30 @@
 It tells you how good your retriever is, at which k, why it fails, whether the change helped,
 and stops the build when it did not.
 
-The operations are those of ``calipers.api``, which declares each of them once. Importing this
-package loads neither numpy nor polars: the one-query functions need nothing but the standard
-library, and the nouns below are loaded when first used.
+The operations are those of ``calipers.api``, which declares each of them once. Everything is
+loaded when first used: importing this package costs next to nothing, and the one-query functions
+need nothing but the standard library.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from calipers.api import OPERATIONS
-from calipers.errors import CalipersError as CalipersError
-from calipers.functions import average_precision as average_precision
-from calipers.functions import confusion_at_k as confusion_at_k
-from calipers.functions import f1_at_k as f1_at_k
-from calipers.functions import hit_rate_at_k as hit_rate_at_k
-from calipers.functions import ndcg_at_k as ndcg_at_k
-from calipers.functions import precision_at_k as precision_at_k
-from calipers.functions import recall_at_k as recall_at_k
-from calipers.functions import reciprocal_rank as reciprocal_rank
-from calipers.version import __version__ as __version__
-
 if TYPE_CHECKING:
-    # What an editor and a type checker see of the operations.
+    # What an editor and a type checker see; at run time __getattr__ finds the same.
     from calipers.api.decide import *
     from calipers.api.history import *
     from calipers.api.live import *
     from calipers.api.measure import *
     from calipers.api.truth import *
+    from calipers.errors import CalipersError as CalipersError
+    from calipers.functions import average_precision as average_precision
+    from calipers.functions import confusion_at_k as confusion_at_k
+    from calipers.functions import f1_at_k as f1_at_k
+    from calipers.functions import hit_rate_at_k as hit_rate_at_k
+    from calipers.functions import ndcg_at_k as ndcg_at_k
+    from calipers.functions import precision_at_k as precision_at_k
+    from calipers.functions import recall_at_k as recall_at_k
+    from calipers.functions import reciprocal_rank as reciprocal_rank
     from calipers.model.comparison import Comparison as Comparison
     from calipers.model.gate import Verdict as Verdict
     from calipers.model.ground_truth import GroundTruth as GroundTruth
@@ -40,46 +37,45 @@ if TYPE_CHECKING:
     from calipers.model.report import Report as Report
     from calipers.model.run import Run as Run
     from calipers.model.scores import Scores as Scores
+    from calipers.version import __version__ as __version__
 
-_NOUNS = {
-    "Comparison": "comparison",
-    "GroundTruth": "ground_truth",
-    "Matched": "matched",
-    "Misses": "misses",
-    "Plot": "plot",
-    "Policy": "policy",
-    "Report": "report",
-    "Run": "run",
-    "Scores": "scores",
-    "Verdict": "gate",
+_HOMES = {
+    "CalipersError": "errors",
+    "Comparison": "model.comparison",
+    "GroundTruth": "model.ground_truth",
+    "Matched": "model.matched",
+    "Misses": "model.misses",
+    "Plot": "model.plot",
+    "Policy": "model.policy",
+    "Report": "model.report",
+    "Run": "model.run",
+    "Scores": "model.scores",
+    "Verdict": "model.gate",
+    "__version__": "version",
+    "average_precision": "functions",
+    "confusion_at_k": "functions",
+    "f1_at_k": "functions",
+    "hit_rate_at_k": "functions",
+    "ndcg_at_k": "functions",
+    "precision_at_k": "functions",
+    "recall_at_k": "functions",
+    "reciprocal_rank": "functions",
 }
-"""The nouns that a user may name, with their modules in calipers.model."""
-
-_PLAIN = (
-    "CalipersError",
-    "__version__",
-    "average_precision",
-    "confusion_at_k",
-    "f1_at_k",
-    "hit_rate_at_k",
-    "ndcg_at_k",
-    "precision_at_k",
-    "recall_at_k",
-    "reciprocal_rank",
-)
-
-__all__ = sorted([*_PLAIN, *_NOUNS, *OPERATIONS])
-
+"""Public names that are no operations, with their modules."""
 
 if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
 
     def __getattr__(name: str) -> Any:
-        if name in OPERATIONS:
-            return OPERATIONS[name].function
-        if name in _NOUNS:
-            return getattr(import_module(f"calipers.model.{_NOUNS[name]}"), name)
+        if name in _HOMES:
+            return getattr(import_module(f"calipers.{_HOMES[name]}"), name)
+        operations = import_module("calipers.api").OPERATIONS
+        if name == "__all__":
+            return sorted([*_HOMES, *operations])
+        if name in operations:
+            return operations[name].function
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    names: list[str] = __getattr__("__all__")
+    return names
