@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from calipers.api.history import history
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
+    from calipers.api.live import retrieve
     from calipers.api.misses import misses
     from calipers.api.plot import plot
     from calipers.api.questions import write_questions
     from calipers.api.report import report
-    from calipers.api.retrieve import retrieve
     from calipers.api.save import save
     from calipers.api.show import show
     from calipers.api.slices import slices

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from calipers.analyse.neighbours import exact_neighbours
 from calipers.api.evaluate import evaluate
 from calipers.api.index_recall import IndexRecall, index_recall
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import InvalidInput
 
 rankings = st.lists(st.permutations(range(8)), min_size=1, max_size=6)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
     from calipers.api.levels import levels
+    from calipers.api.live import retrieve
     from calipers.api.metrics import metrics
     from calipers.api.misses import misses
     from calipers.api.mlflow_log import log_to_mlflow
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from calipers.api.questions import write_questions
     from calipers.api.report import report
     from calipers.api.resolve import resolve
-    from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
     from calipers.api.save import save
     from calipers.api.show import show
     from calipers.api.slices import slices
@@ -75,8 +75,6 @@ __all__ = [
     "report",
     "resolve",
     "retrieve",
-    "retrieve_for",
-    "retrieve_to_report",
     "rules",
     "save",
     "save_baseline",
@@ -98,8 +96,7 @@ _ELSEWHERE = {
     "measure": "evaluate",
     "plan_grid": "grid",
     "read_baseline": "baseline",
-    "retrieve_for": "retrieve",
-    "retrieve_to_report": "retrieve",
+    "retrieve": "live",
     "rules": "diagnose",
     "save_baseline": "baseline",
     **dict.fromkeys(

@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
-from calipers.api.retrieve import retrieve_to_report
 from calipers.errors import WriteFailed
+from calipers.model.retrieval import RetrievalReport
 from calipers.retrievers.base import Question, Retriever
-from calipers.retrievers.entry import Entry
-from calipers.retrievers.report import Report
+from calipers.retrievers.entry import RunEntry
+from calipers.retrievers.retrieve import retrieve_to_report
 
 WORKERS = 4
 TIMEOUT_SECONDS = 60.0
 CACHE_FILE = "answers.sqlite"
 
-_entry = msgspec.json.Decoder(Entry).decode
+_entry = msgspec.json.Decoder(RunEntry).decode
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def ask_model(
     workers: int = WORKERS,
     timeout: float | None = TIMEOUT_SECONDS,
     **pace: Any,
-) -> tuple[list[Reply], Report]:
+) -> tuple[list[Reply], RetrievalReport]:
     """A reply to every prompt, in order, and how it went.
 
     ``cache`` is a folder: what was answered once with the same endpoint, model and prompt is

@@ -11,7 +11,6 @@ import msgspec
 
 from calipers.api.compare import compare
 from calipers.api.evaluate import choose_metrics
-from calipers.api.retrieve import retrieve_to_report
 from calipers.config import Config, find_config, read_config
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
 from calipers.model.comparison import Comparison
@@ -26,6 +25,7 @@ from calipers.retrievers.grid import (
 )
 from calipers.retrievers.journal import Meta, meta_path
 from calipers.retrievers.questions import fingerprint, read_questions
+from calipers.retrievers.retrieve import retrieve_to_report
 
 DEPTH = 20
 MEASURES = (

@@ -10,10 +10,10 @@ from calipers.api.ask_model import Reply, ask_model
 from calipers.errors import InvalidInput
 from calipers.io.labels import read_labels, write_labels
 from calipers.model.labels import Label
+from calipers.model.retrieval import RetrievalReport
 from calipers.retrievers.chat import chat_model, machine_name
 from calipers.retrievers.prompts import JUDGE, JUDGE_THIS, filled
 from calipers.retrievers.replies import read_grade
-from calipers.retrievers.report import Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Judged:
     judge: str
     without_text: int
     """Rows that were not sent, as there is nothing to read in them."""
-    report: Report
+    report: RetrievalReport
 
     @property
     def labelled(self) -> int:

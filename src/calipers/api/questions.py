@@ -15,10 +15,10 @@ from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.corpus import Corpus, open_corpus
 from calipers.io.kept_records import write_records
 from calipers.io.source import Progress
+from calipers.model.retrieval import RetrievalReport
 from calipers.retrievers.chat import chat_model, machine_name
 from calipers.retrievers.prompts import WRITE, WRITE_FROM_THIS, filled
 from calipers.retrievers.replies import read_written, why_rejected
-from calipers.retrievers.report import Report
 from calipers.text import normalise
 
 SHORTEST_CHUNK = 100
@@ -38,7 +38,7 @@ class WrittenQuestions:
     """Chunks of the corpus that were not drawn from."""
     rejected: dict[str, int]
     """By reason; what failed before it could be rejected is in the report."""
-    report: Report
+    report: RetrievalReport
 
     def write(self, path: str | Path) -> None:
         """The records as JSON lines, whole or not at all."""

@@ -99,8 +99,10 @@ def command(
         check_place(page)
     if retriever is not None:
         ground_truth, data = _questions(data, ground_truth, run), None
+        from calipers.retrievers.retrieve import retrieve_for
+
         with asking() as (total, told):
-            run = api.retrieve_for(
+            run = retrieve_for(
                 retriever, ground_truth, metrics, options.cutoff_list(cutoffs),
                 weights=options.weights(score), workers=workers, total=total, progress=told,
             )  # fmt: skip

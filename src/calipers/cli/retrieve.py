@@ -107,7 +107,7 @@ def command(
           --results '$.hits[*]' -o run.jsonl
       calipers eval questions.jsonl --run run.jsonl
     """
-    from calipers import api
+    from calipers.retrievers.retrieve import retrieve_to_report
 
     if stages:
         settings["stages"] = _pairs(stages, "=", "--stage", "candidates=$.candidates[*]")
@@ -119,7 +119,7 @@ def command(
     output = settings["output"]
     with asking() as (total, progress):
         try:
-            report = api.retrieve_to_report(
+            report = retrieve_to_report(
                 retriever, questions, total=total, progress=progress, **settings
             )
         except KeyboardInterrupt:

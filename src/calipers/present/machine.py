@@ -3,8 +3,8 @@
 from calipers.api.judge import Judged
 from calipers.api.questions import SHORTEST_CHUNK, WrittenQuestions
 from calipers.audit.findings import plural
+from calipers.model.retrieval import RetrievalReport
 from calipers.present.plain import printable
-from calipers.retrievers.report import Report
 
 
 def judged_lines(found: Judged, output: str) -> list[str]:
@@ -44,7 +44,7 @@ def question_lines(found: WrittenQuestions, output: str) -> list[str]:
     return lines
 
 
-def _asked(report: Report) -> list[str]:
+def _asked(report: RetrievalReport) -> list[str]:
     line = f"{plural(report.asked, 'prompt')} asked"
     if report.asked:
         line += f" in {report.seconds:.1f} s"
