@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calipers.analyse.neighbours import exact_neighbours
     from calipers.api.agreement import agreement
     from calipers.api.alarm import alarm
     from calipers.api.baseline import read_baseline, save_baseline
@@ -22,14 +21,17 @@ if TYPE_CHECKING:
     from calipers.api.draft import draft
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
-    from calipers.api.grid import grid
     from calipers.api.history import history
-    from calipers.api.index_recall import index_recall
-    from calipers.api.judge import judge
-    from calipers.api.live import retrieve
+    from calipers.api.live import (
+        exact_neighbours,
+        grid,
+        index_recall,
+        judge,
+        retrieve,
+        write_questions,
+    )
     from calipers.api.misses import misses
     from calipers.api.plot import plot
-    from calipers.api.questions import write_questions
     from calipers.api.report import report
     from calipers.api.save import save
     from calipers.api.show import show
@@ -80,7 +82,7 @@ _HOME = {
     "diagnose": "calipers.api",
     "draft": "calipers.api",
     "evaluate": "calipers.api",
-    "exact_neighbours": "calipers.analyse.neighbours",
+    "exact_neighbours": "calipers.api.live",
     "f1_at_k": "calipers.functions",
     "gate": "calipers.api",
     "grid": "calipers.api",

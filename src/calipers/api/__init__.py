@@ -22,17 +22,20 @@ if TYPE_CHECKING:
     from calipers.api.draft import draft
     from calipers.api.evaluate import evaluate, measure
     from calipers.api.gate import gate
-    from calipers.api.grid import grid, plan_grid
     from calipers.api.history import history
-    from calipers.api.index_recall import index_recall
-    from calipers.api.judge import judge
     from calipers.api.levels import levels
-    from calipers.api.live import retrieve
+    from calipers.api.live import (
+        grid,
+        index_recall,
+        judge,
+        plan_grid,
+        retrieve,
+        write_questions,
+    )
     from calipers.api.metrics import metrics
     from calipers.api.misses import misses
     from calipers.api.mlflow_log import log_to_mlflow
     from calipers.api.plot import plot
-    from calipers.api.questions import write_questions
     from calipers.api.report import report
     from calipers.api.resolve import resolve
     from calipers.api.save import save
@@ -92,11 +95,12 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    **dict.fromkeys(
+        ("grid", "index_recall", "judge", "plan_grid", "retrieve", "write_questions"), "live"
+    ),
     "log_to_mlflow": "mlflow_log",
     "measure": "evaluate",
-    "plan_grid": "grid",
     "read_baseline": "baseline",
-    "retrieve": "live",
     "rules": "diagnose",
     "save_baseline": "baseline",
     **dict.fromkeys(
@@ -110,7 +114,6 @@ _ELSEWHERE = {
         ),
         "store",
     ),
-    "write_questions": "questions",
 }
 """Operations whose module is not named after them."""
 

@@ -48,10 +48,10 @@ def command(
       calipers grid calipers.toml
       calipers grid calipers.toml --baseline bm25 -m recall@10,mrr
     """
-    from calipers import api
+    from calipers.api.live import grid, plan_grid
 
     if dry_run:
-        planned = api.plan_grid(config)
+        planned = plan_grid(config)
         if as_json:
             print_json(planned.to_dict())
             return
@@ -60,7 +60,7 @@ def command(
         print_plan(planned, console())
         return
     try:
-        found = api.grid(config, watch=_watched, **settings)
+        found = grid(config, watch=_watched, **settings)
     except KeyboardInterrupt:
         click.echo("Every question that was finished is kept; the same command goes on.", err=True)
         raise

@@ -10,8 +10,10 @@ from typing import Any
 DRAWERS = {
     "html": ("calipers.present.notebook", "as_html"),
     "page": ("calipers.present.report", "report_html"),
+    "labels": ("calipers.io.labels", "write_labels"),
     "markdown": ("calipers.present.report", "report_markdown"),
     "plot": ("calipers.present.plot", "save_plot"),
+    "records": ("calipers.io.kept_records", "write_records"),
     "save": ("calipers.present.report", "save_report"),
     "spec": ("calipers.present.plot", "spec_of"),
 }

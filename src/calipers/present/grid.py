@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.api.grid import Grid, Planned
 from calipers.audit.findings import plural
+from calipers.model.grid import Grid, Planned
 from calipers.present.comparison_terminal import print_comparison
 from calipers.present.plain import printable
 

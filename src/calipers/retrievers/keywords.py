@@ -80,3 +80,12 @@ class Retrieving(Patience, RetrieverOptions, total=False):
     """Begin again, replacing the output."""
     retry_errors: bool
     """Ask the questions again that failed before."""
+
+
+class AskingModel(Patience, total=False):
+    """How a language model is asked."""
+
+    workers: int
+    """Prompts asked at a time."""
+    cache: str | os.PathLike[str] | None
+    """A folder that keeps answers: no prompt is asked twice."""
