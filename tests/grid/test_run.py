@@ -293,6 +293,11 @@ def test_a_ground_truth_is_needed(folder):
     path.write_text(path.read_text().replace('ground-truth = "questions.jsonl"', ""))
     with pytest.raises(InvalidInput, match="names no ground truth"):
         grid(path)
+    path.write_text(path.read_text().replace("[grid]", '[grid]\nquestions = "questions.jsonl"', 1))
+    assert plan_grid(path).questions == 12
+    with pytest.raises(InvalidInput, match="names no ground truth"):
+        grid(path)
+    assert "ask" not in log(folder)
 
 
 def test_the_nearest_file_is_found(folder, monkeypatch):

@@ -18,8 +18,10 @@ from calipers.cli.progress import asking
     "--baseline", "-b", metavar="NAME",
     help="The combination the others are held against. [default: as in the file, or the first]",
 )  # fmt: skip
-@click.option("--metrics", "-m", metavar="LIST", help="Metrics. [default: as in the file]")
-@click.option("--retry-errors", is_flag=True, help="Ask what failed before again.")
+@click.option(
+    "--metrics", "-m", metavar="LIST", help="Metrics to compare by. [default: as in the file]"
+)
+@click.option("--retry-errors", is_flag=True, help="Ask the failed questions again.")
 @click.option("--restart", is_flag=True, help="Begin again, replacing the runs.")
 @click.option(
     "--anyway", is_flag=True, help="Compare although something speaks against it; marked as such."

@@ -14,7 +14,9 @@ from calipers.cli.asking_model import ask_model
 @click.option(
     "-n", type=int, default=50, show_default=True, help="How many chunks to write a question from."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of the chunks.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Another number draws other chunks."
+)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The questions, as JSON lines.")
 @options.model_options
 @options.json_option

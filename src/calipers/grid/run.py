@@ -10,9 +10,8 @@ from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteF
 from calipers.grid.plan import Plan
 from calipers.grid.workshop import Workshop, check_functions
 from calipers.model.grid import Combination, Planned
-from calipers.retrievers.base import Question
 from calipers.retrievers.journal import Meta, meta_path
-from calipers.retrievers.questions import fingerprint, read_questions
+from calipers.retrievers.questions import Questions, open_questions
 from calipers.retrievers.retrieve import retrieve_to_report
 
 Watch = Callable[[Combination], AbstractContextManager[tuple[Any, Any]]]
@@ -22,9 +21,8 @@ Watch = Callable[[Combination], AbstractContextManager[tuple[Any, Any]]]
 def what_is_left(plan: Plan) -> Planned:
     """What a grid would do; nothing is asked, but every function is looked for."""
     check_functions(plan.combinations, plan.folder)
-    questions = read_questions(plan.questions)
-    known = fingerprint(questions)
-    done = tuple(_done(one, _decides(one, known)) for one in plan.combinations)
+    questions = open_questions(plan.questions)
+    done = tuple(_done(one, _decides(one, questions)) for one in plan.combinations)
     return Planned(plan.combinations, done, len(questions))
 
 
@@ -33,8 +31,7 @@ def run_all(
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Ask every combination; how each went, and why some could not be run, both by name."""
     check_functions(plan.combinations, plan.folder)
-    questions = read_questions(plan.questions)
-    known = fingerprint(questions)
+    questions = open_questions(plan.questions)
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -46,7 +43,7 @@ def run_all(
     failures: dict[str, str] = {}
     workshop = Workshop(plan.folder)
     for one in plan.combinations:
-        before = None if restart else _finished(one, _decides(one, known))
+        before = None if restart else _finished(one, _decides(one, questions))
         if before is not None and not (retry_errors and before.get("failed")):
             reports[one.name] = before
             continue
@@ -66,7 +63,7 @@ class _CannotBeMade(CalipersError):
 
 
 def _run(
-    one: Combination, plan: Plan, workshop: Workshop, questions: tuple[Question, ...],
+    one: Combination, plan: Plan, workshop: Workshop, questions: Questions,
     watch: Watch | None, *, restart: bool, retry_errors: bool,
 ) -> Mapping[str, Any]:  # fmt: skip
     # Without callbacks where nobody watches.
@@ -76,14 +73,14 @@ def _run(
         except InvalidInput as error:
             raise _CannotBeMade(str(error)) from error
         return retrieve_to_report(
-            retriever, questions, k=one.k, output=one.output, restart=restart,
+            retriever, list(questions), k=one.k, output=one.output, restart=restart,
             retry_errors=retry_errors, total=total, progress=progress, **plan.pace,
         ).to_dict()  # fmt: skip
 
 
-def _decides(one: Combination, questions: str) -> dict[str, Any]:
+def _decides(one: Combination, questions: Questions) -> dict[str, Any]:
     """What stands beside the run of a combination that was asked these questions."""
-    return {**one.settings, "k": one.k, "questions": questions}
+    return {**one.settings, "k": one.k, "questions": questions.fingerprint}
 
 
 def _meta(one: Combination) -> Meta | None:

@@ -62,7 +62,7 @@ class Workshop:
         wanted = (combination.target, combination.params)
         if self._last == wanted:
             return self._searcher
-        # Let go of the old one first: two indexes may not fit into memory.
+        # The old one is freed first: two indexes may not fit into memory.
         self._last = self._searcher = None
         try:
             self._searcher = _factory(combination, self._folder)(**combination.params)

@@ -73,7 +73,7 @@ class Cache:
             )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._base.close()
 
     def _key(self, question: Question) -> bytes:

@@ -47,7 +47,7 @@ class Meta(msgspec.Struct, omit_defaults=True):
 class Journal:
     """An open run file: what is in it already, and the way to add to it.
 
-    Of each question it knows one number, the byte at which its line begins.
+    It keeps one number per question: the byte at which its line begins.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any], questions: Questions) -> None:
@@ -133,7 +133,7 @@ class Journal:
         meta_path(self.path).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -6,7 +6,7 @@ They are read as often as needed, so that the questions of a large file are neve
 import hashlib
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -49,6 +49,9 @@ class Questions:
 
     Eight bytes are kept of each, a hash of its id: what tells the questions of a run file apart.
     """
+
+    fingerprint: str
+    """The same for the same questions, whatever their order."""
 
     def __init__(self, origin: Origin) -> None:
         self.name = origin.name
@@ -122,16 +125,8 @@ def read_questions(value: Any) -> tuple[Question, ...]:
     return tuple(open_questions(value))
 
 
-def fingerprint(questions: Iterable[Question]) -> str:
-    """The same for the same questions, whatever their order."""
-    total = _Fingerprint()
-    for question in questions:
-        total.add(question)
-    return total.hexdigest()
-
-
 class _Fingerprint:
-    """Grows with each question."""
+    """The same for the same questions, whatever their order; it grows with each."""
 
     def __init__(self) -> None:
         self._sum = DigestSum()
@@ -165,8 +160,8 @@ def _checked(origin: Origin) -> "tuple[array[int], str]":
             total.add(question)
         except UnicodeEncodeError:
             raise InvalidInput(
-                f"A question holds half a character (a lone surrogate) at {origin.place(number)}; "
-                "write it again."
+                f"A question holds a lone surrogate, which is no valid Unicode, at "
+                f"{origin.place(number)}; write it again."
             ) from None
         keys.append(hash(name))
     if not keys:
