@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         grid,
         index_recall,
         judge,
+        plan_grid,
         retrieve,
         write_questions,
     )
@@ -92,6 +93,7 @@ _HOME = {
     "judge": "calipers.api",
     "misses": "calipers.api",
     "ndcg_at_k": "calipers.functions",
+    "plan_grid": "calipers.api",
     "plot": "calipers.api",
     "precision_at_k": "calipers.functions",
     "read_baseline": "calipers.api",
@@ -140,6 +142,7 @@ __all__ = [
     "judge",
     "misses",
     "ndcg_at_k",
+    "plan_grid",
     "plot",
     "precision_at_k",
     "read_baseline",

@@ -111,7 +111,7 @@ def command(
           --results '$.hits[*]' -o run.jsonl
       calipers eval questions.jsonl --run run.jsonl
     """
-    from calipers.retrievers.retrieve import retrieve_to_report
+    from calipers.api.live import retrieve
 
     if stages:
         settings["stages"] = _pairs(stages, "=", "--stage", "candidates=$.candidates[*]")
@@ -123,9 +123,10 @@ def command(
     output = settings["output"]
     with asking() as (total, progress):
         try:
-            report = retrieve_to_report(
+            # The run stays in its file; here only the report is needed.
+            report = retrieve(
                 retriever, questions, total=total, progress=progress, **settings
-            )
+            ).report
         except KeyboardInterrupt:
             click.echo(
                 f"Every question that was finished is in {output}; the same command goes on.",

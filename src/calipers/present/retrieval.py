@@ -10,10 +10,10 @@ def report_lines(report: RetrievalReport) -> list[str]:
     lines = [_asked(report)]
     latency = report.latency_ms
     if latency["count"]:
-        line = ", ".join(f"{p} {_time(latency[p])}" for p in ("p50", "p95", "p99", "max"))
+        line = ", ".join(f"{p} {duration(latency[p])}" for p in ("p50", "p95", "p99", "max"))
         if latency["warm_up_count"]:
             first = plural(int(latency["warm_up_count"]), "call")
-            line += f" (without the first {first}: mean {_time(latency['warm_up_mean'])})"
+            line += f" (without the first {first}: mean {duration(latency['warm_up_mean'])})"
         lines.append(f"Latency: {line}.")
     if report.failed:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.errors.items())
@@ -50,9 +50,14 @@ def _asked(report: RetrievalReport) -> str:
     return line + "."
 
 
-def _time(milliseconds: float | int | None) -> str:
+def duration(milliseconds: float | None) -> str:
+    """A latency as it is shown, with two digits where it is short.
+
+    >>> duration(0.0861), duration(250.4), duration(12_340), duration(None)
+    ('0.086 ms', '250 ms', '12.3 s', '–')
+    """
     if milliseconds is None:
-        return "unknown"
+        return "–"
     if milliseconds >= 10_000:
         return f"{milliseconds / 1000:.1f} s"
     return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.2g} ms"

@@ -1,4 +1,4 @@
-"""The ledger: every finished question is written, counted, and then it is decided to go on.
+"""The ledger: it writes and counts every finished question, and decides whether to go on.
 
 Errors that come before any answer are held back: where nothing works at all, the sentence about
 it is the result, and no file full of errors is left.
