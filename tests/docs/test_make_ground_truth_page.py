@@ -5,10 +5,10 @@ import shlex
 
 import pytest
 
-from calipers.retrievers.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
+from calipers.chat.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
+from tests.chat.model_server import running
 from tests.command import calipers_command
 from tests.docs.lighthouse import DOCS, fill_in, write_files
-from tests.retrievers.model_server import running
 
 PAGE = (DOCS / "make-ground-truth.md").read_text(encoding="utf-8")
 SHOWN = re.compile(r"^```\n\$ (calipers (?!\w+ --help)[^\n]+)\n(?!\$)(.*?)\n```$", re.M | re.S)

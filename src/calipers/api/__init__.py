@@ -7,5 +7,6 @@ loads numpy or polars before an operation runs.
 """
 
 import calipers.api.decide
+import calipers.api.live
 import calipers.api.measure  # noqa: F401
 from calipers.api.operation import OPERATIONS as OPERATIONS

@@ -164,7 +164,7 @@ def model_options(function: F) -> F:
             "--endpoint", required=True, metavar="ADDRESS",
             help="An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.",
         ),
-        click.option("--model", required=True, metavar="NAME", help="As the endpoint calls it."),
+        click.option("--model", required=True, metavar="NAME", help="The name of the model."),
         click.option(
             "--key-env", metavar="VARIABLE",
             help="The environment variable that holds the key; it is never written anywhere.",
@@ -187,11 +187,11 @@ def pace_options(asked: str, *, timeout: float) -> Callable[[F], F]:
     return apply(
         click.option(
             "--timeout", type=float, default=timeout, show_default=True, metavar="SECONDS",
-            help=f"Per {asked}.",
+            help=f"Give up on a {asked} after so long.",
         ),
         click.option(
             "--retries", type=int, default=2, show_default=True, metavar="N",
-            help="For lost connections, timeouts, 429 and 5xx; with a growing pause.",
+            help="Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause.",
         ),
         click.option(
             "--rate", type=float, metavar="N",

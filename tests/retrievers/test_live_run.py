@@ -7,11 +7,11 @@ from unittest import mock
 
 import pytest
 
-from calipers.api import live_run
-from calipers.api.live_run import LiveRun
 from calipers.api.measure import evaluate
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.retrievers import live_run
+from calipers.retrievers.live_run import LiveRun
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
 

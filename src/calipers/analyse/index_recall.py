@@ -2,41 +2,14 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.model.index_recall import IndexRecall
 from calipers.model.run import Run
-
-
-@dataclass(frozen=True)
-class IndexRecall:
-    """The recall of one index at one cut-off, against exact search."""
-
-    name: str
-    k: int
-    recall: float
-    """Mean share of the exact first k that are among the first k of the index."""
-    worst: float
-    """The lowest share of any query."""
-    perfect: float
-    """Share of the queries for which nothing is missing."""
-    queries: int
-    per_query: tuple[float, ...] = field(repr=False)
-    queries_per_second: float | None = None
-    speedup: float | None = None
-    """How many times faster than exact search, where both were timed."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return {
-            "name": self.name, "k": self.k, "recall": self.recall, "worst": self.worst,
-            "perfect": self.perfect, "queries": self.queries,
-            "queries_per_second": self.queries_per_second, "speedup": self.speedup,
-            "per_query": list(self.per_query),
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,26 +20,13 @@ class _Found:
     seconds: float | None = None
 
 
-def index_recall(
-    exact: Any,
-    approximate: Any,
-    k: int | Sequence[int] = 10,
-    *,
-    queries: Any = None,
-    name: str = "index",
+def recall_of_index(
+    exact: Any, approximate: Any, k: int | Sequence[int], *, queries: Any, name: str
 ) -> IndexRecall | list[IndexRecall]:
-    """The recall of an index against exact search, at one k or several.
+    """The recall of one index, or of several by name, at one cut-off or several.
 
-    Each side is a table of ids with one row per query (a pair of distances and ids, as FAISS
-    returns it, will do, and so will the result of ``exact_neighbours``), a mapping of query to
-    ids, a run, or a function of (queries, k) that returns one of the first two; a function is
-    timed, and then the speed is part of the result. ``approximate`` may also be a mapping of
-    name to any of these, to hold several settings of an index side by side.
-
-    One index and one k give one result; several give a list, sorted as given.
-
-    >>> index_recall([[1, 2, 3]], [[1, 3, 9]], k=2).recall
-    0.5
+    One index and one k give one result; several give a list, sorted as given. A function is
+    timed: its speed is part of the result.
     """
     cutoffs = _cutoffs(k)
     deepest = max(cutoffs)

@@ -1,24 +1,28 @@
 """Ask a live retriever every question, and keep what it returns as a run."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from calipers.api.evaluate import choose_metrics
-from calipers.api.live_run import LiveRun
+from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.records import Record, build
+from calipers.metrics import Metric
+from calipers.model.retrieval import RetrievalReport
 from calipers.model.run import Run
 from calipers.retrievers.base import Retriever
-from calipers.retrievers.driver import Driver, Progress
+from calipers.retrievers.counts import AnswerCounts
+from calipers.retrievers.driver import Driver
 from calipers.retrievers.journal import Journal
+from calipers.retrievers.keywords import Progress, RetrieverOptions, Retrieving
+from calipers.retrievers.live_run import LiveRun
 from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
 from calipers.retrievers.questions import Questions, open_questions
 from calipers.retrievers.recognise import as_retriever
-from calipers.retrievers.report import Report, Tally, report_of
 
 if TYPE_CHECKING:
     from calipers.retrievers.cache import Cache
@@ -29,34 +33,20 @@ SHALLOWEST = 10
 _record = msgspec.json.Decoder(Record).decode
 
 
-def retrieve(
+def retrieve_to_run(
     search: Any,
     questions: Any,
-    k: int = 20,
     *,
+    k: int = 20,
     workers: int | None = None,
     output: str | os.PathLike[str] | None = None,
-    **settings: Any,
+    **settings: Unpack[Retrieving],
 ) -> LiveRun:
-    """Ask a retriever every question and return what came back as a run.
+    """Ask a retriever every question; the run is in memory, or in the ``output``.
 
-    ``search`` is a function of (query, k), sync or async; an object of LangChain, LlamaIndex,
-    Haystack, FAISS, Chroma, Qdrant or LanceDB; or a text: an address, ``cmd:`` and a command,
-    or ``package.module:function``. ``questions`` is a path, a ground truth, a mapping of id to
-    text, or a list of texts or records.
-
-    ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). With
-    ``output``, a .jsonl file, every finished question is on disk at once, the same call goes on
-    where it was interrupted, and the run stays in the file until it is looked into. All settings:
-    see ``retrieve_to_report``.
-
-    >>> def search(query: str, k: int) -> list[str]:
-    ...     return ["b", "a"]
-    >>> run = retrieve(search, {"q1": "Who wrote it?"}, k=2)
-    >>> run.frame["item"].to_list()
-    ['b', 'a']
-    >>> run.report.answered
-    1
+    >>> run = retrieve_to_run(lambda query, k: ["b", "a"], {"q1": "Who wrote it?"}, k=2)
+    >>> run.frame["item"].to_list(), run.report.answered
+    (['b', 'a'], 1)
     """
     lines: list[bytes] = []
     report = retrieve_to_report(
@@ -82,12 +72,17 @@ def retrieve_for(
     k: Any = None,
     *,
     weights: Mapping[str, float] | None = None,
-    **settings: Any,
+    workers: int | None = None,
+    **settings: Unpack[Retrieving],
 ) -> LiveRun:
     """A run as deep as the metrics look: the largest cut-off among them, and at least 10."""
-    chosen = choose_metrics(metrics, k, None, weights)
-    depth = max([SHALLOWEST, *(metric.k for metric in chosen if metric.k is not None)])
-    return retrieve(search, questions, k=depth, **settings)
+    depth = deepest(choose_metrics(metrics, k, None, weights), SHALLOWEST)
+    return retrieve_to_run(search, questions, k=depth, workers=workers, **settings)
+
+
+def deepest(metrics: Iterable[Metric], least: int) -> int:
+    """How many results these metrics look at, and at least so many."""
+    return max([least, *(metric.k for metric in metrics if metric.k is not None)])
 
 
 def retrieve_to_report(
@@ -109,25 +104,13 @@ def retrieve_to_report(
     progress: Progress | None = None,
     total: Callable[[int], None] | None = None,
     keep: Callable[[bytes], None] | None = None,
-    **options: Any,
-) -> Report:
+    **options: Unpack[RetrieverOptions],
+) -> RetrievalReport:
     """Ask a retriever every question, write what comes back, and say how it went.
 
-    ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). ``output`` is
-    a .jsonl file: each finished question is in it at once, and the same call goes on where it
-    was interrupted; ``restart`` begins again, ``retry_errors`` asks the failed ones again.
-    ``timeout`` is per question in seconds, ``retries`` for what is worth retrying, ``rate`` the
-    questions per second at most, ``max_errors`` the number of errors to live with. ``warm_up``
-    first questions are kept out of the latencies. ``cache`` is a file that keeps answers
-    between runs; ``label`` names a version of the retriever, so that an answer of the old one
-    is not taken for the new one's. ``progress`` is told the counts as they grow, ``total`` how
-    many questions there are, ``keep`` each line as it is written.
-
-    Further options belong to the kind of retriever: ``batch`` and ``params`` for a function;
-    ``request``, ``method``, ``headers`` for an address; ``embed``, ``ids``, ``texts``,
-    ``collection``, ``using`` for vector stores; and for all, paths to what is where in an
-    answer: ``results``, ``id``, ``score``, ``text``, ``document``, ``start``, ``end``,
-    ``tokens``, ``stages``.
+    Each finished question is in the ``output`` at once, and the same call goes on where it was
+    interrupted. ``keep`` is told each line as it is written where there is no output. What the
+    others do: ``keywords.Retrieving``.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
@@ -138,25 +121,25 @@ def retrieve_to_report(
         retries=retries, rate=rate, max_errors=max_errors, warm_up=warm_up,
     )  # fmt: skip
     decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
-    tally = Tally(k)
-    place = None if output is None else Path(output)
-    journal = None
-    if place is not None:
-        journal = Journal.open(
-            place, decides, asked, tally, restart=restart, retry_errors=retry_errors
-        )
-    try:
+    counts = AnswerCounts(k)
+    with ExitStack() as held:
+        journal = cached = None
+        if output is not None:
+            journal = held.enter_context(
+                closing(
+                    Journal.open(
+                        output, decides, asked, counts, restart=restart, retry_errors=retry_errors
+                    )
+                )
+            )
         if total is not None:
             total(len(asked))
-        opened = None if cache is None else _cache(Path(cache), decides)
-        try:
-            return _drive(retriever, asked, k, pace, tally, journal, opened, progress, keep)
-        finally:
-            if opened is not None:
-                opened.close()
-    finally:
-        if journal is not None:
-            journal.close()
+        if cache is not None:
+            # Loaded when used: SQLite is not needed without a cache.
+            from calipers.retrievers.cache import Cache
+
+            cached = held.enter_context(closing(Cache(cache, decides)))
+        return _drive(retriever, asked, k, pace, counts, journal, cached, progress, keep)
 
 
 def _drive(
@@ -164,12 +147,12 @@ def _drive(
     questions: Questions,
     k: int,
     pace: Pace,
-    tally: Tally,
+    counts: AnswerCounts,
     journal: Journal | None,
     cache: "Cache | None",
     progress: Progress | None,
     keep: Callable[[bytes], None] | None,
-) -> Report:
+) -> RetrievalReport:
     def kept(numbers: Sequence[int], lines: Sequence[bytes]) -> None:  # noqa: ARG001
         if keep is not None:
             for line in lines:
@@ -179,14 +162,14 @@ def _drive(
         retriever,
         enumerate(questions) if journal is None else journal.unfinished(),
         len(questions) if journal is None else journal.left,
-        k, pace, tally, kept if journal is None else journal.write, cache=cache,
+        k, pace, counts, kept if journal is None else journal.write, cache=cache,
     )  # fmt: skip
     try:
         driver.run(progress)
     except RetrieverFailed as failed:
-        raise RetrieverFailed(_what_now(str(failed), tally, len(questions), journal)) from None
-    report = report_of(
-        tally, retriever=retriever.name, questions=len(questions), asked=driver.asked,
+        raise RetrieverFailed(_what_now(str(failed), counts, len(questions), journal)) from None
+    report = counts.report(
+        retriever=retriever.name, questions=len(questions), asked=driver.asked,
         seconds=driver.seconds, output=None if journal is None else str(journal.path),
     )  # fmt: skip
     if journal is not None:
@@ -194,22 +177,16 @@ def _drive(
     return report
 
 
-def _cache(path: Path, settings: Mapping[str, Any]) -> "Cache":
-    from calipers.retrievers.cache import Cache
-
-    return Cache(path, settings)
-
-
-def _what_now(sentence: str, tally: Tally, questions: int, journal: Journal | None) -> str:
+def _what_now(sentence: str, counts: AnswerCounts, questions: int, journal: Journal | None) -> str:
     if not sentence.endswith((".", "?", "!")):
         sentence += "."
     if journal is None:
         return sentence
-    if not tally.answered:
+    if not counts.answered:
         journal.discard()
         return f"{sentence} No file was written."
-    failed = ", and --retry-errors asks the failed ones again" if tally.errors else ""
+    failed = ", and --retry-errors asks the failed ones again" if counts.errors else ""
     return (
-        f"{sentence} {tally.done} of {questions} questions are finished and kept in "
+        f"{sentence} {counts.done} of {questions} questions are finished and kept in "
         f"{journal.path}; the same command goes on from there{failed}."
     )

@@ -8,21 +8,38 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
 import msgspec
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, WriteFailed
 from calipers.model.labels import MACHINE
+from calipers.model.retrieval import RetrievalReport
 from calipers.retrievers.base import AskFailed, Question, Retriever, Session, beginning
+from calipers.retrievers.entry import RunEntry
 from calipers.retrievers.http import from_address
+from calipers.retrievers.keywords import Patience
+from calipers.retrievers.retrieve import retrieve_to_report
 
 PATH = "/chat/completions"
+WORKERS = 4
+TIMEOUT_SECONDS = 60.0
+CACHE_FILE = "answers.sqlite"
+
+_entry = msgspec.json.Decoder(RunEntry).decode
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_THOUGHTS = re.compile(r".*</think>", re.DOTALL)
 
 Check = Callable[[str], object]
 """Raises AskFailed where an answer cannot be used."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one prompt: a text, or why there is none."""
+
+    text: str | None
+    error: str | None = None
 
 
 def chat_model(
@@ -55,6 +72,35 @@ def chat_model(
     return replace(inner, open=lambda: _Session(inner.open(), check))
 
 
+def ask_model(
+    model: Retriever,
+    prompts: Sequence[str],
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    workers: int = WORKERS,
+    **patience: Unpack[Patience],
+) -> tuple[list[Reply], RetrievalReport]:
+    """A reply to every prompt, in order, and how it went.
+
+    ``cache`` is a folder: what was answered once with the same endpoint, model and prompt is
+    taken from there. Without a ``timeout`` among the others, a prompt may take a minute.
+    """
+    lines: list[bytes] = []
+    # The same prompt is asked once, however often it is needed.
+    numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
+    settings: Patience = {"timeout": TIMEOUT_SECONDS, **patience}
+    report = retrieve_to_report(
+        model, [Question(number, prompt) for prompt, number in numbers.items()], k=1,
+        workers=workers, keep=lines.append,
+        cache=None if cache is None else _cache_file(Path(cache)), **settings,
+    )  # fmt: skip
+    replies = {}
+    for entry in map(_entry, lines):
+        text = entry.retrieved[0].text if entry.retrieved else None
+        replies[entry.query if entry.id is None else entry.id] = Reply(text, entry.error)
+    return [replies[numbers[prompt]] for prompt in prompts], report
+
+
 def machine_name(model: str) -> str:
     """The name under which a model's work is marked.
 
@@ -64,22 +110,14 @@ def machine_name(model: str) -> str:
     return MACHINE + model
 
 
-def json_answer(text: str) -> dict[str, Any]:
-    """The JSON object in an answer, also where a model wraps it in a code block or thoughts.
-
-    >>> json_answer('Sure!\\n```json\\n{"grade": 2}\\n```')
-    {'grade': 2}
-    """
-    said = _THOUGHTS.sub("", text)
+def _cache_file(folder: Path) -> Path:
     try:
-        found = msgspec.json.decode(said[said.index("{") : said.rindex("}") + 1])
-    except (ValueError, msgspec.DecodeError):
-        raise AskFailed(
-            "malformed", f"the answer holds no JSON object; it is {beginning(said.strip())!r}"
-        ) from None
-    if not isinstance(found, dict):
-        raise AskFailed("malformed", f"the answer is no JSON object: {beginning(said)!r}")
-    return found
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(
+            f"The cache {folder} cannot be made: {error.strerror}; name another folder."
+        ) from error
+    return folder / CACHE_FILE
 
 
 def _literal(text: str) -> str:

@@ -1,10 +1,9 @@
-"""A grid: retrievers with parameters, every combination a run of its own."""
+"""What a grid file asks for: retrievers with parameters, and every combination of them."""
 
 import hashlib
-import inspect
+import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -12,13 +11,17 @@ from typing import Any
 
 import msgspec
 
+from calipers.analyse.scoring import choose_metrics
+from calipers.config import find_config, read_config
 from calipers.errors import InvalidInput
-from calipers.retrievers.base import Retriever
-from calipers.retrievers.recognise import as_retriever, find
-from calipers.retrievers.secrets import Secrets, without_secrets
+from calipers.model.grid import Combination
+from calipers.retrievers.retrieve import deepest
+from calipers.retrievers.secrets import without_secrets
 from calipers.suggest import did_you_mean
 
 DEFAULT_OUTPUT = "grid"
+DEPTH = 20
+"""Results to ask for where neither the file nor its metrics want more."""
 LONGEST_NAME = 80
 KEYS = (
     "retrievers", "params", "k", "questions", "output", "baseline",
@@ -26,37 +29,11 @@ KEYS = (
 )  # fmt: skip
 RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
 PACE = ("workers", "timeout", "retries", "rate", "max-errors")
+MEASURES = (
+    "metrics", "k", "rel", "match", "level", "seed", "like",
+    "missing", "unanswerable", "duplicates", "unknown", "errors", "ties",
+)  # fmt: skip
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
-
-
-@dataclass(frozen=True)
-class Combination:
-    """One retriever with one set of parameters."""
-
-    name: str
-    retriever: str
-    target: str
-    """The function: ``package.module:function`` or ``file.py:function``."""
-    is_factory: bool
-    """Whether the function makes the search function, or is it."""
-    params: Mapping[str, Any]
-    k: int
-    output: Path
-    label: str | None = None
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What decides the answers, without secrets; known before anything is built."""
-        return {
-            "make" if self.is_factory else "search": self.target,
-            "params": msgspec.to_builtins(without_secrets(self.params), enc_hook=str),
-            **({} if self.label is None else {"label": self.label}),
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """The combination as plain values."""
-        return {"name": self.name, "retriever": self.retriever, **self.settings, "k": self.k,
-                "run": str(self.output)}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,18 +42,61 @@ class Plan:
 
     path: Path
     combinations: tuple[Combination, ...]
-    questions: str | None
     output: Path
-    baseline: str | None
+    baseline: str
+    """The name of the combination that the others are held against."""
     pace: Mapping[str, Any]
+    """How patiently retrievers are asked: the keywords of ``retrieve``."""
+    measures: Mapping[str, Any]
+    """What is compared: the keywords of ``compare``."""
+    own_questions: str | None
+    truth: str | None
 
     @property
     def folder(self) -> Path:
         """Where the file stands: paths in it, and modules, are looked for from there."""
         return self.path.parent
 
+    @property
+    def questions(self) -> str:
+        """The file of the questions: those of the ground truth, unless others are named."""
+        return self.own_questions or self.ground_truth
 
-def read_plan(table: Mapping[str, Any], path: Path, depth: int) -> Plan:
+    @property
+    def ground_truth(self) -> str:
+        """The file that says what should be found."""
+        if self.truth is None:
+            raise InvalidInput(
+                f'{self.path} names no ground truth; write ground-truth = "questions.jsonl" above '
+                "[grid]."
+            )
+        return self.truth
+
+
+def read_grid(
+    config: str | os.PathLike[str] | None, baseline: str | None = None, metrics: Any = None
+) -> Plan:
+    """The plan in a configuration file; ``baseline`` and ``metrics`` go before those in it."""
+    found = find_config() if config is None else read_config(Path(config))
+    if found.path is None:
+        raise InvalidInput(
+            "There is no calipers.toml here or in a folder above; write one with a table [grid], "
+            "or name the file."
+        )
+    measures = {name: found.shared[name] for name in MEASURES if name in found.shared}
+    if "score" in found.shared:
+        measures["weights"] = found.shared["score"]
+    chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel", "weights")))
+    plan = _read_table(found.grid, found.path, deepest(chosen, DEPTH), baseline)
+    if metrics is not None:
+        choose_metrics(metrics, measures.get("k"))
+        measures["metrics"] = metrics
+    named = (found.shared[name] for name in ("ground-truth", "data") if name in found.shared)
+    truth = next(map(str, named), None)
+    return replace(plan, measures=measures, truth=truth)
+
+
+def _read_table(table: Mapping[str, Any], path: Path, depth: int, baseline: str | None) -> Plan:
     """The combinations of a ``[grid]`` table, checked; ``depth`` is k where the file has none."""
     if not table:
         raise InvalidInput(f"{path} has no [grid]; write one, such as:\n{EXAMPLE}")
@@ -94,114 +114,14 @@ def read_plan(table: Mapping[str, Any], path: Path, depth: int) -> Plan:
     _check_names(combinations, path)
     questions = _text(grid, "questions", path, "grid", None)
     pace = {name.replace("-", "_"): grid[name] for name in PACE if name in grid}
-    baseline = _baseline(_text(grid, "baseline", path, "grid", None), combinations, str(path))
+    first = _baseline(_text(grid, "baseline", path, "grid", None), combinations, str(path))
+    if baseline is not None:
+        first = _baseline(baseline, combinations, "--baseline")
     where = None if questions is None else str(path.parent / questions)
-    return Plan(path, tuple(combinations), where, output, baseline, pace)
-
-
-def with_baseline(plan: Plan, baseline: str | None) -> Plan:
-    """The plan with another baseline, where one is given."""
-    if baseline is None:
-        return plan
-    return replace(plan, baseline=_baseline(baseline, list(plan.combinations), "--baseline"))
-
-
-def check_functions(plan: Plan) -> None:
-    """Every function exists and takes its parameters: said before the first question is asked."""
-    for one in plan.combinations:
-        if one.is_factory:
-            _check_call(_factory(one, plan.folder), one)
-        else:
-            Workshop(plan.folder).build(one)
-
-
-class _InErrorsOnly(Secrets):
-    """A parameter that looks secret may be a plain word, so answers keep what they say."""
-
-    def redact_line(self, line: bytes) -> bytes:
-        """The answer as it is: a function does not echo what it was made with."""
-        return line
-
-
-def _hiding(values: list[str]) -> Secrets:
-    secrets = _InErrorsOnly()
-    secrets.add(*values)
-    return secrets
-
-
-class Workshop:
-    """Builds retrievers. What differs in k alone is built once, as an index may take hours."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._last: tuple[str, Mapping[str, Any]] | None = None
-        self._searcher: Any = None
-
-    def build(self, combination: Combination) -> Retriever:
-        """The retriever of a combination; a factory is called with its parameters now."""
-        shown = without_secrets(combination.params)
-        hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
-        if combination.is_factory:
-            made = as_retriever(self._made(combination, hidden))
-        else:
-            params = {"params": dict(combination.params)} if combination.params else {}
-            made = as_retriever(_target(combination, self._folder), **params)
-        if hidden:
-            made = replace(made, secrets=_hiding(hidden))
-        return replace(made, name=combination.name, settings=combination.settings)
-
-    def _made(self, combination: Combination, hidden: list[str]) -> Any:
-        wanted = (combination.target, combination.params)
-        if self._last == wanted:
-            return self._searcher
-        # Let go of the old one first: two indexes may not fit into memory.
-        self._last = self._searcher = None
-        try:
-            self._searcher = _factory(combination, self._folder)(**combination.params)
-        except Exception as error:  # a user's factory may raise anything
-            secrets = _hiding(hidden)
-            raise InvalidInput(
-                f"The retriever {combination.name!r} cannot be made: {combination.target} raises "
-                f"{type(error).__name__}: {secrets.redact(str(error))[:300]}"
-            ) from error
-        self._last = wanted
-        return self._searcher
-
-
-def _factory(combination: Combination, folder: Path) -> Callable[..., Any]:
-    found = find(_target(combination, folder))
-    if not callable(found):
-        raise InvalidInput(
-            f"{combination.target} of the retriever {combination.retriever!r} is a "
-            f"{type(found).__name__}; 'make' names a function that returns the search function."
-        )
-    function: Callable[..., Any] = found
-    return function
-
-
-def _target(combination: Combination, folder: Path) -> str:
-    here = str(folder.resolve())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    place, _, attribute = combination.target.rpartition(":")
-    if place.endswith(".py") and not place.startswith(("http:", "https:", "cmd:")):
-        return f"{folder / place}:{attribute}"
-    return combination.target
-
-
-def _check_call(function: Callable[..., Any], one: Combination) -> None:
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(**one.params)
-    except TypeError as error:
-        takes = ", ".join(signature.parameters) or "nothing"
-        raise InvalidInput(
-            f"The retriever {one.name!r} cannot be made: {one.target} does not take its "
-            f"parameters ({error}); it takes {takes}."
-        ) from None
+    return Plan(
+        path, tuple(combinations), output, first or combinations[0].name, pace,
+        measures={}, own_questions=where, truth=None,
+    )  # fmt: skip
 
 
 def _combinations(
@@ -222,6 +142,7 @@ def _combinations(
     own = _params(table.get("params", {}), path, f"{place}.params")
     choices = {**shared, **own}
     depths = _depths(table.get("k", depth), path)
+    label = _text(table, "label", path, place, None)
     for values in product(*choices.values()):
         params = dict(zip(choices, values, strict=True))
         for k in depths:
@@ -230,8 +151,18 @@ def _combinations(
             full = " ".join([str(name), *varying])
             yield Combination(
                 full, str(name), target, kinds[0] == "make", params, k,
-                output / f"{_file_name(full)}.jsonl", _text(table, "label", path, place, None),
+                output / f"{_file_name(full)}.jsonl", _settings(kinds[0], target, params, label),
             )  # fmt: skip
+
+
+def _settings(
+    kind: str, target: str, params: Mapping[str, Any], label: str | None
+) -> dict[str, Any]:
+    return {
+        kind: target,
+        "params": msgspec.to_builtins(without_secrets(params), enc_hook=str),
+        **({} if label is None else {"label": label}),
+    }
 
 
 def _params(given: Any, path: Path, place: str) -> dict[str, list[Any]]:

@@ -12,8 +12,8 @@ from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.labels import read_labels, write_labels
 from calipers.model.labels import Label
 from calipers.retrievers import pace
+from tests.chat.model_server import KEY, ModelServer, running
 from tests.command import calipers_command, refused
-from tests.retrievers.model_server import KEY, ModelServer, running
 
 GOOD = [
     Label("q1", "What is a lock?", "a", "It is a lock.", grade=1.0, judge="anna", note="mine"),

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.analyse.neighbours import exact_neighbours
-from calipers.api.index_recall import IndexRecall, index_recall
 from calipers.api.measure import evaluate
-from calipers.api.retrieve import retrieve
+from calipers.api.live import index_recall, retrieve
 from calipers.errors import InvalidInput
+from calipers.model.index_recall import IndexRecall
 
 rankings = st.lists(st.permutations(range(8)), min_size=1, max_size=6)
 

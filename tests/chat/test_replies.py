@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers.chat.prompts import JUDGE, WRITE
+from calipers.chat.replies import Written, json_answer, read_grade, read_written, why_rejected
 from calipers.retrievers.base import AskFailed
-from calipers.retrievers.chat import json_answer
-from calipers.retrievers.prompts import JUDGE, WRITE
-from calipers.retrievers.replies import Written, read_grade, read_written, why_rejected
 from calipers.text import normalise
 
 JSON = st.recursive(

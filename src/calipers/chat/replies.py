@@ -1,11 +1,15 @@
 """What a language model may reply when it judges, and when it writes questions."""
 
+import re
 from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from calipers.retrievers.base import AskFailed, beginning
-from calipers.retrievers.chat import json_answer
 from calipers.text import normalise
 
+_THOUGHTS = re.compile(r".*</think>", re.DOTALL)
 GRADES = (0, 1, 2)
 SHORTEST_QUOTE = 8
 """Anything shorter is found by chance."""
@@ -29,6 +33,24 @@ class Written:
 
     question: str | None
     quote: str | None
+
+
+def json_answer(text: str) -> dict[str, Any]:
+    """The JSON object in an answer, also where a model wraps it in a code block or thoughts.
+
+    >>> json_answer('Sure!\\n```json\\n{"grade": 2}\\n```')
+    {'grade': 2}
+    """
+    said = _THOUGHTS.sub("", text)
+    try:
+        found = msgspec.json.decode(said[said.index("{") : said.rindex("}") + 1])
+    except (ValueError, msgspec.DecodeError):
+        raise AskFailed(
+            "malformed", f"the answer holds no JSON object; it is {beginning(said.strip())!r}"
+        ) from None
+    if not isinstance(found, dict):
+        raise AskFailed("malformed", f"the answer is no JSON object: {beginning(said)!r}")
+    return found
 
 
 def read_grade(text: str) -> Grade:

@@ -10,8 +10,8 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.source import stamp
+from calipers.model.retrieval import RetrievalReport
 from calipers.model.run import Run
-from calipers.retrievers.report import Report
 
 
 class RunFile:
@@ -50,12 +50,12 @@ class RunFile:
 class LiveRun(Run):
     """A run that was just made, with the report of how it went."""
 
-    report: Report = field(kw_only=True)
+    report: RetrievalReport = field(kw_only=True)
     file: RunFile | None = field(default=None, kw_only=True)
     """Where the run stands, if it was written."""
 
     @classmethod
-    def in_file(cls, path: Path, report: Report) -> "LiveRun":
+    def in_file(cls, path: Path, report: RetrievalReport) -> "LiveRun":
         """The run in that file, of which nothing is in memory yet."""
         file = RunFile(path)
         return cls(

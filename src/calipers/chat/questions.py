@@ -4,72 +4,37 @@ import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import msgspec
 
-from calipers.api.ask_model import Reply, ask_model
+from calipers.chat.client import Reply, ask_model, chat_model, machine_name
+from calipers.chat.prompts import WRITE, WRITE_FROM_THIS, filled
+from calipers.chat.replies import read_written, why_rejected
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.corpus import Corpus, open_corpus
-from calipers.io.kept_records import write_records
 from calipers.io.source import Progress
-from calipers.retrievers.chat import chat_model, machine_name
-from calipers.retrievers.prompts import WRITE, WRITE_FROM_THIS, filled
-from calipers.retrievers.replies import read_written, why_rejected
-from calipers.retrievers.report import Report
+from calipers.model.machine import SHORTEST_CHUNK, WrittenQuestions
+from calipers.retrievers.keywords import AskingModel
 from calipers.text import normalise
 
-SHORTEST_CHUNK = 100
-"""Characters; in less there is seldom anything to ask."""
 ASKED_BEFORE = "the same question was asked before"
 
 
-@dataclass(frozen=True, eq=False)
-class WrittenQuestions:
-    """Questions in our form, marked as machine-made, and what became of the others."""
-
-    records: tuple[dict[str, Any], ...]
-    source: str
-    chunks: int
-    """Chunks that were drawn, one question from each."""
-    too_short: int
-    """Chunks of the corpus that were not drawn from."""
-    rejected: dict[str, int]
-    """By reason; what failed before it could be rejected is in the report."""
-    report: Report
-
-    def write(self, path: str | Path) -> None:
-        """The records as JSON lines, whole or not at all."""
-        write_records(list(self.records), path)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts: what ``--json`` prints."""
-        return {
-            "source": self.source, "chunks": self.chunks, "written": len(self.records),
-            "rejected": dict(self.rejected), "chunks_too_short": self.too_short,
-            "errors": dict(self.report.errors), "first_error": self.report.first_error,
-            "asked": self.report.asked, "cached": self.report.cached,
-        }  # fmt: skip
-
-
-def write_questions(
+def questions_from(
     corpus: Any,
     *,
     endpoint: str,
     model: str,
-    n: int = 50,
-    seed: int = 0,
-    key_env: str | None = None,
-    reading: Progress | None = None,
-    **asking: Any,
+    n: int,
+    seed: int,
+    key_env: str | None,
+    reading: Progress | None,
+    **asking: Unpack[AskingModel],
 ) -> WrittenQuestions:
     """Let a language model write one question from each of n chunks, drawn by ``seed``.
 
-    Each question comes with the words that answer it. They must stand in the chunk (line ends,
-    spacing and invisible characters apart); where they do not, the question is rejected and
-    counted. The other arguments are those of ``judge``.
+    A question whose quote does not stand in its chunk is rejected and counted.
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise InvalidInput(f"n is {n!r}; it must be a whole number of at least 1.")
