@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.analyse.neighbours import exact_neighbours
-from calipers.api.measure import evaluate
 from calipers.api.live import index_recall, retrieve
+from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
 from calipers.model.index_recall import IndexRecall
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from calipers.api.measure import evaluate
 from calipers.api.live import retrieve
+from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
 from calipers.retrievers.live_run import LiveRun
 from calipers.retrievers.recognise import ADAPTERS

@@ -1,10 +1,10 @@
 import io
 
 from rich.console import Console
-from tests.analyse.test_levels import SPLIT, WRONG_CHUNK
 
 from calipers import levels
 from calipers.present.levels import level_notes, level_table, print_levels
+from tests.analyse.test_levels import SPLIT, WRONG_CHUNK
 
 
 def printed(found, **options):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.measure import evaluate
 from calipers.api.live import retrieve
+from calipers.api.measure import evaluate
 from calipers.errors import CalipersError
 from calipers.retrievers.counts import AnswerCounts
 from calipers.retrievers.journal import Journal, meta_path

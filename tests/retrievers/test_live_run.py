@@ -7,8 +7,8 @@ from unittest import mock
 
 import pytest
 
-from calipers.api.measure import evaluate
 from calipers.api.live import retrieve
+from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.retrievers import live_run
 from calipers.retrievers.live_run import LiveRun

@@ -4,20 +4,21 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from calipers.api.keywords import Matching, Reading, Where
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load, load_pair
-from calipers.io.results import is_result
 from calipers.io.source import Progress
 from calipers.match.pair import check_matching, match_again, match_pair
-from calipers.model.gate import Baseline
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores
+
+if TYPE_CHECKING:
+    from calipers.model.gate import Baseline
 
 GIVEN = "baseline"
 """What scores that were handed over are called."""
@@ -181,12 +182,14 @@ def is_reference(value: Any) -> bool:
     return isinstance(value, str) and value.startswith("@")
 
 
-def measured_before(value: Any, store: Where = None) -> Baseline | None:
+def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     """A result with its name and date, from scores, a result file or a reference such as @main.
 
     None for anything else: a run, a file of records. Every operation that takes results asks
     here, so that all of them take the same.
     """
+    from calipers.model.gate import Baseline
+
     if isinstance(value, Baseline):
         return value
     if isinstance(value, Scores):
@@ -219,7 +222,7 @@ def measured_already(data: Any, reading: Reading) -> Scores | None:
     return found.scores
 
 
-def baseline_of(value: Any, store: Where) -> Baseline | None:
+def baseline_of(value: Any, store: Where) -> "Baseline | None":
     """The baseline that a value stands for; what is no result gets its sentence from the reader."""
     if value is None:
         return None

@@ -7,10 +7,6 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id
-from calipers.match.by_quote import QuoteRule, match_by_quote
-from calipers.match.by_span import match_by_span
-from calipers.match.check_quotes import check_target_quotes
-from calipers.match.check_spans import check_target_spans
 from calipers.match.choose import Choice, choose, parse_matching
 from calipers.match.level import check_level, to_documents
 from calipers.match.peek import peek, with_ids_as_texts
@@ -114,9 +110,14 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
 
 
 def _check_evidence(choice: Choice) -> tuple[str, ...]:
+    # Ids are the usual case, and need none of what evidence needs.
     if choice.matching.kind == "quote":
+        from calipers.match.check_quotes import check_target_quotes
+
         return check_target_quotes(choice.ground_truth)
     if choice.matching.kind == "span":
+        from calipers.match.check_spans import check_target_spans
+
         check_target_spans(choice.ground_truth)
     return ()
 
@@ -132,8 +133,12 @@ def _match(
 ) -> tuple[Matches, Tally]:
     truth, matching = choice.ground_truth, choice.matching
     if matching.kind == "quote":
+        from calipers.match.by_quote import QuoteRule, match_by_quote
+
         rule = QuoteRule(matching.least, matching.ignore_case, together)
         return match_by_quote(truth, run, policy, rule)
     if matching.kind == "span":
+        from calipers.match.by_span import match_by_span
+
         return match_by_span(truth, run, policy, matching.least, together=together)
     return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
