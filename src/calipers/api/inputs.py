@@ -233,6 +233,8 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
 
 def is_result_file(value: Any) -> bool:
     """Whether a value is the path of a result that was measured before."""
+    from calipers.io.results import is_result
+
     return isinstance(value, str | os.PathLike) and Path(value).is_file() and is_result(Path(value))
 
 
