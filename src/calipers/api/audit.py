@@ -8,7 +8,6 @@ import polars as pl
 from calipers.analyse.intervals import mean_interval
 from calipers.api.evaluate import score
 from calipers.api.prepare import prepare
-from calipers.audit.findings import Health
 from calipers.audit.health import health
 from calipers.audit.labels import as_quotes
 from calipers.audit.width import WIDEST, Width
@@ -20,6 +19,7 @@ from calipers.match.choose import parse_matching
 from calipers.metrics import parse
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.health import Health
 
 METRIC = "recall@10"
 """What the interval is taken of where there are results."""

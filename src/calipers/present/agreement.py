@@ -9,8 +9,8 @@ from calipers.analyse.agreement import Coefficient
 from calipers.analyse.merging import Merged, Opinions
 from calipers.api.agreement import Agreement
 from calipers.api.draft import Draft
-from calipers.audit.findings import plural
 from calipers.present.plain import printable
+from calipers.words import plural
 
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10

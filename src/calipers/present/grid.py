@@ -5,9 +5,9 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.api.grid import Grid, Planned
-from calipers.audit.findings import plural
 from calipers.present.comparison_terminal import print_comparison
 from calipers.present.plain import printable
+from calipers.words import plural
 
 
 def print_plan(planned: Planned, console: Console) -> None:

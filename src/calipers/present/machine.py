@@ -2,9 +2,9 @@
 
 from calipers.api.judge import Judged
 from calipers.api.questions import SHORTEST_CHUNK, WrittenQuestions
-from calipers.audit.findings import plural
 from calipers.present.plain import printable
 from calipers.retrievers.report import Report
+from calipers.words import plural
 
 
 def judged_lines(found: Judged, output: str) -> list[str]:

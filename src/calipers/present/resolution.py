@@ -5,9 +5,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.api.resolve import Resolution
-from calipers.audit.findings import plural
 from calipers.match.resolution import Located
 from calipers.present.plain import printable
+from calipers.words import plural
 
 SHOWN = 5
 QUOTED = 70
