@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calipers.analyse.neighbours import exact_neighbours
-    from calipers.api.agreement import agreement
     from calipers.api.alarm import alarm
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
     from calipers.api.compare import compare
-    from calipers.api.convert import convert
     from calipers.api.diagnose import diagnose
-    from calipers.api.draft import draft
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
     from calipers.api.grid import grid
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from calipers.api.slices import slices
     from calipers.api.sweep import sweep
     from calipers.api.trend import trend
+    from calipers.api.truth import agreement, audit, convert, draft, resolve
     from calipers.errors import CalipersError
     from calipers.functions import (
         average_precision,
@@ -72,6 +70,7 @@ _HOME = {
     "Verdict": "calipers.model.gate",
     "agreement": "calipers.api",
     "alarm": "calipers.api",
+    "audit": "calipers.api",
     "average_precision": "calipers.functions",
     "bounds": "calipers.api",
     "compare": "calipers.api",
@@ -96,6 +95,7 @@ _HOME = {
     "recall_at_k": "calipers.functions",
     "reciprocal_rank": "calipers.functions",
     "report": "calipers.api",
+    "resolve": "calipers.api",
     "retrieve": "calipers.api",
     "save": "calipers.api",
     "save_baseline": "calipers.api",
@@ -120,6 +120,7 @@ __all__ = [
     "__version__",
     "agreement",
     "alarm",
+    "audit",
     "average_precision",
     "bounds",
     "compare",
@@ -144,6 +145,7 @@ __all__ = [
     "recall_at_k",
     "reciprocal_rank",
     "report",
+    "resolve",
     "retrieve",
     "save",
     "save_baseline",
@@ -153,6 +155,11 @@ __all__ = [
     "trend",
     "write_questions",
 ]
+
+# Python puts a package into its parent when it is first loaded. Loaded here, which costs nothing,
+# and taken out again, the room calipers.audit never hides the operation of that name.
+import_module("calipers.audit")
+globals().pop("audit", None)
 
 
 def __getattr__(name: str) -> Any:

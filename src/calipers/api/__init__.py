@@ -11,15 +11,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calipers.api.agreement import agreement
     from calipers.api.alarm import alarm
-    from calipers.api.audit import audit
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
     from calipers.api.compare import compare
-    from calipers.api.convert import convert
     from calipers.api.diagnose import diagnose, rules
-    from calipers.api.draft import draft
     from calipers.api.evaluate import evaluate, measure
     from calipers.api.gate import gate
     from calipers.api.grid import grid, plan_grid
@@ -33,7 +29,6 @@ if TYPE_CHECKING:
     from calipers.api.plot import plot
     from calipers.api.questions import write_questions
     from calipers.api.report import report
-    from calipers.api.resolve import resolve
     from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
     from calipers.api.save import save
     from calipers.api.show import show
@@ -48,6 +43,7 @@ if TYPE_CHECKING:
     )
     from calipers.api.sweep import sweep
     from calipers.api.trend import trend
+    from calipers.api.truth import agreement, audit, convert, draft, resolve
 
 __all__ = [
     "agreement",
@@ -94,6 +90,7 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    **dict.fromkeys(("agreement", "audit", "convert", "draft", "resolve"), "truth"),
     "log_to_mlflow": "mlflow_log",
     "measure": "evaluate",
     "plan_grid": "grid",

@@ -4,8 +4,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.api.resolve import Resolution
-from calipers.match.resolution import Located
+from calipers.model.resolution import Located, Resolution
 from calipers.present.plain import printable
 from calipers.words import plural
 
