@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calipers.analyse.neighbours import exact_neighbours
-    from calipers.api.alarm import alarm
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
     from calipers.api.compare import compare
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from calipers.api.evaluate import evaluate
     from calipers.api.gate import gate
     from calipers.api.grid import grid
-    from calipers.api.history import history
+    from calipers.api.history import alarm, history, save, show, trend
     from calipers.api.index_recall import index_recall
     from calipers.api.judge import judge
     from calipers.api.misses import misses
@@ -28,11 +27,8 @@ if TYPE_CHECKING:
     from calipers.api.questions import write_questions
     from calipers.api.report import report
     from calipers.api.retrieve import retrieve
-    from calipers.api.save import save
-    from calipers.api.show import show
     from calipers.api.slices import slices
     from calipers.api.sweep import sweep
-    from calipers.api.trend import trend
     from calipers.api.truth import agreement, audit, convert, draft, resolve
     from calipers.errors import CalipersError
     from calipers.functions import (

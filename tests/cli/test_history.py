@@ -74,7 +74,7 @@ def test_history_can_be_filtered(history):
 
     assert days("nightly", "-n", "2") == [4, 3]
     assert days("--since", "2026-01-02", "--until", "2026-01-04") == [3, 2]
-    assert days("--tag", "model=<b>e5</b>") == [1]
+    assert days("--with-tag", "model=<b>e5</b>") == [1]
     assert days("--branch", "other") == []
     assert "No evaluation of the 4" in calipers_command("history", "--branch", "x").out
     assert "Did you mean @nightly?" in refused("history", "nigtly")

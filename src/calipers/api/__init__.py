@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calipers.api.alarm import alarm
     from calipers.api.baseline import read_baseline, save_baseline
     from calipers.api.bounds import bounds
     from calipers.api.compare import compare
@@ -19,30 +18,31 @@ if TYPE_CHECKING:
     from calipers.api.evaluate import evaluate, measure
     from calipers.api.gate import gate
     from calipers.api.grid import grid, plan_grid
-    from calipers.api.history import history
-    from calipers.api.index_recall import index_recall
-    from calipers.api.judge import judge
-    from calipers.api.levels import levels
-    from calipers.api.metrics import metrics
-    from calipers.api.misses import misses
-    from calipers.api.mlflow_log import log_to_mlflow
-    from calipers.api.plot import plot
-    from calipers.api.questions import write_questions
-    from calipers.api.report import report
-    from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
-    from calipers.api.save import save
-    from calipers.api.show import show
-    from calipers.api.slices import slices
-    from calipers.api.store import (
+    from calipers.api.history import (
+        alarm,
+        history,
+        log_to_mlflow,
+        save,
+        show,
         store_check,
         store_export,
         store_import,
         store_info,
         store_prune,
         store_vacuum,
+        trend,
     )
+    from calipers.api.index_recall import index_recall
+    from calipers.api.judge import judge
+    from calipers.api.levels import levels
+    from calipers.api.metrics import metrics
+    from calipers.api.misses import misses
+    from calipers.api.plot import plot
+    from calipers.api.questions import write_questions
+    from calipers.api.report import report
+    from calipers.api.retrieve import retrieve, retrieve_for, retrieve_to_report
+    from calipers.api.slices import slices
     from calipers.api.sweep import sweep
-    from calipers.api.trend import trend
     from calipers.api.truth import agreement, audit, convert, draft, resolve
 
 __all__ = [
@@ -91,7 +91,22 @@ __all__ = [
 
 _ELSEWHERE = {
     **dict.fromkeys(("agreement", "audit", "convert", "draft", "resolve"), "truth"),
-    "log_to_mlflow": "mlflow_log",
+    **dict.fromkeys(
+        (
+            "alarm",
+            "log_to_mlflow",
+            "save",
+            "show",
+            "store_check",
+            "store_export",
+            "store_import",
+            "store_info",
+            "store_prune",
+            "store_vacuum",
+            "trend",
+        ),
+        "history",
+    ),
     "measure": "evaluate",
     "plan_grid": "grid",
     "read_baseline": "baseline",
@@ -99,17 +114,6 @@ _ELSEWHERE = {
     "retrieve_to_report": "retrieve",
     "rules": "diagnose",
     "save_baseline": "baseline",
-    **dict.fromkeys(
-        (
-            "store_check",
-            "store_export",
-            "store_import",
-            "store_info",
-            "store_prune",
-            "store_vacuum",
-        ),
-        "store",
-    ),
     "write_questions": "questions",
 }
 """Operations whose module is not named after them."""

@@ -48,9 +48,9 @@ def command(
       calipers alarm nightly
       calipers alarm nightly -m recall@10,mrr --by type --markdown
     """
-    from calipers import api
+    from calipers.api.history import alarm
 
-    found = api.alarm(name, tags=tag_pairs(tags), **settings)
+    found = alarm(name, tags=tag_pairs(tags), **settings)
     if as_json:
         print_json(found.to_dict())
     else:

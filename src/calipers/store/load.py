@@ -20,7 +20,7 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.store.blob import check, unpack
 from calipers.store.listing import summaries_of, summary_of
 from calipers.store.open import Store
-from calipers.store.parts import JUDGEMENTS, TAG_COLUMN
+from calipers.store.record import JUDGEMENTS, TAG_COLUMN
 from calipers.store.schema import CONTENT, EVALUATION, PART
 
 QUERY_COLUMNS = ("query", "text", "status", "retrieved", "targets")

@@ -13,16 +13,20 @@ NAME_FORM = (
     "letters, digits, dots, dashes, underscores and slashes, beginning with a letter or a digit, "
     f"{LONGEST_NAME} characters at most"
 )
+JUDGEMENTS = "judgements"
+"""The column with a digest of what should be found, for each query."""
+TAG_COLUMN = "tag."
+"""How the columns of the queries' tags begin."""
 _BETWEEN = "._-/"
 
 
 @dataclass(frozen=True)
-class Record:
+class EvaluationRecord:
     """The rows of one evaluation."""
 
     id: str
     row: Mapping[str, Any]
-    """Of the evaluation itself."""
+    """The row of the evaluation itself."""
     tags: Mapping[str, str]
     summaries: Sequence[Mapping[str, Any]]
     contents: Mapping[str, tuple[str, bytes]] = field(repr=False)

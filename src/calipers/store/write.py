@@ -7,17 +7,17 @@ from sqlalchemy import Connection, insert
 from sqlalchemy.dialects import postgresql, sqlite
 
 from calipers.store.open import Store
-from calipers.store.record import Record
+from calipers.store.record import EvaluationRecord
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
 
-def write(store: Store, record: Record) -> None:
+def write(store: Store, record: EvaluationRecord) -> None:
     """Save one evaluation; after an error or a crash the history is as it was before."""
     with store.writing() as connection:
         write_on(connection, record)
 
 
-def write_on(connection: Connection, record: Record) -> int:
+def write_on(connection: Connection, record: EvaluationRecord) -> int:
     """Save one evaluation as part of the caller's transaction; returns its number.
 
     The evaluation comes first: whoever removes contents waits for those that have begun.
