@@ -22,9 +22,8 @@ from calipers.api.evaluate import choose_metrics, score
 from calipers.api.inputs import matched
 from calipers.store.blob import digest_of
 from calipers.store.open import open_store
-from calipers.store.record import EvaluationRecord, new_id
+from calipers.store.record import EvaluationRecord, new_id, write_on
 from calipers.store.save import record_of
-from calipers.store.write import write_on
 
 QUERIES, ITEMS, CORPUS = 1000, 10, 20_000
 BY_HAND = 10

@@ -12,9 +12,8 @@ from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.store.git import GitState
 from calipers.store.open import Store, open_store
-from calipers.store.record import EvaluationRecord
+from calipers.store.record import EvaluationRecord, write
 from calipers.store.save import record_of
-from calipers.store.write import write
 from tests.systems import records
 
 START = datetime(2026, 1, 1, 6, tzinfo=UTC)

@@ -18,9 +18,8 @@ from pathlib import Path
 from sqlalchemy import func, select, text
 
 from calipers.store.open import Store, open_store
-from calipers.store.record import EvaluationRecord, new_id
+from calipers.store.record import EvaluationRecord, new_id, write
 from calipers.store.schema import EVALUATION, PART, SUMMARY
-from calipers.store.write import write
 
 BULK = 200_000
 

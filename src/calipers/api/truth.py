@@ -1,21 +1,18 @@
 """Operations on a ground truth: check it, place its quotes, make it, write it in another form."""
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from calipers.api.operation import operation
 from calipers.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from calipers.io.source import Progress
     from calipers.model.agreement import Agreement, How, Scale, TargetsAs, Weights, WhenTied
     from calipers.model.conversion import Conversion
     from calipers.model.draft import Draft
     from calipers.model.health import Health
     from calipers.model.resolution import Resolution
-
-Progress = Callable[[int, int], None]
-"""Called with the bytes read and the bytes in all."""
 
 
 @operation(page="audit", command="audit")
@@ -26,7 +23,7 @@ def audit(
     corpus: Any = None,
     match: str | None = None,
     confidence: float = 0.95,
-    progress: Progress | None = None,
+    progress: "Progress | None" = None,
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
 
@@ -35,7 +32,7 @@ def audit(
     to text; it is read in batches and never held as a whole. With results (``run``, or in the
     same file) the width of the interval is measured, else it is the widest possible. ``match``
     is that of ``evaluate``; "quote" says that plain strings are quotes. ``confidence`` is the
-    level of the interval.
+    level of the interval, and ``progress`` is called with the bytes read and the bytes in all.
 
     >>> found = audit({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, corpus={"a": "x", "b": "y"})
     >>> [(finding.name, finding.severity, finding.count) for finding in found.findings][0]
@@ -60,7 +57,7 @@ def audit(
 
 @operation(page="resolve", command="resolve")
 def resolve(
-    ground_truth: Any, corpus: Any, *, first: bool = False, progress: Progress | None = None
+    ground_truth: Any, corpus: Any, *, first: bool = False, progress: "Progress | None" = None
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.
 
@@ -165,7 +162,7 @@ def convert(
     run: Any = None,
     to: str | None = None,
     form: str | None = None,
-    progress: Progress | None = None,
+    progress: "Progress | None" = None,
 ) -> "Conversion":
     """Write a ground truth, a run or both in another form.
 

@@ -11,9 +11,8 @@ from calipers.errors import WriteFailed
 from calipers.model.store import Copied
 from calipers.store.blob import check
 from calipers.store.open import Store, spoken
-from calipers.store.record import EvaluationRecord
+from calipers.store.record import EvaluationRecord, write_on
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
-from calipers.store.write import write_on
 
 
 def copy(source: Store, target: Store) -> Copied:

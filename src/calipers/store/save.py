@@ -31,9 +31,9 @@ from calipers.store.record import (
     check_name,
     check_tags,
     new_id,
+    write,
 )
 from calipers.store.schema import EVALUATION
-from calipers.store.write import write
 
 DEPTH = 100
 """Results beyond this rank, and beyond every cut-off in use, are not kept."""
