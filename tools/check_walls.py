@@ -16,7 +16,7 @@ from pathlib import Path
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
-    frozenset({"ahead", "suggest", "text", "version"}),
+    frozenset({"ahead", "suggest", "text", "version", "words"}),
     frozenset({"functions"}),
     frozenset({"model"}),
     frozenset({"config", "io", "audit", "match", "metrics"}),
@@ -33,7 +33,7 @@ NEVER = frozenset(
     {("metrics", "match"), ("metrics", "polars"), ("present", "analyse"), ("present", "api")}
 )
 ONLY_IN = {"click": "cli"}
-STANDARD_LIBRARY_ONLY = frozenset({"ahead", "errors", "suggest", "text", "functions"})
+STANDARD_LIBRARY_ONLY = frozenset({"ahead", "errors", "suggest", "text", "functions", "words"})
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {"pytest_plugin": "pytest"}
 # What `import calipers` must leave alone, so that it stays quick.
@@ -41,11 +41,14 @@ SLOW = ("numpy", "polars")
 
 # The one way up: a result that is asked to show or to save itself loads what does it, then.
 WAYS_UP = {
+    ("calipers.model.agreement", "calipers.io.kept_records"),
+    ("calipers.model.draft", "calipers.io.labels"),
     ("calipers.model.machine", "calipers.io.kept_records"),
     ("calipers.model.machine", "calipers.io.labels"),
     ("calipers.model.notebook", "calipers.present.notebook"),
     ("calipers.model.plot", "calipers.present.plot"),
     ("calipers.model.report", "calipers.present.report"),
+    ("calipers.model.resolution", "calipers.io.kept_records"),
 }
 # Where a module may be loaded by a name that is a string, which this check cannot follow.
 BY_STRING = {

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.api import audit
+from calipers import audit
 from calipers.audit import catalogue
 from calipers.errors import InvalidInput
 

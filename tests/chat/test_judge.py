@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from calipers.api import agreement, judge
+from calipers import agreement, judge
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.labels import read_labels, write_labels
 from calipers.model.labels import Label

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import calipers
-from calipers.api import write_questions
+from calipers import write_questions
 from calipers.errors import InvalidInput, RetrieverFailed
 from tests.chat.model_server import ModelServer, running
 from tests.command import calipers_command

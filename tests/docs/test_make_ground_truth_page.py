@@ -50,7 +50,16 @@ def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
     """The two commands under "Again", with files of their names."""
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
-    start = ["draft", "overlap.jsonl", "-q", "questions.jsonl", "-k", "1", "-o", "label.csv"]
+    start = [
+        "draft",
+        "overlap.jsonl",
+        "--questions",
+        "questions.jsonl",
+        "-k",
+        "1",
+        "-o",
+        "label.csv",
+    ]
     assert calipers_command(*start).code == 0
     fill_in(tmp_path)
     calipers_command("agreement", "anna.csv", "-o", "truth.jsonl")

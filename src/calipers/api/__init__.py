@@ -7,6 +7,8 @@ loads numpy or polars before an operation runs.
 """
 
 import calipers.api.decide
+import calipers.api.history
 import calipers.api.live
-import calipers.api.measure  # noqa: F401
+import calipers.api.measure
+import calipers.api.truth  # noqa: F401
 from calipers.api.operation import OPERATIONS as OPERATIONS

@@ -1,6 +1,6 @@
 """Every kind of finding, in one place: the words that the terminal, JSON and the docs share."""
 
-from calipers.audit.findings import Kind
+from calipers.model.health import Kind
 
 NO_GROUND_TRUTH = Kind(
     "queries_without_ground_truth", "warning", "queries",

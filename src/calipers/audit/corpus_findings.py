@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 from calipers.audit import catalogue
-from calipers.audit.evidence import Evidence, Row
-from calipers.audit.findings import Example, Finding, plural
+from calipers.audit.evidence import CorpusEvidence, Row
 from calipers.audit.labels import target_name
 from calipers.audit.quote_evidence import ENOUGH
 from calipers.audit.span_evidence import ENOUGH as ENOUGH_OF_SPAN
+from calipers.model.health import Example, HealthFinding
+from calipers.words import plural
 
 
-def corpus_findings(evidence: Evidence) -> Iterator[Finding]:
+def corpus_findings(evidence: CorpusEvidence) -> Iterator[HealthFinding]:
     """Every finding about relevant targets; the others need not be there."""
     rows: dict[str, list[Row]] = {"id": [], "quote": [], "span": []}
     for row in evidence.targets.iter_rows(named=True):
@@ -23,7 +24,7 @@ def corpus_findings(evidence: Evidence) -> Iterator[Finding]:
     yield _ambiguous(evidence, rows["quote"])
 
 
-def unplaced_spans(evidence: Evidence) -> list[str]:
+def unplaced_spans(evidence: CorpusEvidence) -> list[str]:
     """A note about spans that cannot be checked, as nobody knows where the chunks stand."""
     count = sum(
         evidence.way(row) == "span"
@@ -43,26 +44,28 @@ def _example(row: Row, detail: str | None = None) -> Example:
     return Example(str(row["query"]), target_name(row), detail)
 
 
-def _about_ids(evidence: Evidence, rows: list[Row]) -> Iterator[Finding]:
+def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFinding]:
     seen = evidence.items.seen
     absent = [row for row in rows if not seen[str(row["item"])]]
     shown = ", ".join(repr(one) for one in evidence.items.sample)
     detail = f"Ids of the corpus look like {shown}."
     if absent and all(" " in str(row["item"]) for row in absent):
         detail += ' If the targets are texts, write them as {"quote": "…"}.'
-    yield Finding.of_kind(
+    yield HealthFinding.of_kind(
         catalogue.ID_NOT_IN_CORPUS, map(_example, absent), count=len(absent), of=len(rows),
         detail=detail,
     )  # fmt: skip
     several = [item for item, count in seen.items() if count > 1]
-    yield Finding.of_kind(
+    yield HealthFinding.of_kind(
         catalogue.REPEATED_ID,
         (Example(target=one, detail=plural(seen[one], "chunk")) for one in several),
         count=len(several), of=len(evidence.items.items),
     )  # fmt: skip
 
 
-def _about_spans(evidence: Evidence, rows: list[Row]) -> tuple[list[Row], list[Finding]]:
+def _about_spans(
+    evidence: CorpusEvidence, rows: list[Row]
+) -> tuple[list[Row], list[HealthFinding]]:
     """The spans that can be looked for, and what is wrong with the others."""
     reach = evidence.spans.reach
     unknown = [row for row in rows if row["document"] not in reach]
@@ -80,15 +83,17 @@ def _about_spans(evidence: Evidence, rows: list[Row]) -> tuple[list[Row], list[F
             moved.append(_example(row, f"there stands {there!r}"))
     of = len(rows)
     return placed, [
-        Finding.of_kind(
+        HealthFinding.of_kind(
             catalogue.UNKNOWN_DOCUMENT, map(_example, unknown), count=len(unknown), of=of
         ),
-        Finding.of_kind(catalogue.BEYOND_DOCUMENT, beyond, count=len(beyond), of=of),
-        Finding.of_kind(catalogue.MOVED, moved, count=len(moved), of=of),
+        HealthFinding.of_kind(catalogue.BEYOND_DOCUMENT, beyond, count=len(beyond), of=of),
+        HealthFinding.of_kind(catalogue.MOVED, moved, count=len(moved), of=of),
     ]
 
 
-def _about_chunks(evidence: Evidence, quotes: list[Row], spans: list[Row]) -> Iterator[Finding]:
+def _about_chunks(
+    evidence: CorpusEvidence, quotes: list[Row], spans: list[Row]
+) -> Iterator[HealthFinding]:
     """Evidence that no chunk holds: gone, or split over several."""
     absent: list[Example] = []
     split: list[Example] = []
@@ -106,24 +111,26 @@ def _about_chunks(evidence: Evidence, quotes: list[Row], spans: list[Row]) -> It
             lost.add(row["query"])
     of = len(quotes) + len(spans)
     detail = f"{plural(len(lost), 'query', 'queries')} cannot be won in full."
-    yield Finding.of_kind(catalogue.IN_NO_CHUNK, absent, count=len(absent), of=of, detail=detail)
-    yield Finding.of_kind(catalogue.SPLIT, split, count=len(split), of=of)
+    yield HealthFinding.of_kind(
+        catalogue.IN_NO_CHUNK, absent, count=len(absent), of=of, detail=detail
+    )
+    yield HealthFinding.of_kind(catalogue.SPLIT, split, count=len(split), of=of)
 
 
-def _quote_share(evidence: Evidence, row: Row) -> float | None:
+def _quote_share(evidence: CorpusEvidence, row: Row) -> float | None:
     """What chunks hold of a quote together; None where one holds all of it."""
     seen = evidence.sightings(row)
     return None if seen.chunks else seen.share(len(str(row["plain"])))
 
 
-def _span_share(evidence: Evidence, row: Row) -> float | None:
+def _span_share(evidence: CorpusEvidence, row: Row) -> float | None:
     """What chunks hold of a span together; None where one holds enough of it."""
     seen = evidence.span_sightings(row)
     start, end = int(str(row["start"])), int(str(row["end"]))
     return None if seen.holders else seen.share(start, end)
 
 
-def _ambiguous(evidence: Evidence, quotes: list[Row]) -> Finding:
+def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
     # Without documents two chunks may simply overlap; from three on it is no coincidence.
     most = 1 if evidence.documents_known else 2
     examples = []
@@ -135,4 +142,4 @@ def _ambiguous(evidence: Evidence, quotes: list[Row]) -> Finding:
         if evidence.documents_known:
             where += f" of {plural(len(seen.documents), 'document')}"
         examples.append(_example(row, f"in {where}, such as {', '.join(map(repr, seen.holders))}"))
-    return Finding.of_kind(catalogue.AMBIGUOUS, examples, count=len(examples), of=len(quotes))
+    return HealthFinding.of_kind(catalogue.AMBIGUOUS, examples, count=len(examples), of=len(quotes))

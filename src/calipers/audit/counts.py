@@ -4,7 +4,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
-from calipers.model.audit import Audit
+from calipers.model.counts import InputCounts
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, Matches
 from calipers.model.policy import Policy
@@ -18,7 +18,7 @@ def audit_counts(
     *,
     depth: int | None,
     rel: float | None,
-) -> Audit:
+) -> InputCounts:
     """Every count behind a result."""
     answerable = matches.answerable(rel)
     missing = matches.having_status(MISSING)
@@ -29,7 +29,7 @@ def audit_counts(
         else (matches.is_new_rank & (matches.edge_rank <= depth))
     )
     copies = tally.copy_ranks >= 0 if depth is None else tally.copy_ranks <= depth
-    return Audit(
+    return InputCounts(
         queries=matches.n_queries,
         answered=int(matches.having_status(ANSWERED).sum()),
         empty=int(matches.having_status(EMPTY).sum()),
@@ -61,7 +61,7 @@ def _relevant_among(ground_truth: GroundTruth, targets: Ints, rel: float | None)
     return int((grade > 0 if rel is None else grade >= rel).sum())
 
 
-def enforce(policy: Policy, audit: Audit) -> None:
+def enforce(policy: Policy, audit: InputCounts) -> None:
     """Raise where a policy says that a counted case is an error."""
     cases = (
         ("missing", audit.missing, "in the ground truth and not in the run",

@@ -19,7 +19,7 @@ Way = Literal["id", "quote", "span"]
 
 
 @dataclass(eq=False)
-class Evidence:
+class CorpusEvidence:
     """What the corpus says about every target.
 
     A target is looked for in one way: by its id, else by its span where the corpus says where
@@ -38,7 +38,7 @@ class Evidence:
     """The texts of chunks that hold a target, by id."""
 
     @classmethod
-    def of(cls, ground_truth: GroundTruth) -> "Evidence":
+    def of(cls, ground_truth: GroundTruth) -> "CorpusEvidence":
         """Nothing seen yet."""
         targets = with_plain_quotes(ground_truth).with_row_index("row")
         spans = targets.filter(pl.col("item").is_null(), pl.col("start").is_not_null())

@@ -5,12 +5,12 @@ from typing import Any
 
 from calipers.audit import catalogue, labels, queries
 from calipers.audit.corpus_findings import corpus_findings, unplaced_spans
-from calipers.audit.evidence import Evidence
-from calipers.audit.findings import Finding, Health
+from calipers.audit.evidence import CorpusEvidence
 from calipers.audit.near_copies import near_copies
 from calipers.audit.width import Width
 from calipers.io.corpus import Corpus
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.health import Health, HealthFinding
 
 CHECKS = (
     queries.without_ground_truth,
@@ -41,7 +41,7 @@ def health(
     """
     labels.check_spans(ground_truth)
     notes = list(notes)
-    found: list[Finding] = [check(ground_truth) for check in CHECKS]
+    found: list[HealthFinding] = [check(ground_truth) for check in CHECKS]
     facts: dict[str, Any] = {
         "queries": ground_truth.queries.height,
         "targets": ground_truth.targets.height,
@@ -62,14 +62,14 @@ def health(
     return Health.of(found, facts, notes, checked)
 
 
-def _evidence(ground_truth: GroundTruth, corpus: Corpus) -> tuple[Evidence, list[str]]:
-    evidence = Evidence.of(ground_truth)
+def _evidence(ground_truth: GroundTruth, corpus: Corpus) -> tuple[CorpusEvidence, list[str]]:
+    evidence = CorpusEvidence.of(ground_truth)
     evidence.look_through(corpus)
     if ground_truth.kinds != {"item"} or evidence.items.seen:
         return evidence, []
     if not ground_truth.targets["item"].str.contains(r"\s").all():
         return evidence, []
-    evidence = Evidence.of(labels.as_quotes(ground_truth))
+    evidence = CorpusEvidence.of(labels.as_quotes(ground_truth))
     evidence.look_through(corpus)
     note = (
         "No target is the id of a chunk, and all read like texts, so they were taken as quotes; "

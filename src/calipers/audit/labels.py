@@ -3,12 +3,12 @@
 import polars as pl
 
 from calipers.audit import catalogue
-from calipers.audit.findings import EXAMPLES, Example, Finding
 from calipers.audit.queries import same_queries
 from calipers.errors import InvalidInput
 from calipers.match.check_quotes import FEW
 from calipers.match.check_spans import check_target_spans
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.health import EXAMPLES, Example, HealthFinding
 from calipers.text import normalise
 
 SHORT_QUOTE = FEW
@@ -59,7 +59,7 @@ def target_name(row: dict[str, object]) -> str:
     return f"{row['document']}[{row['start']}:{row['end']}]"
 
 
-def contradictions(ground_truth: GroundTruth) -> Finding:
+def contradictions(ground_truth: GroundTruth) -> HealthFinding:
     """One target with two grades, under two ids of a question or in two spellings."""
     targets = with_plain_quotes(ground_truth).join(
         same_queries(ground_truth).select("query", asks="plain"), on="query"
@@ -77,7 +77,7 @@ def contradictions(ground_truth: GroundTruth) -> Finding:
         )
         for row in groups.head(EXAMPLES).iter_rows(named=True)
     )  # fmt: skip
-    return Finding.of_kind(
+    return HealthFinding.of_kind(
         catalogue.CONTRADICTORY_GRADES, examples, count=groups.height, of=targets.height
     )
 
@@ -93,26 +93,26 @@ def _grade_of(grade: object, query: object) -> str:
     return f"{grade:g} (query {query!r})"
 
 
-def unused_grades(ground_truth: GroundTruth) -> Finding:
+def unused_grades(ground_truth: GroundTruth) -> HealthFinding:
     """Whole steps between the lowest and the highest grade that no target has."""
     grades = ground_truth.targets["grade"].unique().sort()
     if grades.is_empty() or not (grades == grades.round(0)).all():
-        return Finding.of_kind(catalogue.GRADE_NEVER_USED, count=0)
+        return HealthFinding.of_kind(catalogue.GRADE_NEVER_USED, count=0)
     low, high = int(grades[0]), int(grades[-1])
     if high - low > WIDEST_SCALE:
-        return Finding.of_kind(catalogue.GRADE_NEVER_USED, count=0)
+        return HealthFinding.of_kind(catalogue.GRADE_NEVER_USED, count=0)
     used = {int(grade) for grade in grades}
     unused = [grade for grade in range(low, high + 1) if grade not in used]
     detail = (
         f"Grades in use: {', '.join(map(str, sorted(used)))}. Never used: "
         f"{', '.join(map(str, unused))}."
     )
-    return Finding.of_kind(
+    return HealthFinding.of_kind(
         catalogue.GRADE_NEVER_USED, count=len(unused), of=high - low + 1, detail=detail
     )
 
 
-def single_targets(ground_truth: GroundTruth) -> Finding:
+def single_targets(ground_truth: GroundTruth) -> HealthFinding:
     """Queries with one relevant target, and the ceiling of precision@k that follows."""
     relevant = ground_truth.targets.filter(pl.col("grade") > 0)
     per_query = relevant.group_by("query", maintain_order=True).len("targets")
@@ -124,7 +124,7 @@ def single_targets(ground_truth: GroundTruth) -> Finding:
     if ground_truth.kinds - {"item"}:
         detail += " Only chunks that overlap, or say the same twice, can lift it above that."
     examples = (Example(query) for query in single["query"].head(EXAMPLES))
-    return Finding.of_kind(
+    return HealthFinding.of_kind(
         catalogue.ONE_TARGET, examples, count=single.height, of=per_query.height, detail=detail
     )
 
@@ -134,7 +134,7 @@ def _ceiling(targets: pl.Series, k: int) -> float:
     return won / (k * targets.len()) if targets.len() else 0.0
 
 
-def short_quotes(ground_truth: GroundTruth) -> Finding:
+def short_quotes(ground_truth: GroundTruth) -> HealthFinding:
     """Quotes too short to mean one place."""
     quotes = with_plain_quotes(ground_truth).drop_nulls("plain")
     short = quotes.filter(pl.col("plain").str.len_chars() < SHORT_QUOTE)
@@ -144,13 +144,13 @@ def short_quotes(ground_truth: GroundTruth) -> Finding:
             "query", "quote", pl.col("plain").str.len_chars().alias("length")
         ).head(EXAMPLES).iter_rows()
     )  # fmt: skip
-    return Finding.of_kind(
+    return HealthFinding.of_kind(
         catalogue.SHORT_QUOTES, examples, count=short.height, of=quotes.height,
         detail=f"Shorter than {SHORT_QUOTE} characters.",
     )  # fmt: skip
 
 
-def repeated_targets(ground_truth: GroundTruth) -> Finding:
+def repeated_targets(ground_truth: GroundTruth) -> HealthFinding:
     """Judgements that the reader dropped because they stood there already."""
     of = ground_truth.targets.height + ground_truth.repeated
-    return Finding.of_kind(catalogue.REPEATED_TARGETS, count=ground_truth.repeated, of=of)
+    return HealthFinding.of_kind(catalogue.REPEATED_TARGETS, count=ground_truth.repeated, of=of)

@@ -8,10 +8,10 @@ import polars as pl
 
 from calipers.audit import catalogue
 from calipers.audit.chunks import Chunks
-from calipers.audit.evidence import Evidence
-from calipers.audit.findings import EXAMPLES, Example, Finding
+from calipers.audit.evidence import CorpusEvidence
 from calipers.audit.similar import SimilarTexts, word_shingles
 from calipers.io.corpus import Corpus
+from calipers.model.health import EXAMPLES, Example, HealthFinding
 
 SIMILAR_CHUNKS = 0.8
 """Shared stretches of five words from which two chunks are almost the same."""
@@ -29,7 +29,7 @@ class _Labels:
         return chunk in self.items or any(quote in text for quote in self.quotes)
 
 
-def near_copies(evidence: Evidence, corpus: Corpus) -> Finding:
+def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
     """Unlabelled chunks almost like a relevant one, in a second pass over the corpus."""
     labels, wanted = _labels(evidence)
     names = sorted(wanted)
@@ -55,10 +55,10 @@ def near_copies(evidence: Evidence, corpus: Corpus) -> Finding:
                     detail = f"{copy!r} is {similarity:.0%} like it"
                     examples.append(Example(query, original, detail))
             count += len(found)
-    return Finding.of_kind(catalogue.NEAR_COPIES, examples, count=count, of=evidence.chunks)
+    return HealthFinding.of_kind(catalogue.NEAR_COPIES, examples, count=count, of=evidence.chunks)
 
 
-def _labels(evidence: Evidence) -> tuple[dict[str, _Labels], dict[str, list[str]]]:
+def _labels(evidence: CorpusEvidence) -> tuple[dict[str, _Labels], dict[str, list[str]]]:
     """What each query has labelled, and the queries for which each chunk is relevant."""
     labels: dict[str, _Labels] = defaultdict(lambda: _Labels(set(), set()))
     wanted: dict[str, list[str]] = defaultdict(list)

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from calipers.audit import catalogue
-from calipers.audit.findings import EXAMPLES, Example, Finding
 from calipers.audit.similar import SimilarTexts, letter_shingles, plain_words
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.health import EXAMPLES, Example, HealthFinding
 
 SIMILAR_QUERIES = 0.8
 """Shared stretches of three letters from which two questions are almost the same."""
@@ -20,7 +20,7 @@ def query_texts(ground_truth: GroundTruth) -> pl.Series:
     return ground_truth.queries.select(pl.coalesce("text", "query")).to_series()
 
 
-def without_ground_truth(ground_truth: GroundTruth) -> Finding:
+def without_ground_truth(ground_truth: GroundTruth) -> HealthFinding:
     """Queries without a relevant target; an error where none has one."""
     answered = ground_truth.targets.filter(pl.col("grade") > 0)["query"].unique()
     silent = ground_truth.queries.filter(~pl.col("query").is_in(answered.to_list()))
@@ -29,7 +29,7 @@ def without_ground_truth(ground_truth: GroundTruth) -> Finding:
         Example(query, detail=None if text in (None, query) else f"asks {text!r}")
         for query, text in silent.select("query", "text").head(EXAMPLES).iter_rows()
     )
-    return Finding.of_kind(
+    return HealthFinding.of_kind(
         catalogue.NO_GROUND_TRUTH, examples, count=silent.height, of=of,
         severity="error" if silent.height == of else None,
     )  # fmt: skip
@@ -45,7 +45,7 @@ def same_queries(ground_truth: GroundTruth) -> pl.DataFrame:
     ).with_columns(plain=pl.when(plain == "").then(texts).otherwise(plain))  # fmt: skip
 
 
-def duplicates(ground_truth: GroundTruth) -> Finding:
+def duplicates(ground_truth: GroundTruth) -> HealthFinding:
     """Questions that are asked under several ids."""
     groups = (
         same_queries(ground_truth)
@@ -58,12 +58,12 @@ def duplicates(ground_truth: GroundTruth) -> Finding:
         for _, queries, text in groups.head(EXAMPLES).iter_rows()
     )
     count = int(groups["query"].list.len().sum())
-    return Finding.of_kind(
+    return HealthFinding.of_kind(
         catalogue.DUPLICATE_QUERIES, examples, count=count, of=ground_truth.queries.height
     )
 
 
-def near_duplicates(ground_truth: GroundTruth) -> Finding:
+def near_duplicates(ground_truth: GroundTruth) -> HealthFinding:
     """Pairs of questions that are almost the same, exact copies left aside."""
     queries = same_queries(ground_truth).unique("plain", keep="first", maintain_order=True)
     shingled = letter_shingles(queries["plain"], np.arange(queries.height))
@@ -75,7 +75,7 @@ def near_duplicates(ground_truth: GroundTruth) -> Finding:
         pairs = index.find(some).filter(pl.col("owner") < pl.col("other"))
         count += pairs.height
         examples += _pairs(queries, pairs.head(EXAMPLES - len(examples)))
-    return Finding.of_kind(catalogue.NEAR_DUPLICATE_QUERIES, examples, count=count)
+    return HealthFinding.of_kind(catalogue.NEAR_DUPLICATE_QUERIES, examples, count=count)
 
 
 def _pairs(queries: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[Example]:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.audit import catalogue
-from calipers.audit.findings import Finding, plural
+from calipers.model.health import HealthFinding
 from calipers.model.interval import Interval
+from calipers.words import plural
 
 WIDEST = 0.1
 """The distance from the mean to the farther end of its interval that is still of use."""
@@ -46,9 +47,9 @@ class Width:
         needed = f" About {self.needed:,} queries bring it to ±{WIDEST:g}." if self.needed else ""
         return f"{words} {self.interval.level:.0%} interval of {ends} (±{self.margin:.3f}).{needed}"
 
-    def finding(self) -> Finding:
+    def finding(self) -> HealthFinding:
         """Too few queries, if the interval is too wide."""
-        return Finding.of_kind(
+        return HealthFinding.of_kind(
             catalogue.TOO_FEW_QUERIES, count=self.queries if self.margin > WIDEST else 0,
             detail=self.sentence(),
         )  # fmt: skip

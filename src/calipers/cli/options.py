@@ -1,6 +1,6 @@
 """Options that several commands share, so that they look the same everywhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,48 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return wrap
+
+
+class _Renamed(click.Option):
+    """An option that also answers to the spelling it had before, and then says so."""
+
+    def __init__(self, *args: Any, former: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._former = click.Option(
+            [former, f"former_{self.name}"], type=self.type, multiple=self.multiple,
+            nargs=self.nargs, is_flag=self.is_flag,
+        )  # fmt: skip
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know both spellings; help shows the new one alone."""
+        super().add_to_parser(parser, ctx)
+        self._former.add_to_parser(parser, ctx)
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Take what stands under the former spelling for what is meant, with a warning."""
+        old, new = self._former.opts[0], self.opts[0]
+        if self._former.name in opts:
+            click.echo(
+                f"Warning: {old} is called {new} now; the next release will not know {old}.",
+                err=True,
+            )
+            given = opts[self._former.name]
+            if self.multiple:
+                given = [*given, *opts.get(self.name or "", ())]
+            elif self.name in opts:
+                raise InvalidInput(f"Both {old} and {new} are given; leave {old} out.")
+            opts = {**opts, self.name or "": given}
+        return super().handle_parse_result(ctx, opts, args)
+
+
+def renamed_option(*names: str, former: str, **settings: Any) -> Callable[[F], F]:
+    """An option under a new name; ``former`` is the old spelling, which works and warns.
+
+    Everything else is as for ``click.option``.
+    """
+    return click.option(*names, cls=_Renamed, former=former, **settings)
 
 
 def input_options(function: F) -> F:
@@ -90,10 +132,10 @@ def store_option(function: F) -> F:
 
 
 def among_options(function: F) -> F:
-    """Which saved evaluations: --tag and --branch."""
+    """Which saved evaluations: --with-tag and --branch."""
     return apply(
-        click.option(
-            "--tag", "tags", multiple=True, metavar="NAME=VALUE",
+        renamed_option(
+            "--with-tag", "tags", former="--tag", multiple=True, metavar="NAME=VALUE",
             help="Only evaluations with this tag; may be given several times.",
         ),
         click.option("--branch", metavar="BRANCH", help="Only evaluations of this git branch."),
@@ -101,12 +143,17 @@ def among_options(function: F) -> F:
 
 
 def filter_options(function: F) -> F:
-    """Which saved evaluations: --tag, --branch, --since and --until."""
+    """Which saved evaluations: --with-tag, --branch, --since and --until."""
     return apply(
         among_options,
-        click.option("--since", metavar="TIME", help="Not older: a date, or an age such as 30d."),
-        click.option("--until", metavar="TIME", help="Older than this: a date or an age."),
-    )(function)
+        click.option(
+            "--since", metavar="TIME",
+            help="Only evaluations from this time on: a date, or an age such as 30d.",
+        ),
+        click.option(
+            "--until", metavar="TIME", help="Only evaluations before this time: a date, or an age."
+        ),
+    )(function)  # fmt: skip
 
 
 def policy_options(function: F) -> F:

@@ -10,7 +10,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.audit import Audit
+from calipers.model.counts import InputCounts
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.policy import Policy
 from calipers.model.summary import Summary as Summary
@@ -51,7 +51,7 @@ class Scores(ShownInNotebook):
     queries: pl.DataFrame
     """query, text, status, retrieved, targets."""
     tags: Mapping[str, pl.Series]
-    audit: Audit
+    audit: InputCounts
     policy: Policy
     fingerprints: Mapping[str, str]
     """Of the ground truth, the run and the settings."""

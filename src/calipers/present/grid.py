@@ -4,11 +4,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.audit.findings import plural
 from calipers.model.grid import Grid, Planned
 from calipers.present.comparison import print_comparison
 from calipers.present.plain import printable
 from calipers.present.retrieval import duration
+from calipers.words import plural
 
 
 def print_plan(planned: Planned, console: Console) -> None:

@@ -1,9 +1,9 @@
 """What a language model made, in plain words."""
 
-from calipers.audit.findings import plural
 from calipers.model.machine import SHORTEST_CHUNK, MachineLabels, WrittenQuestions
 from calipers.model.retrieval import RetrievalReport
 from calipers.present.plain import printable
+from calipers.words import plural
 
 
 def judged_lines(found: MachineLabels, output: str) -> list[str]:

@@ -1,8 +1,8 @@
 """How a retrieval went, in plain words."""
 
-from calipers.audit.findings import plural
 from calipers.model.retrieval import RetrievalReport
 from calipers.present.plain import printable
+from calipers.words import plural
 
 
 def report_lines(report: RetrievalReport) -> list[str]:

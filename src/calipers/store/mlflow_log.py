@@ -6,7 +6,6 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,14 @@ import msgspec
 
 from calipers.errors import InvalidInput, MissingExtra, WriteFailed
 from calipers.io.write import write_table
+from calipers.model.history import Logged
 from calipers.model.scores import Scores
+from calipers.store.git import git_state
+from calipers.store.place import StorePlace, without_password
 
 EXPERIMENT = "calipers"
 SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https", "databricks", "uc")
 _ODD = re.compile(r"[^\w\-./: ]+")
-
-
-@dataclass(frozen=True)
-class Logged:
-    """Where a result can be found in MLflow."""
-
-    run_id: str
-    experiment: str
 
 
 def log_to_mlflow(
@@ -38,11 +32,7 @@ def log_to_mlflow(
     experiment: str | None = None,
     report: str | Path | None = None,
 ) -> Logged:
-    """Log parameters, metrics, the per-query table and the whole result as one run.
-
-    ``uri`` is a tracking store or server. The experiment is ``experiment``, or what
-    MLFLOW_EXPERIMENT_NAME says, or "calipers". ``report`` is a file to log beside the result.
-    """
+    """Log parameters, metrics, the per-query table and the whole result as one run."""
     _check(uri)
     client, errors = _client(uri)
     chosen = experiment or os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT
@@ -110,8 +100,6 @@ def _log(client: Any, run_id: str, scores: Scores, report: str | Path | None) ->
 
 
 def _tags(tags: Mapping[str, str] | None) -> dict[str, str]:
-    from calipers.store.git import git_state
-
     state = git_state()
     git = {"mlflow.source.git.commit": state.commit, "mlflow.source.git.branch": state.branch}
     return {**{n: v for n, v in git.items() if v is not None}, **(tags or {})}
@@ -153,16 +141,12 @@ def _check(uri: str) -> None:
 
 
 def _shown(uri: str) -> str:
-    from calipers.store.place import without_password
-
     return without_password(uri) if "://" in uri else uri
 
 
 def _first_line(error: Exception, uri: str) -> str:
-    from calipers.store.place import Place
-
     said = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return Place("postgresql", "", address=uri).redact(said).rstrip(".")[:300]
+    return StorePlace("postgresql", "", address=uri).redact(said).rstrip(".")[:300]
 
 
 @contextmanager

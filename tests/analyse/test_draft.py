@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from calipers.api import draft
+from calipers import draft
 from calipers.errors import InvalidInput
 from calipers.io.labels import read_labels
 from tests.command import calipers_command, refused
@@ -110,7 +110,7 @@ def test_the_command(files):
 def test_nothing_left_is_no_error_and_no_file(files):
     (files / "truth.json").write_text('{"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 0}}')
     printed = calipers_command(
-        "draft", files / "first.jsonl", "-q", files / "questions.jsonl",
+        "draft", files / "first.jsonl", "--questions", files / "questions.jsonl",
         "-g", files / "truth.json", "-o", files / "label.csv",
     )  # fmt: skip
     assert printed.code == 0

@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit:
+class InputCounts:
     """The counts behind a result."""
 
     queries: int

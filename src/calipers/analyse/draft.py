@@ -1,9 +1,8 @@
-"""The work list for whoever makes a ground truth: what is worth judging, in no telling order."""
+"""Which results are worth judging: those that any of several runs put first."""
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -11,52 +10,19 @@ import polars as pl
 from calipers.analyse.pooling import Pool, pool_runs, shuffled, without_judged
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
-from calipers.io.labels import write_labels
 from calipers.io.load import load
+from calipers.model.draft import Draft
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
-from calipers.retrievers.questions import read_questions
 
 DEPTH = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Draft:
-    """Rows to label, with what was counted on the way."""
-
-    rows: tuple[Label, ...]
-    runs: int
-    k: int
-    seed: int
-    queries: int
-    """Questions with at least one row."""
-    silent: tuple[str, ...]
-    """Questions for which no run returned anything."""
-    unknown: int
-    """Queries of the runs that are not among the questions."""
-    judged: int
-    """Pairs left out, as the ground truth has them."""
-    without_text: int
-    """Rows in which a judge would see an id alone."""
-
-    def write(self, path: str | Path) -> None:
-        """The rows as .jsonl or .csv, whole or not at all."""
-        write_labels(self.rows, path)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts: what ``--json`` prints."""
-        return {
-            "rows": len(self.rows), "queries": self.queries, "runs": self.runs, "k": self.k,
-            "seed": self.seed, "already_judged": self.judged, "without_text": self.without_text,
-            "without_results": list(self.silent), "unknown_queries": self.unknown,
-        }  # fmt: skip
-
-
 def draft(
     runs: Any,
+    asked: Mapping[str, str] | None = None,
     *,
-    questions: Any = None,
     k: int = DEPTH,
     seed: int = 0,
     ground_truth: Any = None,
@@ -64,21 +30,14 @@ def draft(
 ) -> Draft:
     """Pool the first k results of several runs into rows that somebody can judge.
 
-    ``runs`` is one run or a list of them, in any form. Each pair of question and item is there
-    once, whichever run found it; rank, score and run are not in the rows, and the items of a
-    question are shuffled by ``seed``. ``questions`` gives the texts and the order of the
-    questions; without it the runs must know them. ``ground_truth`` leaves out what is judged
-    already, ``corpus`` fills in texts that the runs do not carry.
-
-    >>> found = draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
-    >>> sorted(row.item for row in found.rows), found.rows[0].query
-    (['a', 'b'], 'Who?')
+    ``asked`` are the texts of the questions by id, in the order in which they are to be judged;
+    None where the runs know them.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
     loaded = [_run(one) for one in _listed(runs)]
     pool = pool_runs((run.frame for run in loaded), k)
-    texts = _texts(questions, loaded, pool)
+    texts = asked if asked is not None else _texts(loaded, pool)
     items = {query: some for query, some in pool.items.items() if query in texts}
     if not items:
         raise InvalidInput(_nothing_in_common(texts, pool))
@@ -136,10 +95,8 @@ def _truth(value: Any) -> GroundTruth:
     return found.ground_truth
 
 
-def _texts(questions: Any, runs: list[Run], pool: Pool) -> dict[str, str]:
-    """The text of every question, in the order in which they are to be judged."""
-    if questions is not None:
-        return {one.id: one.text for one in read_questions(questions)}
+def _texts(runs: list[Run], pool: Pool) -> dict[str, str]:
+    """The text of every question as the runs know it."""
     known: dict[str, str] = {}
     for run in runs:
         if run.queries is None or "text" not in run.queries.columns:

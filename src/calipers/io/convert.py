@@ -19,57 +19,14 @@ from calipers.io.write import check_place
 from calipers.io.writers import Writer
 from calipers.io.writers.facets import DETAILS, FACETS, Counts, counted, in_words
 from calipers.io.writers.remarks import Remarks
+from calipers.model.conversion import Conversion
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ranking import NotGroupedError
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """What was written, and what did not come along."""
-
-    read: tuple[str, ...]
-    """The forms that were recognised."""
-    form: str
-    """The form that was written."""
-    title: str
-    files: tuple[str, ...]
-    counts: Mapping[str, int]
-    """What the input held."""
-    lost: Mapping[str, int]
-    """What the written form cannot hold."""
-    unread: Mapping[str, int]
-    """Fields of the input that are not about retrieval, or did not fit, and their rows."""
-    remarks: tuple[str, ...]
-    """What was changed on the way."""
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What a person should know about it, one sentence each."""
-        said = []
-        if self.lost:
-            left = "; ".join(in_words(facet, count) for facet, count in self.lost.items())
-            said.append(f"Left out, as {self.title} cannot hold it: {left}.")
-        fields = ", ".join(f"{name} ({count:,})" for name, count in self.unread.items())
-        if fields:
-            said.append(f"Not carried over: {fields}.")
-        return (*said, *self.remarks)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole result as plain values."""
-        return {
-            "read": list(self.read),
-            "form": self.form,
-            "files": list(self.files),
-            "counts": dict(self.counts),
-            "lost": dict(self.lost),
-            "unread": dict(self.unread),
-            "remarks": list(self.remarks),
-        }
-
-
 def convert(
-    data: Any = None,
-    output: str | os.PathLike[str] = "",
+    data: Any,
+    output: str | os.PathLike[str],
     *,
     ground_truth: Any = None,
     run: Any = None,
@@ -77,20 +34,7 @@ def convert(
     form: str | None = None,
     progress: Progress | None = None,
 ) -> Conversion:
-    """Write a ground truth, a run or both in another form.
-
-    Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
-    ``evaluate`` takes. The form to write follows from the ending of ``output`` or from ``to``;
-    ``form`` names the form to read where the content alone does not say. Files with one record
-    per query pass through a few thousand at a time, and results in tables and TREC files batch
-    by batch.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     done = convert(ground_truth={"q": {"a": 2}}, output=f"{folder}/out.qrels")
-    ...     print(Path(done.files[0]).read_text(), end="")
-    q 0 a 2
-    """
+    """Write a ground truth, a run or both in another form; see ``calipers.convert``."""
     if not str(output):
         raise InvalidInput("No output is named; name the file to write.")
     path = Path(output)
@@ -208,16 +152,25 @@ def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Co
         writer = _fitting(writer, first)
     files = writer.write(counted(chain([first], parts), counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
+    lost, said = _lost(found, writer), tuple(remarks.sentences())
     return Conversion(
         read=tuple(reading.forms),
         form=writer.name,
-        title=writer.title,
         files=tuple(map(str, files)),
         counts=found,
-        lost=_lost(found, writer),
+        lost=lost,
         unread=dict(reading.unread),
-        remarks=tuple(remarks.sentences()),
+        remarks=said,
+        sentences=(*_left_out(lost, reading.unread, writer), *said),
     )
+
+
+def _left_out(lost: Mapping[str, int], unread: Mapping[str, int], writer: Writer) -> Iterator[str]:
+    if lost:
+        left = "; ".join(in_words(facet, count) for facet, count in lost.items())
+        yield f"Left out, as {writer.title} cannot hold it: {left}."
+    if unread:
+        yield f"Not carried over: {', '.join(f'{n} ({count:,})' for n, count in unread.items())}."
 
 
 def _fitting(writer: Writer, first: Dataset) -> Writer:

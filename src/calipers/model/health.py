@@ -1,4 +1,4 @@
-"""What an audit can find: how grave it is, what it means, what to do, and examples."""
+"""The health of a ground truth: what an audit found, how grave it is, and what to do."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -41,7 +41,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Finding:
+class HealthFinding:
     """One kind of trouble in one ground truth: how often, and where for example."""
 
     kind: Kind
@@ -63,7 +63,7 @@ class Finding:
         of: int | None = None,
         detail: str | None = None,
         severity: Severity | None = None,
-    ) -> "Finding":
+    ) -> "HealthFinding":
         """A finding with the severity of its kind unless another is named."""
         kept = tuple(example for example, _ in zip(examples, range(EXAMPLES), strict=False))
         return cls(kind, count, of, kept, detail, severity or kind.severity)
@@ -92,7 +92,7 @@ class Finding:
 class Health:
     """The state of a ground truth: the findings, the gravest first, and what was looked at."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthFinding, ...]
     facts: Mapping[str, Any]
     """Counts of queries, targets and chunks, and the interval to expect."""
     notes: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Health:
 
     @classmethod
     def of(
-        cls, findings: Iterable[Finding], facts: Mapping[str, Any], notes: Iterable[str],
+        cls, findings: Iterable[HealthFinding], facts: Mapping[str, Any], notes: Iterable[str],
         checked: Iterable[str],
     ) -> "Health":  # fmt: skip
         """The findings that found something, in order of gravity."""
@@ -113,7 +113,7 @@ class Health:
         passed = tuple(name for name in dict.fromkeys(checked) if name not in found)
         return cls(tuple(some), dict(facts), tuple(notes), passed)
 
-    def __getitem__(self, name: str) -> Finding:
+    def __getitem__(self, name: str) -> HealthFinding:
         """The finding of that name."""
         for finding in self.findings:
             if finding.name == name:
@@ -152,12 +152,3 @@ class Health:
 def shortened(text: str) -> str:
     """The beginning of a text, with an ellipsis where it was cut."""
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> plural(1, "query", "queries"), plural(2000, "chunk")
-    ('1 query', '2,000 chunks')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.api import agreement
+from calipers import agreement
 from calipers.errors import InvalidInput
 from calipers.io.labels import write_labels
 from calipers.model.labels import Label
@@ -83,7 +83,7 @@ def test_ties_are_reported_and_an_option_decides(files):
     found = agreement(two, merge="majority")
     assert [one.about.item for one in found.merged.tied] == ["a"]
     assert [t["id"] for t in found.merged.records[0]["ground_truth"]] == ["b", "c", "d"]
-    decided = agreement(two, merge="majority", ties="max")
+    decided = agreement(two, merge="majority", when_tied="max")
     assert decided.merged.records[0]["ground_truth"][0] == {"id": "a", "grade": 2}
     with pytest.raises(InvalidInput, match="every pair is a tie"):
         agreement({"x": [ROWS[0].judged(None, 1.0)], "y": [ROWS[0].judged(None, 0.0)]},
@@ -126,7 +126,7 @@ def test_the_same_grade_twice_counts_once():
 
 def test_unknown_words_and_nothing_to_write(files):
     given: Any
-    for name in ("scale", "weights", "ties", "by", "merge"):
+    for name in ("scale", "weights", "when_tied", "targets_as", "merge"):
         given = {name: "x"}
         with pytest.raises(InvalidInput, match=f"{name} is 'x'; it can be"):
             agreement(files, **given)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from calipers.api import log_to_mlflow
+from calipers import log_to_mlflow
 from calipers.errors import CalipersError, MissingExtra
 from tests.systems import measured
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from calipers.api import evaluate, resolve
+from calipers import evaluate, resolve
 from calipers.errors import InvalidInput
 
 DOCS = {
