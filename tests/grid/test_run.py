@@ -48,7 +48,7 @@ def test_a_killed_grid_goes_on(folder):
         file.unlink()
     (folder / "log.txt").unlink()
     (folder / "stop").touch()
-    code = f"from calipers.api import grid; grid({str(path)!r})"
+    code = f"from calipers import grid; grid({str(path)!r})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     (folder / "stop").unlink()
     assert [one["done"] for one in plan_grid(path).to_dict()["combinations"]] == [12, 3]
