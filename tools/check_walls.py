@@ -19,7 +19,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"ahead", "suggest", "text", "version", "words"}),
     frozenset({"functions"}),
     frozenset({"model"}),
-    frozenset({"config", "io", "audit", "match", "metrics"}),
+    frozenset({"checks", "config", "io", "match", "measures"}),
     frozenset({"analyse"}),
     frozenset({"retrievers", "engines", "store"}),
     frozenset({"chat", "grid"}),
@@ -30,7 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 FACES = frozenset({"cli", "web", "pytest_plugin"})
 NEVER = frozenset(
-    {("metrics", "match"), ("metrics", "polars"), ("present", "analyse"), ("present", "api")}
+    {("measures", "match"), ("measures", "polars"), ("present", "analyse"), ("present", "api")}
 )
 ONLY_IN = {"click": "cli"}
 STANDARD_LIBRARY_ONLY = frozenset({"ahead", "errors", "suggest", "text", "functions", "words"})

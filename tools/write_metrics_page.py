@@ -14,7 +14,7 @@ PAGE = Path("docs/metrics.md")
 INTRODUCTION = """\
 # Every metric
 
-<!-- Written by tools/write_metrics_page.py from the definitions in src/calipers/metrics. -->
+<!-- Written by tools/write_metrics_page.py from the definitions in src/calipers/measures. -->
 
 Each metric is computed per query, and its mean is taken over the queries for which it is defined.
 R stands for the relevant targets of a query: those with a grade above 0, or from `rel` on. In a

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from calipers import audit
-from calipers.audit.width import WIDEST
+from calipers.checks.width import WIDEST
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io import corpus as corpus_module
 

@@ -9,7 +9,7 @@ from calipers.analyse.context import Context
 from calipers.analyse.evidence import Evidence
 from calipers.analyse.scoring import score
 from calipers.api.measure import read
-from calipers.metrics import compute, parse
+from calipers.measures import compute, parse
 
 ITEMS = "abcdefgh"
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")

@@ -3,7 +3,7 @@
 import json
 
 from calipers.api.measure import metrics
-from calipers.metrics import definitions
+from calipers.measures import definitions
 from tests.command import calipers_command, refused
 
 

@@ -9,7 +9,7 @@ from calipers import f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
 from calipers.analyse.scoring import score
 from calipers.api.measure import read
 from calipers.errors import InvalidInput
-from calipers.metrics import parse
+from calipers.measures import parse
 
 
 def records(texts, quotes, **more):

@@ -6,14 +6,14 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.intervals import exact_mean, mean_interval
-from calipers.audit.health import health
-from calipers.audit.labels import as_quotes
-from calipers.audit.width import WIDEST, Width
+from calipers.checks.health import health
+from calipers.checks.labels import as_quotes
+from calipers.checks.width import WIDEST, Width
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.corpus import Corpus
 from calipers.match.choose import parse_matching
 from calipers.match.pair import match_pair
-from calipers.metrics import compute, parse
+from calipers.measures import compute, parse
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health
 from calipers.model.policy import Policy

@@ -15,9 +15,9 @@ import polars as pl
 
 from calipers.analyse.intervals import exact_mean
 from calipers.analyse.listing import list_results
-from calipers.audit.counts import audit_counts, enforce
+from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
-from calipers.metrics import Metric, compute
+from calipers.measures import Metric, compute
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.bounds import Bound, Bounds
 from calipers.model.matched import Matched

@@ -13,7 +13,7 @@ from calipers.analyse.paired import PairedResult, paired_results
 from calipers.analyse.scoring import choose_metrics, cutoffs
 from calipers.analyse.visible import visibility
 from calipers.errors import InvalidInput
-from calipers.metrics import Metric, parse
+from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.comparison import Comparison, Difference, SystemMean, Verdict
 from calipers.model.scores import MetricFacts, Scores

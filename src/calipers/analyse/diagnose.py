@@ -14,8 +14,8 @@ from calipers.analyse.rules import RULES
 from calipers.analyse.scoring import score
 from calipers.analyse.tokens import load_tokenizer
 from calipers.errors import InvalidInput
-from calipers.metrics import parse
-from calipers.metrics.spec import check_cutoff
+from calipers.measures import parse
+from calipers.measures.spec import check_cutoff
 from calipers.model.diagnosis import Diagnosis, Finding, Unchecked
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores

@@ -6,8 +6,8 @@ from typing import Any
 from calipers.analyse.scoring import score
 from calipers.match.level import LEVELS, Level, NoDocuments, check_level
 from calipers.match.pair import match_pair
-from calipers.metrics import Metric
-from calipers.metrics.coverage import Coverage
+from calipers.measures import Metric
+from calipers.measures.coverage import Coverage
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.levels import Levels
 from calipers.model.run import Run

@@ -26,7 +26,7 @@ from calipers.analyse.reasons import (
     siblings,
     waterfall,
 )
-from calipers.audit.counts import audit_counts, enforce
+from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load

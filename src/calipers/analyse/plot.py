@@ -8,8 +8,8 @@ from calipers.analyse.scoring import choose_metrics, score
 from calipers.analyse.slices import slice_scores
 from calipers.analyse.sweep import sweep_over_k
 from calipers.errors import InvalidInput
-from calipers.metrics import parse
-from calipers.metrics.spec import check_cutoff
+from calipers.measures import parse
+from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
 from calipers.model.plot import Plot
 from calipers.suggest import did_you_mean

@@ -12,8 +12,8 @@ from calipers.analyse.scoring import score
 from calipers.analyse.slices import slice_scores
 from calipers.analyse.sweep import sweep_over_k
 from calipers.errors import InvalidInput
-from calipers.metrics import Metric, parse
-from calipers.metrics.listing import list_metrics
+from calipers.measures import Metric, parse
+from calipers.measures.listing import list_metrics
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Ties

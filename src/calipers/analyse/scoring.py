@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 
 # Loaded for its metrics: a metric exists once its module was loaded.
-import calipers.metrics.coverage  # noqa: F401
+import calipers.measures.coverage  # noqa: F401
 from calipers.analyse.summary import summarise
-from calipers.audit.counts import audit_counts, enforce
+from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
-from calipers.metrics import Metric, compute, parse
-from calipers.metrics.spec import check_cutoff
+from calipers.measures import Metric, compute, parse
+from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.matched import Matched

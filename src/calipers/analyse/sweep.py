@@ -12,7 +12,7 @@ from calipers.analyse.scoring import cutoffs, score
 from calipers.analyse.tokens import TokenCounts, load_tokenizer
 from calipers.analyse.visible import visibility
 from calipers.errors import InvalidInput
-from calipers.metrics import Metric, parse
+from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores

@@ -17,7 +17,7 @@ from calipers.analyse.gate import (
 )
 from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput
-from calipers.metrics import Metric, parse
+from calipers.measures import Metric, parse
 from calipers.model.gate import Baseline, Check, Verdict
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean

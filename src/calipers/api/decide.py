@@ -9,7 +9,7 @@ from calipers.api.keywords import Matching, Reading
 from calipers.api.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.metrics import Metric
+    from calipers.measures import Metric
     from calipers.model.comparison import Comparison
     from calipers.model.gate import Baseline, Verdict
     from calipers.model.plot import Plot

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from calipers.grid.run import Watch
-    from calipers.metrics import Metric
+    from calipers.measures import Metric
     from calipers.model.grid import Grid, Planned
     from calipers.model.index_recall import Distance, Engine, IndexRecall, Neighbours
     from calipers.model.machine import MachineLabels, WrittenQuestions

@@ -7,7 +7,7 @@ from calipers.api.keywords import Reading
 from calipers.api.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.metrics import Metric
+    from calipers.measures import Metric
     from calipers.model.bounds import Bounds
     from calipers.model.diagnosis import Diagnosis
     from calipers.model.levels import Levels
@@ -260,7 +260,7 @@ def misses(
     """
     from calipers.analyse.misses import explain_misses
     from calipers.api.inputs import matched
-    from calipers.metrics.spec import check_cutoff
+    from calipers.measures.spec import check_cutoff
 
     k = check_cutoff(k)
     return explain_misses(
@@ -291,7 +291,7 @@ def bounds(
     from calipers.analyse.bounds import bound_metrics, check_bounded
     from calipers.analyse.scoring import choose_metrics
     from calipers.api.inputs import matched
-    from calipers.metrics.spec import check_cutoff
+    from calipers.measures.spec import check_cutoff
 
     check_cutoff(depth)
     check_bounded(chosen := choose_metrics(metrics, k))
@@ -306,6 +306,6 @@ def metrics(name: str | None = None) -> list[dict[str, Any]]:
     >>> metrics("P_5")[0]["name"]
     'precision'
     """
-    from calipers.metrics.listing import list_metrics
+    from calipers.measures.listing import list_metrics
 
     return list_metrics(name)

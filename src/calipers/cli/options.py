@@ -270,7 +270,7 @@ def cutoff_list(text: str | None) -> list[int] | None:
     """The cut-offs of ``-k 1,5,10``."""
     if text is None:
         return None
-    from calipers.metrics.spec import check_cutoff
+    from calipers.measures.spec import check_cutoff
 
     return [check_cutoff(one) for one in text.split(",")]
 
@@ -279,7 +279,7 @@ def weights(text: str | None) -> dict[str, float] | None:
     """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
     if text is None:
         return None
-    from calipers.metrics.spec import split
+    from calipers.measures.spec import split
 
     found: dict[str, float] = {}
     for piece in split(text):

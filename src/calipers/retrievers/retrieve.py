@@ -11,7 +11,7 @@ import msgspec
 from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.records import Record, build
-from calipers.metrics import Metric
+from calipers.measures import Metric
 from calipers.model.retrieval import RetrievalReport
 from calipers.model.run import Run
 from calipers.retrievers.base import Retriever

@@ -8,8 +8,8 @@ from calipers.analyse.headlines import headlines
 from calipers.analyse.trend import slice_summaries, trend_of
 from calipers.analyse.yardstick import Watched
 from calipers.errors import InvalidInput
-from calipers.metrics import parse
-from calipers.metrics.spec import split
+from calipers.measures import parse
+from calipers.measures.spec import split
 from calipers.model.age import span_of
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.history import History, Shown
