@@ -22,7 +22,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"checks", "config", "io", "match", "measures"}),
     frozenset({"analyse"}),
     frozenset({"retrievers", "engines", "store"}),
-    frozenset({"chat", "grid"}),
+    frozenset({"chat", "grids"}),
     frozenset({"api"}),
     frozenset({"present"}),
     frozenset({"cli", "web", "pytest_plugin"}),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from calipers.grid.run import Watch
+    from calipers.grids.run import Watch
     from calipers.measures import Metric
     from calipers.model.grid import Grid, Planned
     from calipers.model.index_recall import Distance, Engine, IndexRecall, Neighbours
@@ -79,8 +79,8 @@ def grid(
     others go on. ``watch`` is told of each combination before it is asked.
     """
     from calipers.api.decide import compare
-    from calipers.grid.plan import read_grid
-    from calipers.grid.run import run_all
+    from calipers.grids.plan import read_grid
+    from calipers.grids.run import run_all
     from calipers.model.grid import Grid
 
     plan = read_grid(config, baseline, metrics)
@@ -94,8 +94,8 @@ def grid(
 @operation(page="grid", command="grid")
 def plan_grid(config: str | os.PathLike[str] | None = None) -> "Planned":
     """The combinations of a grid file; nothing is asked, but every function is looked for."""
-    from calipers.grid.plan import read_grid
-    from calipers.grid.run import what_is_left
+    from calipers.grids.plan import read_grid
+    from calipers.grids.run import what_is_left
 
     return what_is_left(read_grid(config))
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+import calipers
 from calipers.api.live import grid, plan_grid
 from calipers.errors import InvalidInput, RetrieverFailed
 from tests.command import calipers_command, refused
-from tests.grid.grids import TWO, log, write
+from tests.grids.grids import TWO, log, write
 
 
 def test_every_combination_is_run_scored_and_compared(folder):
@@ -26,6 +27,13 @@ def test_every_combination_is_run_scored_and_compared(folder):
         "some-right=11.jsonl", "some-right=11.jsonl.meta.json",
         "some-right=2.jsonl", "some-right=2.jsonl.meta.json",
     ]  # fmt: skip
+
+
+def test_the_operation_keeps_its_name_when_it_was_used(folder):
+    """No module of the package may stand where the operation is looked for."""
+    path = write(folder, TWO)
+    for _ in range(2):
+        assert len(calipers.grid(path).reports) == 2
 
 
 def test_what_is_finished_is_neither_made_nor_asked_again(folder):
@@ -48,7 +56,7 @@ def test_a_killed_grid_goes_on(folder):
         file.unlink()
     (folder / "log.txt").unlink()
     (folder / "stop").touch()
-    code = f"from calipers import grid; grid({str(path)!r})"
+    code = f"import calipers; calipers.grid({str(path)!r})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     (folder / "stop").unlink()
     assert [one["done"] for one in plan_grid(path).to_dict()["combinations"]] == [12, 3]

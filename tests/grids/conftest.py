@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.grid.grids import MODULE
+from tests.grids.grids import MODULE
 
 
 @pytest.fixture

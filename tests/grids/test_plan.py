@@ -4,7 +4,7 @@ import pytest
 
 from calipers.api.live import grid, plan_grid
 from calipers.errors import InvalidInput
-from tests.grid.grids import TWO, log, write
+from tests.grids.grids import TWO, log, write
 
 
 def test_the_product_of_retrievers_parameters_and_k(folder):

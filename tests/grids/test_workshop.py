@@ -6,7 +6,7 @@ import pytest
 
 from calipers.api.live import grid, plan_grid
 from calipers.errors import RetrieverFailed
-from tests.grid.grids import TWO, log, write
+from tests.grids.grids import TWO, log, write
 
 
 def test_what_differs_in_k_alone_is_made_once(folder):

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
-from calipers.grid.plan import Plan
-from calipers.grid.workshop import Workshop, check_functions
+from calipers.grids.plan import Plan
+from calipers.grids.workshop import Workshop, check_functions
 from calipers.model.grid import Combination, Planned
 from calipers.retrievers.journal import Meta, meta_path
 from calipers.retrievers.questions import Questions, open_questions
