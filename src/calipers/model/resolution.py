@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 from calipers.model.late import draw
 
-SHOWN_PASSAGES = 20
-"""Passages of one quote that JSON lists."""
+SHOWN_PLACES = 20
+"""Places of one quote that JSON lists."""
 
 Outcome = Literal["once", "several", "none"]
 OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
 
 
 @dataclass(frozen=True, order=True)
-class Passage:
+class QuotePlace:
     """A stretch of a document, in characters; the end is not part of it."""
 
     document: str
@@ -23,7 +23,7 @@ class Passage:
     end: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The passage as a target has it."""
+        """The place as a target has it."""
         return {"document": self.document, "start": self.start, "end": self.end}
 
 
@@ -41,7 +41,7 @@ class Located:
     """A quote and all its places."""
 
     wanted: Wanted
-    places: tuple[Passage, ...]
+    places: tuple[QuotePlace, ...]
 
     @property
     def outcome(self) -> Outcome:
@@ -56,7 +56,7 @@ class Located:
             "document": self.wanted.document,
             "outcome": self.outcome,
             "count": len(self.places),
-            "places": [place.to_dict() for place in self.places[:SHOWN_PASSAGES]],
+            "places": [place.to_dict() for place in self.places[:SHOWN_PLACES]],
         }
 
 
