@@ -8,7 +8,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.locate import QuoteFinder, locate
-from calipers.model.resolution import Located, Passage, Wanted
+from calipers.model.resolution import Located, QuotePlace, Wanted
 from calipers.text import normalise
 
 MOST_PLACES = 1_000
@@ -21,7 +21,7 @@ class _Search:
 
     finder: QuoteFinder
     name: str
-    places: dict[int, dict[Passage, None]] = field(default_factory=lambda: defaultdict(dict))
+    places: dict[int, dict[QuotePlace, None]] = field(default_factory=lambda: defaultdict(dict))
     """By the number of the quote, in order of appearance, each once: chunks may overlap."""
     _unplaced: set[str] = field(default_factory=set)
 
@@ -32,7 +32,7 @@ class _Search:
             found = self.places[quote]
             if len(found) < MOST_PLACES:
                 from_ = starts[number]
-                found[Passage(documents[number], from_ + start, from_ + end)] = None
+                found[QuotePlace(documents[number], from_ + start, from_ + end)] = None
 
     def _starts(self, batch: pl.DataFrame) -> list[int]:
         """Where each text begins in its document: at 0 where it is the whole of it."""
@@ -55,7 +55,7 @@ def resolve_quotes(
     >>> corpus = pl.DataFrame({"document": ["a.md"], "text": ["It is\\na lock."], "start": [0]})
     >>> [found] = resolve_quotes([Wanted("q", "is a lock")], [corpus], "corpus")
     >>> found.places
-    (Passage(document='a.md', start=3, end=12),)
+    (QuotePlace(document='a.md', start=3, end=12),)
     """
     plain = [normalise(one.quote) for one in wanted]
     for one, quote in zip(wanted, plain, strict=True):

@@ -5,15 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+<<<<<<< HEAD
 SHOWN_PASSAGES = 20
 """Passages of one quote that JSON lists."""
+=======
+from calipers.model.late import draw
+
+SHOWN_PLACES = 20
+"""Places of one quote that JSON lists."""
+>>>>>>> truth
 
 Outcome = Literal["once", "several", "none"]
 OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
 
 
 @dataclass(frozen=True, order=True)
-class Passage:
+class QuotePlace:
     """A stretch of a document, in characters; the end is not part of it."""
 
     document: str
@@ -21,7 +28,7 @@ class Passage:
     end: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The passage as a target has it."""
+        """The place as a target has it."""
         return {"document": self.document, "start": self.start, "end": self.end}
 
 
@@ -39,7 +46,7 @@ class Located:
     """A quote and all its places."""
 
     wanted: Wanted
-    places: tuple[Passage, ...]
+    places: tuple[QuotePlace, ...]
 
     @property
     def outcome(self) -> Outcome:
@@ -54,7 +61,7 @@ class Located:
             "document": self.wanted.document,
             "outcome": self.outcome,
             "count": len(self.places),
-            "places": [place.to_dict() for place in self.places[:SHOWN_PASSAGES]],
+            "places": [place.to_dict() for place in self.places[:SHOWN_PLACES]],
         }
 
 
