@@ -75,7 +75,5 @@ if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
             return operations[name].function
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
-
-def __dir__() -> list[str]:
-    names: list[str] = __getattr__("__all__")
-    return names
+    def __dir__() -> list[str]:
+        return __getattr__("__all__")

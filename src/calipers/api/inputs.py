@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.api.keywords import Matching, Reading, Where
 from calipers.errors import InvalidInput, NoCommonIds
@@ -68,7 +68,7 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     found = load(_kept(other, reading.get("store")), "run")
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
-    return matched(found, **{**reading, "ground_truth": None, "run": None, "progress": None})
+    return matched(found, **without_inputs(reading))
 
 
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
@@ -105,8 +105,8 @@ def matched_systems(
 
 def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
     """The keywords to read one of several systems by; a pair brings its own ground truth."""
-    own = isinstance(value, Matched)
-    return {**matching} if own or truth is None else {**matching, "ground_truth": truth}
+    own = {} if truth is None or isinstance(value, Matched) else {"ground_truth": truth}
+    return cast(Reading, {**matching, **own})
 
 
 def matched_to_report(
@@ -138,10 +138,8 @@ def matched_to_report(
 
 def without_inputs(reading: Reading) -> Matching:
     """The keywords that say how to match, without those that say what."""
-    kept: Matching = {**reading}  # type: ignore[typeddict-item]
-    kept.pop("ground_truth", None)  # type: ignore[typeddict-item]
-    kept.pop("run", None)  # type: ignore[typeddict-item]
-    return kept
+    how = {name: value for name, value in reading.items() if name not in ("ground_truth", "run")}
+    return cast(Matching, how)
 
 
 def _name_of(value: Any) -> str:

@@ -1,6 +1,6 @@
 """calipers compare: which of these retrievers is better, and is that real?"""
 
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -84,6 +84,7 @@ def command(
     """
     from calipers.api.decide import compare, report
     from calipers.api.inputs import matched_to_report
+    from calipers.api.keywords import Reading
     from calipers.io.write import check_place, check_writable, write_table
 
     asked = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
@@ -99,7 +100,7 @@ def command(
     if html:
         # The page shows rankings too: each run is read and matched once for both.
         comparing = {name: settings.pop(name) for name in COMPARING}
-        named = matched_to_report(None, named, None, settings)
+        named = matched_to_report(None, named, None, cast(Reading, settings))
         settings = comparing
     comparison = compare(named, **measuring, **settings)
     if queries_by:

@@ -5,15 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-<<<<<<< HEAD
-SHOWN_PASSAGES = 20
-"""Passages of one quote that JSON lists."""
-=======
-from calipers.model.late import draw
-
 SHOWN_PLACES = 20
 """Places of one quote that JSON lists."""
->>>>>>> truth
 
 Outcome = Literal["once", "several", "none"]
 OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
