@@ -16,7 +16,8 @@ from pathlib import Path
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
-    frozenset({"ahead", "suggest", "text", "version"}),
+    frozenset({"ahead", "names", "plugins", "suggest", "version"}),
+    frozenset({"text"}),
     frozenset({"functions"}),
     frozenset({"model"}),
     frozenset({"config", "io", "audit", "match", "metrics"}),
@@ -30,7 +31,9 @@ LAYERS: tuple[frozenset[str], ...] = (
 FACES = frozenset({"cli", "web", "pytest_plugin"})
 NEVER = frozenset({("metrics", "match"), ("metrics", "polars")})
 ONLY_IN = {"click": "cli"}
-STANDARD_LIBRARY_ONLY = frozenset({"ahead", "errors", "suggest", "text", "functions"})
+STANDARD_LIBRARY_ONLY = frozenset(
+    {"ahead", "errors", "functions", "names", "plugins", "suggest", "text"}
+)
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {"pytest_plugin": "pytest"}
 # What `import calipers` must leave alone, so that it stays quick.

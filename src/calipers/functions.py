@@ -31,6 +31,7 @@ from reprlib import repr as short
 from typing import Any, Literal, NamedTuple, SupportsFloat, TypeAlias, TypeVar
 
 from calipers.errors import InvalidInput
+from calipers.names import ID
 from calipers.text import field, held_by, targets_of, texts_of
 
 Retrieved: TypeAlias = Iterable[object]
@@ -323,7 +324,7 @@ def _relevant(grades: Mapping[T, float], rel: float | None) -> dict[T, float]:
 def _id_of(item: object) -> object:
     if isinstance(item, str | int):
         return item
-    carried = (field(item, "id"), field(item, "_id"), field(item, "id_"))
+    carried = (field(item, name) for name in ID)
     own = next((name for name in carried if name is not None), field(field(item, "metadata"), "id"))
     return item if own is None else own
 
