@@ -8,10 +8,13 @@ warning, and everything else goes on as if it were not there.
 import warnings
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any
 
-GROUPS = ("calipers.formats", "calipers.metrics", "calipers.retrievers")
+FORMATS = "calipers.formats"
+METRICS = "calipers.metrics"
+RETRIEVERS = "calipers.retrievers"
 
 
 class PluginWarning(UserWarning):
@@ -19,24 +22,35 @@ class PluginWarning(UserWarning):
 
 
 @cache
-def found(group: str) -> Mapping[str, Any]:
-    """The objects that installed packages declare in a group, by name.
+def declared(group: str) -> Mapping[str, EntryPoint]:
+    """What installed packages declare in a group, by name; none of it is loaded.
 
-    >>> found("calipers.nothing")
+    >>> declared("calipers.nothing")
     mappingproxy({})
     """
-    from importlib.metadata import entry_points
-
-    loaded: dict[str, Any] = {}
+    known: dict[str, EntryPoint] = {}
     for entry in sorted(entry_points(group=group), key=lambda one: (one.name, one.value)):
-        if entry.name in loaded:
-            warn(group, entry.name, f"another package declares {entry.name!r} too")
-            continue
-        try:
-            loaded[entry.name] = entry.load()
-        except Exception as error:  # noqa: BLE001 - another's module may raise anything
-            warn(group, entry.name, f"{entry.value} raises {type(error).__name__}: {error}")
-    return MappingProxyType(loaded)
+        first = known.setdefault(entry.name, entry)
+        if first.value != entry.value:
+            warn(group, entry.name, f"{entry.value} has the name that {first.value} has")
+    return MappingProxyType(known)
+
+
+@cache
+def load(group: str, name: str) -> Any | None:
+    """The object that a package declares under the name; None, with a warning, if it is broken."""
+    entry = declared(group)[name]
+    try:
+        return entry.load()
+    except Exception as error:  # noqa: BLE001 - another's module may raise anything
+        warn(group, name, f"{entry.value} raises {type(error).__name__}: {error}")
+        return None
+
+
+def found(group: str) -> Mapping[str, Any]:
+    """Every object of a group that can be loaded, by name."""
+    loaded = {name: load(group, name) for name in declared(group)}
+    return {name: one for name, one in loaded.items() if one is not None}
 
 
 def warn(group: str, name: str, why: str) -> None:

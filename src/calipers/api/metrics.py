@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calipers.metrics import definitions, parse
+from calipers.metrics import definitions, load_plugged, parse
 from calipers.metrics.define import Definition
 
 
@@ -12,6 +12,7 @@ def metrics(name: str | None = None) -> list[dict[str, Any]]:
     >>> metrics("P_5")[0]["name"]
     'precision'
     """
+    load_plugged()
     chosen = list(definitions().values())
     if name is not None:
         chosen = [metric.definition for metric in parse([name], ks=[1])][:1]

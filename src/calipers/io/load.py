@@ -15,8 +15,8 @@ from calipers.io.format import Format, RecordStream
 from calipers.io.formats.mapping import kinds_of, read_mapping
 from calipers.io.formats.ours import Ours
 from calipers.io.formats.table import read_long
-from calipers.io.registry import knowing, read_source
-from calipers.io.rows import RowFormat, WholeFormat, stream_rows, stream_table, stream_whole
+from calipers.io.registry import of_object, of_rows, read_source
+from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
 from calipers.io.source import Progress, Source
 from calipers.io.tables import Table, in_memory
 from calipers.model.dataset import Dataset, Role
@@ -161,7 +161,7 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
 
 
 def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:
-    claimed = knowing(WholeFormat, value)
+    claimed = of_object(value)
     for form in claimed:
         if form.only in (None, role):
             return stream_whole(form, value, name)
@@ -214,7 +214,7 @@ def _records(value: list[Any] | tuple[Any, ...], name: str) -> RecordStream:
 
 
 def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:
-    claimed = knowing(RowFormat, keys)
+    claimed = of_rows(keys)
     if len(claimed) > 1:
         raise InvalidInput(_two_forms(claimed, name, "take out the fields of one of them"))
     return claimed[0] if claimed else None

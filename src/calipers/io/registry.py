@@ -4,10 +4,10 @@ Forms of other packages are found by their entry points in the group ``calipers.
 naming a class as those in ``BUILT_IN``. They are asked where no built-in form knows the file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from calipers import plugins
 from calipers.errors import InvalidInput, UnreadableFile
@@ -20,8 +20,6 @@ from calipers.io.write import PACKED, ending
 from calipers.model.dataset import Dataset, Role
 from calipers.suggest import did_you_mean
 
-GROUP = "calipers.formats"
-RowsOrWhole = TypeVar("RowsOrWhole", RowFormat, WholeFormat)
 FORMATS: tuple[Format, ...] = tuple(form() for form in BUILT_IN)
 """The built-in forms."""
 
@@ -30,19 +28,20 @@ FORMATS: tuple[Format, ...] = tuple(form() for form in BUILT_IN)
 def plugged() -> tuple[Format, ...]:
     """The forms of other packages; one that has a name of ours, or is no form, is left out."""
     found = {form.name: form for form in FORMATS}
-    for entry, given in plugins.found(GROUP).items():
+    for entry, given in plugins.found(plugins.FORMATS).items():
         try:
-            form = given()
-            known = isinstance(form, Format) and bool(form.name and form.title)
+            form = given() if isinstance(given, type) and issubclass(given, Format) else None
+            name = "" if form is None else form.name
         except Exception as error:  # noqa: BLE001 - another's class may raise anything
-            plugins.warn(GROUP, entry, f"it raises {type(error).__name__}: {error}")
+            plugins.warn(plugins.FORMATS, entry, f"it raises {type(error).__name__}: {error}")
             continue
-        if not known:
-            plugins.warn(GROUP, entry, "it is no class of calipers.io.format.Format with a name")
-        elif form.name in found:
-            plugins.warn(GROUP, entry, f"there is already a form called {form.name!r}")
+        if form is None:
+            why = "it is no class of calipers.io.format.Format"
+            plugins.warn(plugins.FORMATS, entry, why)
+        elif name in found:
+            plugins.warn(plugins.FORMATS, entry, f"there is already a form called {name!r}")
         else:
-            found[form.name] = form
+            found[name] = form
     return tuple(found.values())[len(FORMATS) :]
 
 
@@ -61,33 +60,46 @@ def read_source(source: Source, role: Role) -> Dataset:
 def recognise(sight: Sight, role: Role) -> Format:
     """The one form that knows the file; none or two is an error."""
     sight.check()
-    claimed = _claimed(FORMATS, sight) or _claimed(plugged(), sight)
+    claimed = [form for form in FORMATS if not form.fallback and form.detect(sight)]
+    claimed = claimed or [form for form in plugged() if _detects(form, sight)]
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed
     if len(claimed) > 1:
         raise InvalidInput(_two_forms(sight, claimed))
     if claimed:
         return claimed[0]
-    found = next((form for form in formats() if form.fallback and form.detect(sight)), None)
+    found = next((form for form in FORMATS if form.fallback and form.detect(sight)), None)
     if found is None:
         raise UnreadableFile(_unknown(sight))
     return found
 
 
-def knowing(kind: type[RowsOrWhole], given: Any) -> list[RowsOrWhole]:
-    """The forms that recognise the keys of a row, or one object, in memory."""
-    return _recognising(FORMATS, kind, given) or _recognising(plugged(), kind, given)
+def of_rows(keys: frozenset[str]) -> list[RowFormat]:
+    """The forms whose rows have these keys."""
+
+    def known(forms: Iterable[Format]) -> list[RowFormat]:
+        rows = (form for form in forms if isinstance(form, RowFormat) and not form.fallback)
+        return [form for form in rows if form.recognise(keys)]
+
+    return known(FORMATS) or known(plugged())
 
 
-def _recognising(
-    forms: tuple[Format, ...], kind: type[RowsOrWhole], given: Any
-) -> list[RowsOrWhole]:
-    fitting = (form for form in forms if isinstance(form, kind) and not form.fallback)
-    return [form for form in fitting if form.recognise(given)]
+def of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
+    """The forms that are one object such as this."""
+
+    def known(forms: Iterable[Format]) -> list[WholeFormat]:
+        return [form for form in forms if isinstance(form, WholeFormat) and form.recognise(value)]
+
+    return known(FORMATS) or known(plugged())
 
 
-def _claimed(forms: tuple[Format, ...], sight: Sight) -> list[Format]:
-    return [form for form in forms if not form.fallback and form.detect(sight)]
+def _detects(form: Format, sight: Sight) -> bool:
+    """Whether a form of another package knows the file; one that fails is left out."""
+    try:
+        return form.detect(sight)
+    except Exception as error:  # noqa: BLE001 - another's class may raise anything
+        plugins.warn(plugins.FORMATS, form.name, f"it raises {type(error).__name__}: {error}")
+        return False
 
 
 def named(name: str) -> Format:

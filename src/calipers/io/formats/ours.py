@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 import msgspec
 
@@ -95,7 +95,7 @@ class Ours(EachRow):
     strict = StrictRecord
     example = EXAMPLE
     kept = frozenset(Handwritten.__struct_encode_fields__)
-    outputs = (
+    outputs: ClassVar[tuple[Output, ...]] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
     )
