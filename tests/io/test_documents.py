@@ -83,8 +83,9 @@ def test_a_document_as_a_result(document, expected):
     assert as_result(document) == expected
 
 
-DOCUMENTS = [
-    HaystackDocument("h1", "some text", {"source_id": "d1", "split_idx_start": 3}, 0.5),
+SPLIT = {"source_id": "d1", "split_idx_start": 3}
+DOCUMENTS: list[Any] = [
+    HaystackDocument("h1", "some text", SPLIT, 0.5),
     HaystackDocument("h2", "text", {"source_id": "d1", "file_path": "a.md", "start_index": 40}),
     LangChainDocument("text", {"source": "a.md", "start_index": 3, "relevance_score": 0.5}, "c1"),
     LangChainDocument("text", {"doc_id": "d1", "source": "a.md"}),
@@ -103,7 +104,7 @@ def test_a_document_is_the_same_asked_for_live_and_handed_in(document):
 def test_spans_of_haystack_documents_are_measured():
     record = {
         "query": "q",
-        "retrieved": [HaystackDocument("h1", "some text", DOCUMENTS[0].meta)],
+        "retrieved": [HaystackDocument("h1", "some text", SPLIT)],
         "ground_truth": [{"document": "d1", "start": 5, "end": 9}],
     }
     assert evaluate([record], metrics="recall@1", match="span")["recall@1"].mean == 1
