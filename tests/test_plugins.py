@@ -17,6 +17,7 @@ PACKAGE = ROOT / "tests" / "data" / "plugin" / "calipers_example.py"
 ENTRY_POINTS = """
 [calipers.formats]
 arrows = calipers_example:Arrows
+packed = calipers_example:Packed
 {broken_format}
 [calipers.metrics]
 first_is_right = calipers_example:first_is_right
@@ -74,6 +75,22 @@ def test_the_command_line_uses_form_and_metric(tmp_path, evals):
     assert means == {"first_is_right@1": 0.5, "mrr": 0.75}
     assert "plug-in" not in done.stderr
     assert "first_is_right" in installed.run("metrics").stdout
+
+
+def test_a_form_may_be_binary_and_other_binary_files_are_refused(tmp_path, evals):
+    installed = install(tmp_path)
+    truth, run = evals
+    truth.write_bytes(b"\0" + truth.read_bytes())
+    done = installed.run("eval", "-g", truth, "-r", run, "-m", "mrr", "--json")
+    assert done.returncode == 0, done.stderr
+    truth.write_bytes(b"\0something else")
+    refused = installed.run("eval", "-g", truth, "-r", run)
+    assert refused.returncode == 2
+    assert "is binary and in no form Calipers knows" in refused.stderr
+    missing = installed.run("eval", "-g", tmp_path / "none", "-r", run)
+    assert missing.returncode == 2
+    assert "There is no file" in missing.stderr
+    assert "plug-in" not in missing.stderr
 
 
 def test_the_form_is_written_and_named(tmp_path, evals):

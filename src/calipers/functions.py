@@ -6,7 +6,7 @@ of grades (0 or less means judged and not relevant), or a list or set where all 
 What is in `retrieved` decides how the two are compared:
 
 - strings, numbers and other plain values are **ids**, and match by being equal;
-- objects or dicts with a text (`page_content`, `text` or `content`) match **by text**: the
+- objects or dicts with a text (`text`, `page_content` or `content`) match **by text**: the
   ground truth holds texts, and one is found where a retrieved text contains it. Line breaks,
   spacing and invisible characters do not matter, case does (see `calipers.text.normalise`);
 - objects or dicts with an id (`id`, `_id`, `id_` or `metadata["id"]`) and no text match by id.

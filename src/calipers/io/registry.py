@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers import plugins
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.format import Format, Writer
 from calipers.io.formats import BUILT_IN
 from calipers.io.rows import RowFormat, WholeFormat
@@ -59,9 +59,16 @@ def read_source(source: Source, role: Role) -> Dataset:
 
 def recognise(sight: Sight, role: Role) -> Format:
     """The one form that knows the file; none or two is an error."""
-    sight.check()
-    claimed = [form for form in FORMATS if not form.fallback and form.detect(sight)]
-    claimed = claimed or [form for form in plugged() if _detects(form, sight)]
+    try:
+        sight.check()
+    except UnreadableFile:
+        # A form of another package may be binary.
+        claimed = _of_others(sight)
+        if not claimed:
+            raise
+    else:
+        claimed = [form for form in FORMATS if not form.fallback and form.detect(sight)]
+        claimed = claimed or _of_others(sight)
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed
     if len(claimed) > 1:
@@ -93,13 +100,18 @@ def of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
     return known(FORMATS) or known(plugged())
 
 
-def _detects(form: Format, sight: Sight) -> bool:
-    """Whether a form of another package knows the file; one that fails is left out."""
-    try:
-        return form.detect(sight)
-    except Exception as error:  # noqa: BLE001 - another's class may raise anything
-        plugins.warn(plugins.FORMATS, form.name, f"it raises {type(error).__name__}: {error}")
-        return False
+def _of_others(sight: Sight) -> list[Format]:
+    """The forms of other packages that know the file; one that fails is left out."""
+    claimed = []
+    for form in plugged():
+        try:
+            if form.detect(sight):
+                claimed.append(form)
+        except CalipersError:  # about the file, as it cannot be opened
+            raise
+        except Exception as error:  # noqa: BLE001 - another's class may raise anything
+            plugins.warn(plugins.FORMATS, form.name, f"it raises {type(error).__name__}: {error}")
+    return claimed
 
 
 def named(name: str) -> Format:
