@@ -221,6 +221,8 @@ def is_document(value: Any) -> bool:
     >>> is_document("chunk_1")
     False
     """
+    if type(value) in (str, int, dict):  # nearly always; looking for attributes takes longer
+        return False
     if isinstance(value, tuple):
         return len(value) == 2 and is_document(value[0])
     return (
