@@ -17,12 +17,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from calipers.api import history, measure, show
+from calipers import history, show
+from calipers.analyse.scoring import choose_metrics, score
+from calipers.api.inputs import matched
 from calipers.store.blob import digest_of
 from calipers.store.open import open_store
-from calipers.store.record import Record, new_id
+from calipers.store.record import EvaluationRecord, new_id, write_on
 from calipers.store.save import record_of
-from calipers.store.write import write_on
 
 QUERIES, ITEMS, CORPUS = 1000, 10, 20_000
 BY_HAND = 10
@@ -66,11 +67,11 @@ def _row(
     }  # fmt: skip
 
 
-def _kilobytes(record: Record, kind: str) -> str:
+def _kilobytes(record: EvaluationRecord, kind: str) -> str:
     return f"{len(record.contents[kind][1]) / 1000:,.0f} kB"
 
 
-def _made(*, texts: bool) -> tuple[Any, Record]:
+def _made(*, texts: bool) -> tuple[Any, EvaluationRecord]:
     """An evaluation as one meets it: one to four targets a query, some of them found."""
     chosen = random.Random(3)
     words = ["".join(chosen.choices("etaoinshrdlu", k=chosen.randint(2, 9))) for _ in range(4000)]
@@ -97,12 +98,13 @@ def _made(*, texts: bool) -> tuple[Any, Record]:
                 "tags": {"type": chosen.choice(("factual", "how-to", "multi-hop"))},
             }
         )
-    prepared, scores = measure(records)
-    kept = record_of(scores, "nightly", ground_truth=prepared.ground_truth, run=prepared.run)
+    pair = matched(records)
+    scores = score(pair, choose_metrics(None, None))
+    kept = record_of(scores, "nightly", ground_truth=pair.ground_truth, run=pair.run)
     return scores, kept
 
 
-def _fill(place: Path, record: Record, evaluations: int) -> None:
+def _fill(place: Path, record: EvaluationRecord, evaluations: int) -> None:
     """So many evaluations, each with scores and results of its own.
 
     Making each anew would take an hour; instead some bytes behind their end tell them apart, so

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from calipers.metrics import Metric
+from calipers.measures import Metric
 from calipers.model.policy import Policy
 
 

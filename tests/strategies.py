@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from calipers import GroundTruth, Run
-from calipers.metrics import Definition, Metric, definitions
+from calipers.measures import Definition, Metric, definitions
 from tests.reference import Query
 
 Rows = list[tuple[str, float]]

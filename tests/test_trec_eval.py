@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import calipers
-from calipers.metrics import parse_one
+from calipers.measures import parse_one
 
 PARITY = Path(__file__).parent / "data" / "parity"
 NIST = Path(__file__).parents[2] / "shared" / "data" / "trec_eval_test"

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from calipers.api.metrics import metrics
+from calipers.api.measure import metrics
 
 PAGE = Path("docs/metrics.md")
 INTRODUCTION = """\
 # Every metric
 
-<!-- Written by tools/write_metrics_page.py from the definitions in src/calipers/metrics. -->
+<!-- Written by tools/write_metrics_page.py from the definitions in src/calipers/measures. -->
 
 Each metric is computed per query, and its mean is taken over the queries for which it is defined.
 R stands for the relevant targets of a query: those with a grade above 0, or from `rel` on. In a

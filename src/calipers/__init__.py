@@ -3,163 +3,77 @@
 It tells you how good your retriever is, at which k, why it fails, whether the change helped,
 and stops the build when it did not.
 
-The names below are loaded when first used: the one-query functions need nothing but the
-standard library, and importing this package costs next to nothing.
+The operations are those of ``calipers.api``, which declares each of them once. Everything is
+loaded when first used: importing this package costs next to nothing, and the one-query functions
+need nothing but the standard library.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calipers.analyse.neighbours import exact_neighbours
-    from calipers.api.agreement import agreement
-    from calipers.api.alarm import alarm
-    from calipers.api.baseline import read_baseline, save_baseline
-    from calipers.api.bounds import bounds
-    from calipers.api.compare import compare
-    from calipers.api.convert import convert
-    from calipers.api.diagnose import diagnose
-    from calipers.api.draft import draft
-    from calipers.api.evaluate import evaluate
-    from calipers.api.gate import gate
-    from calipers.api.grid import grid
-    from calipers.api.history import history
-    from calipers.api.index_recall import index_recall
-    from calipers.api.judge import judge
-    from calipers.api.misses import misses
-    from calipers.api.plot import plot
-    from calipers.api.questions import write_questions
-    from calipers.api.report import report
-    from calipers.api.retrieve import retrieve
-    from calipers.api.save import save
-    from calipers.api.show import show
-    from calipers.api.slices import slices
-    from calipers.api.sweep import sweep
-    from calipers.api.trend import trend
-    from calipers.errors import CalipersError
-    from calipers.functions import (
-        average_precision,
-        confusion_at_k,
-        f1_at_k,
-        hit_rate_at_k,
-        ndcg_at_k,
-        precision_at_k,
-        recall_at_k,
-        reciprocal_rank,
-    )
-    from calipers.model.comparison import Comparison
-    from calipers.model.gate import Verdict
-    from calipers.model.ground_truth import GroundTruth
-    from calipers.model.misses import Misses
-    from calipers.model.plot import Plot
-    from calipers.model.policy import Policy
-    from calipers.model.report import Report
-    from calipers.model.run import Run
-    from calipers.model.scores import Scores
-    from calipers.version import __version__
+    # What an editor and a type checker see; at run time __getattr__ finds the same.
+    from calipers.api.decide import *
+    from calipers.api.history import *
+    from calipers.api.live import *
+    from calipers.api.measure import *
+    from calipers.api.truth import *
+    from calipers.errors import CalipersError as CalipersError
+    from calipers.functions import average_precision as average_precision
+    from calipers.functions import confusion_at_k as confusion_at_k
+    from calipers.functions import f1_at_k as f1_at_k
+    from calipers.functions import hit_rate_at_k as hit_rate_at_k
+    from calipers.functions import ndcg_at_k as ndcg_at_k
+    from calipers.functions import precision_at_k as precision_at_k
+    from calipers.functions import recall_at_k as recall_at_k
+    from calipers.functions import reciprocal_rank as reciprocal_rank
+    from calipers.model.comparison import Comparison as Comparison
+    from calipers.model.gate import Verdict as Verdict
+    from calipers.model.ground_truth import GroundTruth as GroundTruth
+    from calipers.model.matched import Matched as Matched
+    from calipers.model.misses import Misses as Misses
+    from calipers.model.plot import Plot as Plot
+    from calipers.model.policy import Policy as Policy
+    from calipers.model.report import Report as Report
+    from calipers.model.run import Run as Run
+    from calipers.model.scores import Scores as Scores
+    from calipers.version import __version__ as __version__
 
-_HOME = {
-    "__version__": "calipers.version",
-    "CalipersError": "calipers.errors",
-    "Comparison": "calipers.model.comparison",
-    "GroundTruth": "calipers.model.ground_truth",
-    "Misses": "calipers.model.misses",
-    "Plot": "calipers.model.plot",
-    "Policy": "calipers.model.policy",
-    "Report": "calipers.model.report",
-    "Run": "calipers.model.run",
-    "Scores": "calipers.model.scores",
-    "Verdict": "calipers.model.gate",
-    "agreement": "calipers.api",
-    "alarm": "calipers.api",
-    "average_precision": "calipers.functions",
-    "bounds": "calipers.api",
-    "compare": "calipers.api",
-    "confusion_at_k": "calipers.functions",
-    "convert": "calipers.api",
-    "diagnose": "calipers.api",
-    "draft": "calipers.api",
-    "evaluate": "calipers.api",
-    "exact_neighbours": "calipers.analyse.neighbours",
-    "f1_at_k": "calipers.functions",
-    "gate": "calipers.api",
-    "grid": "calipers.api",
-    "history": "calipers.api",
-    "hit_rate_at_k": "calipers.functions",
-    "index_recall": "calipers.api",
-    "judge": "calipers.api",
-    "misses": "calipers.api",
-    "ndcg_at_k": "calipers.functions",
-    "plot": "calipers.api",
-    "precision_at_k": "calipers.functions",
-    "read_baseline": "calipers.api",
-    "recall_at_k": "calipers.functions",
-    "reciprocal_rank": "calipers.functions",
-    "report": "calipers.api",
-    "retrieve": "calipers.api",
-    "save": "calipers.api",
-    "save_baseline": "calipers.api",
-    "show": "calipers.api",
-    "slices": "calipers.api",
-    "sweep": "calipers.api",
-    "trend": "calipers.api",
-    "write_questions": "calipers.api",
+_HOMES = {
+    "CalipersError": "errors",
+    "Comparison": "model.comparison",
+    "GroundTruth": "model.ground_truth",
+    "Matched": "model.matched",
+    "Misses": "model.misses",
+    "Plot": "model.plot",
+    "Policy": "model.policy",
+    "Report": "model.report",
+    "Run": "model.run",
+    "Scores": "model.scores",
+    "Verdict": "model.gate",
+    "__version__": "version",
+    "average_precision": "functions",
+    "confusion_at_k": "functions",
+    "f1_at_k": "functions",
+    "hit_rate_at_k": "functions",
+    "ndcg_at_k": "functions",
+    "precision_at_k": "functions",
+    "recall_at_k": "functions",
+    "reciprocal_rank": "functions",
 }
+"""Public names that are no operations, with their modules."""
 
-__all__ = [
-    "CalipersError",
-    "Comparison",
-    "GroundTruth",
-    "Misses",
-    "Plot",
-    "Policy",
-    "Report",
-    "Run",
-    "Scores",
-    "Verdict",
-    "__version__",
-    "agreement",
-    "alarm",
-    "average_precision",
-    "bounds",
-    "compare",
-    "confusion_at_k",
-    "convert",
-    "diagnose",
-    "draft",
-    "evaluate",
-    "exact_neighbours",
-    "f1_at_k",
-    "gate",
-    "grid",
-    "history",
-    "hit_rate_at_k",
-    "index_recall",
-    "judge",
-    "misses",
-    "ndcg_at_k",
-    "plot",
-    "precision_at_k",
-    "read_baseline",
-    "recall_at_k",
-    "reciprocal_rank",
-    "report",
-    "retrieve",
-    "save",
-    "save_baseline",
-    "show",
-    "slices",
-    "sweep",
-    "trend",
-    "write_questions",
-]
+if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
 
+    def __getattr__(name: str) -> Any:
+        if name in _HOMES:
+            return getattr(import_module(f"calipers.{_HOMES[name]}"), name)
+        operations = import_module("calipers.api").OPERATIONS
+        if name == "__all__":
+            return sorted([*_HOMES, *operations])
+        if name in operations:
+            return operations[name].function
+        raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'calipers' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+    def __dir__() -> list[str]:
+        return __getattr__("__all__")

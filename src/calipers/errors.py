@@ -4,6 +4,7 @@
     ├── InvalidInput         a value, a file or an option that cannot be used (also a ValueError)
     │   ├── UnreadableFile   a file that is missing, empty, binary or not in a known form
     │   ├── UnknownMetric    a metric name that does not exist, with "did you mean"
+    │   ├── UnknownArgument  an argument that an operation does not take (also a TypeError)
     │   └── NoCommonIds      run and ground truth speak of different ids
     ├── MissingExtra         an optional library is needed; the message holds the install command
     ├── RetrieverFailed      a live retriever that cannot be asked, or that failed too often
@@ -28,6 +29,10 @@ class UnreadableFile(InvalidInput):
 
 class UnknownMetric(InvalidInput):
     """A metric name that does not exist."""
+
+
+class UnknownArgument(InvalidInput, TypeError):
+    """An argument that the operation does not take."""
 
 
 class NoCommonIds(InvalidInput):

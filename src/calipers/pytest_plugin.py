@@ -15,31 +15,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
-    from calipers.api.prepare import Prepared
     from calipers.model.gate import Verdict
+    from calipers.model.matched import Matched
     from calipers.model.scores import Scores
 
 
-class Evaluation:
+class Measured:
     """Questions to one result. Files are read and matched once, whatever is asked after."""
 
-    def __init__(self, prepared: "Prepared") -> None:
-        self._prepared = prepared
+    def __init__(self, pair: "Matched") -> None:
+        self._pair = pair
 
     def scores(self, metrics: "str | Iterable[str] | None" = None, **settings: Any) -> "Scores":
         """The scores, for assertions of one's own."""
-        from calipers.api.evaluate import choose_metrics, score
+        from calipers.api.measure import evaluate
 
-        chosen = choose_metrics(metrics, settings.pop("k", None), self._prepared.rel)
-        return score(self._prepared, chosen, **settings)
+        return evaluate(self._pair, metrics=metrics, **settings)
 
-    def require(self, *conditions: str, **settings: Any) -> "Evaluation":
+    def require(self, *conditions: str, **settings: Any) -> "Measured":
         """Fail the test unless every condition holds, such as ``"recall@10 >= 0.85"``."""
         __tracebackhide__ = True
         self._judge(require=conditions, **settings)
         return self
 
-    def not_worse_than(self, baseline: Any, **settings: Any) -> "Evaluation":
+    def not_worse_than(self, baseline: Any, **settings: Any) -> "Measured":
         """Fail the test where a metric is significantly worse than in a baseline file.
 
         ``settings`` are those of ``calipers.gate``: metrics, by, tolerance, max_age, anyway …
@@ -50,12 +49,12 @@ class Evaluation:
 
     def _judge(self, **settings: Any) -> "Verdict":
         __tracebackhide__ = True
-        from calipers.api.gate import gate
+        from calipers.api.decide import gate
         from calipers.errors import CalipersError
         from calipers.present.gate import failure_message
 
         try:
-            verdict = gate(self._prepared, rel=self._prepared.rel, **settings)
+            verdict = gate(self._pair, **settings)
         except CalipersError as error:
             _raise_here(error)
         if not verdict.passed:
@@ -70,7 +69,7 @@ def _raise_here(error: Exception) -> "NoReturn":
 
 
 @pytest.fixture(scope="session")
-def calipers_eval() -> "Callable[..., Evaluation]":
+def calipers_eval() -> "Callable[..., Measured]":
     """Measure what a retriever returned, and require something of it.
 
     Call it with a file that holds results and ground truth, or with ``ground_truth=`` and
@@ -79,13 +78,13 @@ def calipers_eval() -> "Callable[..., Evaluation]":
     rel, match, missing, ties …
     """
 
-    def evaluate(data: Any = None, **settings: Any) -> Evaluation:
+    def evaluate(data: Any = None, **settings: Any) -> Measured:
         __tracebackhide__ = True
-        from calipers.api.prepare import prepare
+        from calipers.api.measure import read
         from calipers.errors import CalipersError
 
         try:
-            return Evaluation(prepare(data, **settings))
+            return Measured(read(data, **settings))
         except CalipersError as error:
             _raise_here(error)
 

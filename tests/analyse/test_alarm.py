@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.alarm import Watched, check_all, yardstick
-from calipers.api import measure
+from calipers.analyse.alarm import check_all
+from calipers.analyse.yardstick import Watched, yardstick
 from calipers.model.evaluation import Evaluation
 from calipers.store.save import _judgements
-from tests.store.saved import START
+from tests.store.saved import START, measure
 from tests.systems import records, tagged
 
 ranks = st.lists(st.one_of(st.none(), st.integers(1, 10)), min_size=8, max_size=20)
 
 
 def watched(data) -> Watched:
-    prepared, scores = measure(data, metrics="recall@5,mrr,first_rank")
+    pair, scores = measure(data, metrics="recall@5,mrr,first_rank")
     judgements = scores.queries.select("query", "text").join(
-        _judgements(prepared.ground_truth), on="query", how="left", maintain_order="left"
+        _judgements(pair.ground_truth), on="query", how="left", maintain_order="left"
     )
     evaluation = Evaluation(
         id="0" * 16, name="n", saved=START, calipers="", commit=None, branch=None, dirty=None,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.bounds import bounds
-from calipers.api.evaluate import evaluate
+from calipers.api.measure import bounds, evaluate
 from calipers.errors import InvalidInput
 
 METRICS = [

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from calipers.analyse.conditions import OPERATORS, Condition, parse_condition
 from calipers.errors import CalipersError, InvalidInput, UnknownMetric
-from calipers.metrics import parse_one
+from calipers.measures import parse_one
 
 TAGS = st.text(
     st.characters(blacklist_categories=("Cc", "Cs", "Zs", "Zl", "Zp"), blacklist_characters="\"'"),

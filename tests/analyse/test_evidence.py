@@ -7,22 +7,20 @@ from hypothesis import strategies as st
 
 from calipers.analyse.context import Context
 from calipers.analyse.evidence import Evidence
-from calipers.api.evaluate import score
-from calipers.api.prepare import prepare
-from calipers.metrics import compute, parse
+from calipers.analyse.scoring import score
+from calipers.api.measure import read
+from calipers.measures import compute, parse
 
 ITEMS = "abcdefgh"
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 
 
 def evidence_of(made, k=10, price=None, **preparing):
-    prepared = prepare(made, **preparing)
-    context = Context.of(
-        prepared.run, prepared.matches, ties=prepared.policy.ties, rel=prepared.rel
-    )
-    scores = score(prepared, parse(METRICS, [k]), resamples=50)
+    pair = read(made, **preparing)
+    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+    scores = score(pair, parse(METRICS, [k]), resamples=50)
     return Evidence(
-        k, scores, prepared.ground_truth, prepared.matches, context, prepared.rel,
+        k, scores, pair.ground_truth, pair.matches, context, pair.rel,
         context.tokens(), price,
     )  # fmt: skip
 
@@ -76,7 +74,7 @@ def test_facts_equal_what_a_reader_counts(made, k):
 @settings(max_examples=40)
 def test_recall_at_another_k_is_the_metric(made, k):
     seen = evidence_of(made, 3)
-    expected = compute(seen.matches, parse(["recall"], [k]), prepare(made).policy)[:, 0]
+    expected = compute(seen.matches, parse(["recall"], [k]), read(made).policy)[:, 0]
     assert np.array_equal(seen.recall_at(k), expected, equal_nan=True)
 
 

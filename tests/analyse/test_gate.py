@@ -16,7 +16,7 @@ from calipers.analyse.gate import (
     slices_by,
 )
 from calipers.analyse.visible import visibility
-from calipers.api.evaluate import evaluate
+from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
 

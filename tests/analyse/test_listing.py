@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.analyse.listing import list_results
-from calipers.api.prepare import prepare
+from calipers.api.measure import read
 
 TEXTS = st.sampled_from(["one", "two", None])
 RESULTS = st.lists(st.tuples(st.sampled_from("abcd"), TEXTS), max_size=6)
@@ -21,8 +21,8 @@ def test_repetitions_are_those_of_an_id_or_of_a_text_above(lists, depth):
         for n, results in enumerate(lists)
     ]
     records.append({"query": "safe", "retrieved": [{"id": "a"}], "ground_truth": ["a"]})
-    prepared = prepare(records, match="id")
-    listed = list_results(prepared.run, prepared.matches, depth=depth)
+    pair = read(records, match="id")
+    listed = list_results(pair.run, pair.matches, depth=depth)
     expected = []
     for n, results in enumerate([*lists, [("a", None)]]):
         repeats = 0
@@ -40,22 +40,22 @@ def test_a_failed_query_and_an_unknown_one_have_no_results():
         {"query": "q", "retrieved": ["a"], "ground_truth": ["a"]},
         {"query": "failed", "retrieved": ["a"], "error": "timeout", "ground_truth": ["a"]},
     ]
-    prepared = prepare(records)
-    assert list_results(prepared.run, prepared.matches)["query"].to_list() == [0]
-    other = prepare(ground_truth={"q": ["a"]}, run={"q": ["a"], "unknown": ["a"]})
+    pair = read(records)
+    assert list_results(pair.run, pair.matches)["query"].to_list() == [0]
+    other = read(ground_truth={"q": ["a"]}, run={"q": ["a"], "unknown": ["a"]})
     assert list_results(other.run, other.matches)["query"].to_list() == [0]
 
 
 def test_a_file_that_mixes_its_queries(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("query,item,score\nq,a,3\nr,b,2\nq,b,1\n")
-    prepared = prepare(ground_truth={"q": ["a"], "r": ["b"]}, run=path)
-    listed = list_results(prepared.run, prepared.matches)
+    pair = read(ground_truth={"q": ["a"], "r": ["b"]}, run=path)
+    listed = list_results(pair.run, pair.matches)
     assert listed.sort("query", "rank").select("query", "rank", "item").rows() == [
         (0, 1, "a"), (0, 2, "b"), (1, 1, "b"),
     ]  # fmt: skip
 
 
 def test_no_result_at_all_is_an_empty_table():
-    prepared = prepare(ground_truth={"q": ["a"]}, run={"q": []})
-    assert list_results(prepared.run, prepared.matches).height == 0
+    pair = read(ground_truth={"q": ["a"]}, run={"q": []})
+    assert list_results(pair.run, pair.matches).height == 0

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.merging import Opinions, disagreements, merge, merged_grade
+from calipers.analyse.merging import disagreements, merge_opinions, merged_grade
 from calipers.errors import InvalidInput
+from calipers.model.agreement import Opinions
 from calipers.model.labels import Label
 
 GRADES = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=6)
@@ -50,7 +51,7 @@ def test_disagreements_come_largest_first():
 
 
 def test_the_records_are_a_ground_truth():
-    found = merge(
+    found = merge_opinions(
         opinions(
             Opinions(Label("q1", "Who?", item="a", document="d"), {"anna": 1.0, "bo": 1.0}),
             Opinions(Label("q1", "Who?", item="b"), {"anna": 0.0, "bo": 2.0}),
@@ -76,20 +77,20 @@ def test_the_records_are_a_ground_truth():
 )
 def test_what_a_machine_made_is_marked(judges, tags):
     one = Opinions(Label("q", item="a"), dict.fromkeys(judges, 1.0))
-    assert merge(opinions(one)).records[0].get("tags") == tags
+    assert merge_opinions(opinions(one)).records[0].get("tags") == tags
 
 
 def test_other_ways_to_recognise_an_item():
     label = Label("q", item="a", text="A lock.", document="d", start=3, end=10)
     one = opinions(Opinions(label, {"anna": 1.0}))
-    assert merge(one, by="quote").records[0]["ground_truth"] == [
+    assert merge_opinions(one, targets_as="quote").records[0]["ground_truth"] == [
         {"quote": "A lock.", "document": "d", "grade": 1}
     ]
-    assert merge(one, by="span").records[0]["ground_truth"] == [
+    assert merge_opinions(one, targets_as="span").records[0]["ground_truth"] == [
         {"document": "d", "start": 3, "end": 10, "grade": 1}
     ]
     bare = opinions(Opinions(Label("q", item="a"), {"anna": 1.0}))
     by: Any
     for by, what in (("quote", "text"), ("span", "document")):
         with pytest.raises(InvalidInput, match=f"'a' of the query 'q' has no {what}"):
-            merge(bare, by=by)
+            merge_opinions(bare, targets_as=by)

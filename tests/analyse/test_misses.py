@@ -1,100 +1,294 @@
-"""Reasons against a reference that walks through one target at a time."""
+"""Each reason on data made to show it, and what stands around the reasons."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from calipers.api.misses import misses
-from calipers.model.misses import REASONS
+from calipers.api.measure import misses
+from calipers.errors import InvalidInput, NoCommonIds
 
-ITEMS = [f"i{n}" for n in range(8)]
-LISTS = st.lists(st.sampled_from(ITEMS), max_size=8)
+SAFE = {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]}
 
 
-def naive_reason(item, returned, k, candidates, exact, corpus):
-    """The rules as the documentation tells them, for one target that is not in the first k."""
-    first = list(dict.fromkeys(returned[:k]))
-    rank = returned.index(item) + 1 if item in returned else None
-    moved_down = rank and candidates is not None and item in candidates[:k]
-    somewhere = rank or item in (candidates or []) or item in (exact or [])
-    if corpus is not None and item not in corpus and not somewhere:
-        return "not_in_corpus"
-    if rank and not moved_down:
-        above = returned[: rank - 1]
-        return "crowded_out" if len(set(above)) < k else "below_k"
-    repeated = len(first) < len(returned[:k])
-    if not rank and repeated and (candidates is None or item in candidates):
-        return "crowded_out"
-    if not returned:
-        return "nothing_returned"
-    if candidates is not None and item in candidates:
-        return "lost_by_reranker"
-    if exact is not None and item in exact:
-        return "missed_by_index"
-    return "never_a_candidate" if candidates is not None else "not_returned"
+def only_reason(record, **settings):
+    found = misses([record, SAFE], **{"k": 2, **settings})
+    assert found.table.height == 1
+    return found.table.row(0, named=True)
 
 
-@given(
-    truth=st.sets(st.sampled_from(ITEMS), min_size=1),
-    returned=LISTS,
-    k=st.integers(1, 6),
-    candidates=st.none() | LISTS,
-    exact=st.none() | LISTS,
-    corpus=st.none() | st.sets(st.sampled_from(ITEMS)),
-)
-def test_every_miss_has_the_reason_that_the_rules_give(
-    truth, returned, k, candidates, exact, corpus
-):
-    # One query more keeps ids in common between run, corpus and ground truth.
-    stages = {
-        name: found
-        for name, found in (("candidates", candidates), ("exact", exact))
-        if found is not None
-    }
-    records = [
-        {"query": "q", "retrieved": returned, "ground_truth": sorted(truth), "stages": stages},
-        {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]},
+def test_right_document_wrong_chunk_by_the_documents_of_the_run():
+    row = only_reason(
+        {
+            "query": "q",
+            "retrieved": [{"id": "a1", "document": "a"}],
+            "ground_truth": [{"id": "a2", "document": "a"}],
+        }
+    )
+    assert row["reason"] == "wrong_chunk"
+    assert row["instead"] == ["a1"]
+
+
+def test_right_document_wrong_chunk_by_the_documents_of_the_corpus():
+    corpus = [
+        {"id": "a1", "document": "a", "text": "one"},
+        {"id": "a2", "document": "a", "text": "two"},
+        {"id": "s", "document": "b", "text": "three"},
     ]
-    chunks = None if corpus is None else dict.fromkeys([*corpus, "s"], "text")
-    found = misses(records, k=k, corpus=chunks)
-    expected = {
-        item: naive_reason(item, returned, k, candidates, exact, corpus)
-        for item in truth
-        if item not in returned[:k]
+    record = {"query": "q", "retrieved": ["a1"], "ground_truth": ["a2"]}
+    assert only_reason(record)["reason"] == "not_returned"
+    assert only_reason(record, corpus=corpus)["reason"] == "wrong_chunk"
+
+
+def test_a_chunk_of_the_document_below_k_is_no_consolation():
+    record = {
+        "query": "q",
+        "retrieved": [{"id": "x"}, {"id": "y"}, {"id": "a1", "document": "a"}],
+        "ground_truth": [{"id": "a2", "document": "a"}],
     }
-    assert dict(found.table.select("item", "reason").iter_rows()) == expected
-    assert found.targets == len(truth) + 1
-    assert found.found == found.targets - len(expected)
+    assert only_reason(record)["reason"] == "not_returned"
 
 
-@given(
-    truth=st.sets(st.sampled_from(ITEMS), min_size=1),
-    returned=LISTS,
-    k=st.integers(1, 6),
-    candidates=st.none() | LISTS,
-    exact=st.none() | LISTS,
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"retrieved": ["x", "y", "z"], "error": "timeout"}, "retriever_error"),
+        ({"retrieved": []}, "nothing_returned"),
+        ({"retrieved": ["x", "y", "z", "a"]}, "below_k"),
+        ({"retrieved": ["x", "x", "x", "a"]}, "crowded_out"),
+        ({"retrieved": ["x", "x"]}, "crowded_out"),
+        ({"retrieved": ["x", "y"], "stages": {"candidates": ["y", "x", "a"]}}, "lost_by_reranker"),
+        ({"retrieved": ["x", "y", "a"], "stages": {"candidates": ["a"]}}, "lost_by_reranker"),
+        ({"retrieved": ["x", "y", "a"], "stages": {"candidates": ["x", "y", "a"]}}, "below_k"),
+        ({"retrieved": ["x"], "stages": {"exact": ["a"]}}, "missed_by_index"),
+        ({"retrieved": ["x"], "stages": {"exact": ["x"], "candidates": []}}, "never_a_candidate"),
+        ({"retrieved": ["x", "y"]}, "not_returned"),
+    ],
 )
-def test_the_waterfall_runs_from_all_the_ground_truth_down_to_what_was_found(
-    truth, returned, k, candidates, exact
-):
-    stages = {
-        name: found
-        for name, found in (("candidates", candidates), ("exact", exact))
-        if found is not None
-    }
-    records = [
-        {"query": "q", "retrieved": returned, "ground_truth": sorted(truth), "stages": stages},
-        {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]},
+def test_reasons(record, reason):
+    row = only_reason({"query": "q", "ground_truth": ["a"], **record})
+    assert row["reason"] == reason
+
+
+def test_the_same_text_under_two_ids_is_a_repetition():
+    texts = [{"id": n, "text": "the same words"} for n in ("x", "y")]
+    row = only_reason({"query": "q", "retrieved": texts, "ground_truth": [{"id": "a"}]}, match="id")
+    assert row["reason"] == "crowded_out"
+
+
+def test_a_query_that_the_run_does_not_have():
+    found = misses(ground_truth={"q": ["a"], "r": ["s"]}, run={"r": ["s"]}, k=1)
+    assert found.reasons == {"not_in_run": 1}
+    excluded = misses(
+        ground_truth={"q": ["a"], "r": ["s"]}, run={"r": ["s"]}, k=1, missing="exclude"
+    )
+    assert excluded.reasons == {}
+    assert excluded.targets == 1
+    assert any("left out" in note for note in excluded.notes)
+
+
+def test_quotes_not_in_the_corpus_split_and_in_the_wrong_chunk():
+    corpus = [
+        {"id": "d-1", "document": "d", "text": "The GIL is a lock that lets"},
+        {"id": "d-2", "document": "d", "text": "one thread run at a time."},
+        {"id": "d-3", "document": "d", "text": "It guards reference counts."},
     ]
-    found = misses(records, k=k)
-    left = found.targets
-    for step in found.waterfall:
-        left -= step.lost
-        assert step.left == left
-        assert step.lost >= 0
-    assert left == found.found
-    assert sum(found.reasons.values()) == found.targets - found.found
+    texts = {row["id"]: row for row in corpus}
+    record = {
+        "query": "What is the GIL?",
+        "retrieved": [texts["d-2"]],
+        "ground_truth": [
+            {"quote": "a lock that lets one thread run"},
+            {"quote": "It guards reference counts."},
+            {"quote": "It was removed in 1066."},
+            {"quote": "one thread run"},
+        ],
+    }
+    found = misses([record], corpus=corpus, k=5)
+    assert dict(found.table.select("quote", "reason").iter_rows()) == {
+        "a lock that lets one thread run": "split_over_chunks",
+        "It guards reference counts.": "wrong_chunk",
+        "It was removed in 1066.": "not_in_corpus",
+    }
+    assert [(step.name, step.lost) for step in found.waterfall] == [
+        ("corpus", 1), ("chunking", 1), ("answer", 0), ("list", 1), ("k", 0),
+    ]  # fmt: skip
 
 
-def test_reasons_have_names_and_remedies_of_their_own():
-    assert len({one.name for one in REASONS}) == len(REASONS)
-    assert len({one.remedy for one in REASONS}) == len(REASONS)
+def test_spans_split_over_chunks():
+    corpus = [
+        {"id": f"d-{at}", "document": "d", "start": at, "text": "x" * 10} for at in (0, 10, 20)
+    ]
+    record = {
+        "query": "q",
+        "retrieved": [{"id": "d-0", "document": "d", "start": 0, "end": 10}],
+        "ground_truth": [
+            {"document": "d", "start": 2, "end": 8},
+            {"document": "d", "start": 15, "end": 25},
+            {"document": "d", "start": 40, "end": 50},
+        ],
+    }
+    found = misses([record], corpus=corpus, k=5)
+    assert found.table["reason"].to_list() == ["split_over_chunks", "not_in_corpus"]
+
+
+def test_alternatives_are_one_piece_and_the_one_that_came_nearest_speaks_for_it():
+    record = {
+        "query": "q",
+        "retrieved": ["x", "y", "b"],
+        "ground_truth": [{"id": "a", "group": "g"}, {"id": "b", "group": "g"}, {"id": "x"}],
+    }
+    found = misses([record], k=2)
+    assert (found.targets, found.found) == (2, 1)
+    assert found.table.select("item", "reason", "rank").row(0) == ("b", "below_k", 3)
+
+
+def test_grades_below_rel_are_no_misses():
+    found = misses(ground_truth={"q": {"a": 1, "b": 2, "c": 0}}, run={"q": ["b"]}, k=1, rel=2)
+    assert found.targets == found.found == 1
+
+
+def test_false_positives_are_counted_by_query_the_most_frequent_first():
+    truth = {q: ["s"] for q in ("q1", "q2", "q3")}
+    run = {"q1": ["hub", "s"], "q2": ["x", "hub"], "q3": ["s", "hub", "hub"]}
+    found = misses(ground_truth=truth, run=run, k=2)
+    first = found.false_positives.row(0, named=True)
+    assert (first["item"], first["queries"], first["mean_rank"]) == ("hub", 3, pytest.approx(5 / 3))
+    assert first["unjudged"] == 3
+    assert first["examples"] == ["q1", "q2", "q3"]
+    assert found.false_positives["item"].to_list() == ["hub", "x"]
+
+
+def test_judged_irrelevant_results_are_false_positives_that_were_judged():
+    found = misses(ground_truth={"q": {"a": 1, "b": 0}}, run={"q": ["b", "a"]}, k=1)
+    row = found.false_positives.row(0, named=True)
+    assert (row["item"], row["unjudged"]) == ("b", 0)
+
+
+def test_candidates_and_exact_search_from_runs_of_their_own():
+    truth, run = {"q": ["a", "b", "s"]}, {"q": ["s", "x"]}
+    found = misses(
+        ground_truth=truth, run=run, k=2, candidates={"q": ["s", "a"]}, exact={"q": ["b", "a"]}
+    )
+    assert dict(found.table.select("item", "reason").iter_rows()) == {
+        "a": "lost_by_reranker",
+        "b": "missed_by_index",
+    }
+    assert found.table["candidate_rank"].to_list() == [2, None]
+    assert found.table["exact_rank"].to_list() == [2, 1]
+
+
+def test_a_query_without_recorded_candidates_is_not_the_rerankers_loss():
+    records = [
+        {"query": "with", "retrieved": ["x"], "ground_truth": ["a", "b"],
+         "stages": {"candidates": ["x", "a"]}},
+        {"query": "without", "retrieved": ["x"], "ground_truth": ["a"]},
+        {"query": "empty", "retrieved": [], "ground_truth": ["a"]},
+        SAFE,
+    ]  # fmt: skip
+    found = misses(records, k=1)
+    assert found.table.select("query", "reason", "lost_at").rows() == [
+        ("with", "lost_by_reranker", "reranker"),
+        ("with", "never_a_candidate", "candidates"),
+        ("without", "not_returned", "list"),
+        ("empty", "nothing_returned", "answer"),
+    ]
+    assert [(step.name, step.means, step.lost) for step in found.waterfall] == [
+        ("answer", "the retriever answered", 1),
+        ("candidates", "among the candidates", 1),
+        ("reranker", "returned by the reranker", 1),
+        ("list", "returned (no candidates recorded)", 1),
+        ("k", "in the first 1", 0),
+    ]
+    assert (
+        "The stage 'candidates' is not recorded for 2 of 3 answered queries, so a reranker cannot "
+        "be named as the cause of what they miss."
+    ) in found.notes
+    reason = next(one for one in found.to_dict()["reasons"] if one["name"] == "not_returned")
+    assert reason["remedy"] == "give the candidates of these queries too, to learn why"
+
+
+def test_candidates_of_all_answered_queries_leave_no_step_for_the_others():
+    records = [
+        {"query": "q", "retrieved": ["x"], "ground_truth": ["a", "x"],
+         "stages": {"candidates": ["x", "a"]}},
+        {"query": "failed", "retrieved": [], "ground_truth": ["a"], "error": "timeout"},
+    ]  # fmt: skip
+    found = misses(records, k=1)
+    assert [step.name for step in found.waterfall] == ["answer", "candidates", "reranker", "k"]
+    assert not any("not recorded" in note for note in found.notes)
+
+
+def test_candidates_of_another_corpus_are_refused():
+    with pytest.raises(NoCommonIds):
+        misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, candidates={"q": ["zzz"]})
+
+
+def test_a_stage_that_nobody_knows_is_named():
+    record = {"query": "q", "retrieved": ["s"], "ground_truth": ["s"], "stages": {"candidate": []}}
+    with pytest.raises(InvalidInput, match=r"candidate.*Did you mean candidates"):
+        misses([record])
+
+
+def test_another_corpus_is_refused():
+    with pytest.raises(InvalidInput, match="not the one that was searched"):
+        misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, corpus={"other": "text"})
+
+
+def test_a_corpus_that_lacks_what_was_returned_is_noted():
+    found = misses(ground_truth={"q": ["s", "t"]}, run={"q": ["s", "t"]}, k=2, corpus={"s": "text"})
+    assert found.table.height == 0
+    assert any("1 of the targets that were returned" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "x", True])
+def test_k_must_be_a_whole_number(k):
+    with pytest.raises(InvalidInput, match="k"):
+        misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, k=k)
+
+
+def test_nothing_missed_is_an_empty_table_with_the_same_columns():
+    found = misses(ground_truth={"q": ["s"]}, run={"q": ["s"]}, k=1)
+    some = misses(ground_truth={"q": ["s", "t"]}, run={"q": ["s"]}, k=1)
+    assert found.table.height == 0
+    assert found.table.schema == some.table.schema
+    assert found.to_dict()["reasons"] == []
+
+
+def test_to_dict_says_everything():
+    found = misses(ground_truth={"q": ["s", "t"]}, run={"q": ["s", "u"]}, k=2).to_dict()
+    assert (found["targets"], found["found"], found["missed"]) == (2, 1, 1)
+    assert found["misses"][0]["instead"] == ["u"]
+    assert found["reasons"][0]["count"] == 1
+    assert found["false_positives"][0]["item"] == "u"
+
+
+def test_documents_as_targets():
+    records = [
+        {
+            "query": "q",
+            "retrieved": [{"id": "a1", "document": "a"}, {"id": "b1", "document": "b"}],
+            "ground_truth": [{"id": "a2", "document": "a"}, {"id": "c1", "document": "c"}],
+        }
+    ]
+    found = misses(records, k=2, level="document")
+    assert (found.targets, found.found) == (2, 1)
+    assert found.table["item"].to_list() == ["c"]
+    with pytest.raises(InvalidInput, match="level is document and the run has stages"):
+        misses(records, k=2, level="document", candidates=records)
+
+
+def test_quotes_in_stages():
+    texts = ["the answer is 42", "something else", "the question"]
+    record = {
+        "query": "q",
+        "retrieved": [{"text": texts[1]}],
+        "ground_truth": [{"quote": "answer is 42"}, {"quote": "something"}],
+        "stages": {"candidates": [{"text": text} for text in texts]},
+    }
+    found = misses([record], k=1)
+    assert found.table.select("quote", "reason", "candidate_rank").rows() == [
+        ("answer is 42", "lost_by_reranker", 1)
+    ]
+
+
+def test_policies_are_enforced():
+    with pytest.raises(InvalidInput, match="missing=error"):
+        misses(ground_truth={"q": ["s"], "r": ["t"]}, run={"q": ["s"]}, missing="error")

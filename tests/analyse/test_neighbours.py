@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from calipers.analyse import neighbours
-from calipers.analyse.neighbours import Metric, exact_neighbours
+from calipers.analyse.neighbours import exact_neighbours
 from calipers.errors import InvalidInput, MissingExtra
+from calipers.model.index_recall import Distance
 
-METRICS: list[Metric] = ["cosine", "dot", "euclidean"]
+METRICS: list[Distance] = ["cosine", "dot", "euclidean"]
 
 
 def naive(vectors: Any, query: Any, k: int, metric: str) -> list[int]:
@@ -36,7 +37,7 @@ small = st.integers(-2, 2).map(float)
 
 
 @given(st.data(), st.sampled_from(METRICS), st.integers(1, 8))
-def test_against_comparing_one_by_one(data: st.DataObject, metric: Metric, k: int) -> None:
+def test_against_comparing_one_by_one(data: st.DataObject, metric: Distance, k: int) -> None:
     dimensions = data.draw(st.integers(1, 3))
     shape = hnp.array_shapes(min_dims=1, max_dims=1, max_side=20)
     n = data.draw(shape)[0]
@@ -49,7 +50,7 @@ def test_against_comparing_one_by_one(data: st.DataObject, metric: Metric, k: in
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_blocks_make_no_difference(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_make_no_difference(metric: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(0)
     vectors = generator.normal(size=(500, 8)).round(1).astype(np.float32)
     queries = generator.normal(size=(300, 8)).astype(np.float32)
@@ -61,7 +62,7 @@ def test_blocks_make_no_difference(metric: Metric, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_faiss_makes_no_difference(metric: Metric) -> None:
+def test_faiss_makes_no_difference(metric: Distance) -> None:
     pytest.importorskip("faiss", reason="needs faiss-cpu")
     generator = np.random.default_rng(1)
     vectors = generator.normal(size=(2000, 16)).round(1).astype(np.float32)

@@ -1,88 +1,110 @@
-from itertools import pairwise
-
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from calipers.analyse.paired import randomisation_test
-from calipers.analyse.sweep import (
-    advise_recall,
-    ceilings,
-    token_use,
-    usual_cutoffs,
+from calipers import evaluate, sweep
+from calipers.errors import InvalidInput
+from tests.systems import records
+
+HITS = [1, 2, 2, 3, 3, 4, None, 1, 2, 6]
+
+
+def with_texts(**fields):
+    made = records(HITS)
+    for record in made:
+        record["retrieved"] = [
+            {"id": item, "text": "word " * 20, **fields} for item in record["retrieved"]
+        ]
+    return made
+
+
+def test_every_k_equals_an_evaluation_at_that_k():
+    found = sweep(records(HITS))
+    assert [point.k for point in found.points] == list(range(1, 11))
+    for k in (1, 4, 10):
+        scores = evaluate(records(HITS), metrics="precision,recall,f1,hit_rate,ndcg,mrr", k=k)
+        for name, value in found.at(k).values.items():
+            summary = scores[f"{name}@{k}"]
+            assert (value.mean, value.interval) == (summary.mean, summary.interval)
+
+
+def test_the_curve_has_precision_and_recall_at_every_k():
+    result = sweep(records(HITS)).to_dict()
+    assert [point["k"] for point in result["curve"]] == list(range(1, 11))
+    assert result["curve"][1] == {"k": 2, "recall": 0.5, "precision": 0.25}
+
+
+def test_the_best_f1_is_the_smallest_of_the_highest():
+    found = sweep(records([2] * 8))
+    assert found.f1.k == 2
+    assert found.f1.f1 == pytest.approx(2 / 3)
+
+
+def test_k_may_be_named_and_needed_metrics_come_too():
+    found = sweep(records(HITS), metrics="ndcg", k=[5, 1, 5])
+    assert [point.k for point in found.points] == [1, 5]
+    assert set(found.metrics) == {"ndcg", "precision", "recall", "f1"}
+    assert found.recall.largest_k == 5
+
+
+def test_ceilings_say_what_a_perfect_ranking_would_have():
+    point = sweep(records(HITS)).at(5)
+    assert (point.recall_ceiling, point.precision_ceiling) == (1.0, 0.2)
+
+
+def test_a_budget_of_tokens_is_met_by_the_largest_k_that_fits():
+    found = sweep(with_texts(), tokens=80, price=2.0)
+    assert found.token_source == "estimate"
+    assert found.at(3).tokens.mean == 75.0
+    assert found.at(3).tokens.cost_per_1000 == pytest.approx(75 * 1000 / 1e6 * 2.0)
+    assert (found.tokens.k, found.tokens.share_over, found.tokens.all_fit) == (3, 0.0, False)
+    assert found.tokens.recall == found.at(3).values["recall"].mean
+
+
+def test_a_budget_may_fit_all_or_nothing():
+    assert sweep(with_texts(), tokens=10_000).tokens.all_fit
+    nothing = sweep(with_texts(), tokens=5).tokens
+    assert (nothing.k, nothing.use) == (None, None)
+
+
+def test_tokens_of_the_data_and_of_a_tokenizer():
+    assert sweep(with_texts(tokens=7)).at(2).tokens.mean == 14.0
+    found = sweep(with_texts(tokens=7), tokenizer=str.split)
+    assert (found.token_source, found.at(2).tokens.mean) == ("tokenizer", 40.0)
+    assert sweep(with_texts(), tokenizer="builtins:len").at(1).tokens.mean == 100.0
+
+
+def test_queries_that_got_less_cost_less():
+    made = with_texts(tokens=10)
+    made[0]["retrieved"] = made[0]["retrieved"][:1]
+    made[1]["retrieved"] = []
+    found = sweep(made, k=[1, 3])
+    assert found.at(3).tokens.mean == pytest.approx((8 * 30 + 10 + 0) / 10)
+
+
+def test_other_policies_and_grades_reach_the_numbers():
+    graded = [{**record, "ground_truth": {"target": 1, "x9": 3}} for record in records(HITS)]
+    assert sweep(graded, k=10, rel=2).at(10).values["recall"].mean == 1.0
+    assert sweep(graded, k=9, rel=2).at(9).values["recall"].mean == 0.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"tokens": 100}, "tokens of the results are not known"),
+        ({"price": 1.0}, "tokens of the results are not known"),
+        ({"tokenizer": len}, "tokens of the results are not known"),
+        ({"tokens": 0}, "budget is 0 tokens"),
+        ({"price": -1.0}, "price of a million tokens is -1.0"),
+        ({"metrics": "recall@5"}, "recall@5 has a cut-off of its own, and"),
+        ({"metrics": "r_precision"}, "r_precision takes no cut-off, and"),
+        ({"k": 0}, "k must be a whole number"),
+    ],
 )
+def test_what_cannot_be_swept_is_said(settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        sweep(records(HITS), **settings)
 
 
-def advise(table, **settings):
-    chosen = {"level": 0.95, "resamples": 500, "seed": 0, **settings}
-    return advise_recall(list(range(1, table.shape[1] + 1)), table, **chosen)
-
-
-@given(st.integers(1, 5000))
-def test_cutoffs_rise_from_1_to_the_depth_and_leave_none_out_below_100(depth):
-    ks = usual_cutoffs(depth)
-    assert ks == sorted(set(ks))
-    assert (ks[0], ks[-1]) == (1, depth)
-    assert ks[: min(depth, 100)] == list(range(1, min(depth, 100) + 1))
-    assert all(later <= 1.22 * earlier for earlier, later in pairwise(ks[99:]))
-
-
-@given(st.integers(0, 1000))
-def test_the_advised_k_is_the_smallest_that_is_not_significantly_lower(seed):
-    random = np.random.Generator(np.random.PCG64(seed))
-    found_at = random.integers(1, 9, 25)  # beyond 6: never found
-    table = (found_at[:, np.newaxis] <= np.arange(1, 7)).astype(float)
-    advice = advise(table)
-    p = [randomisation_test(table[:, i] - table[:, -1], 500) for i in range(6)]
-    assert all(one <= 0.05 for one in p[: advice.k - 1])
-    assert p[advice.k - 1] > 0.05
-    assert advice.recall == pytest.approx(table[:, advice.k - 1].mean())
-    assert advice.difference == pytest.approx(advice.recall - advice.largest_recall)
-
-
-def test_a_real_loss_makes_the_largest_k_the_advice():
-    table = np.column_stack([np.zeros(30), np.zeros(30), np.ones(30)])
-    advice = advise(table)
-    assert (advice.k, advice.first_to_reach, advice.difference) == (3, 3, 0.0)
-
-
-def test_nothing_gained_makes_the_smallest_k_the_advice():
-    advice = advise(np.ones((30, 4)))
-    assert (advice.k, advice.first_to_reach) == (1, 1)
-    assert advice.visibility.why_not == "no spread"
-
-
-def test_a_loss_that_cannot_be_shown_is_accepted_and_the_power_said():
-    table = np.ones((30, 2))
-    table[:3, 0] = 0.0
-    advice = advise(table)
-    assert (advice.k, advice.first_to_reach) == (1, 2)
-    assert advice.difference == pytest.approx(-0.1)
-    assert 0.05 < advice.visibility.smallest < 0.3
-
-
-def test_undefined_queries_are_left_out_and_without_any_there_is_no_advice():
-    table = np.ones((6, 2))
-    table[0] = np.nan
-    assert advise(table).visibility.n == 5
-    assert advise(np.full((4, 2), np.nan)) is None
-
-
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=10), st.integers(1, 12))
-def test_ceilings_are_those_of_a_perfect_ranking(targets, k):
-    recall, precision = ceilings(np.array(targets), k)
-    assert recall == pytest.approx(sum(min(n, k) / n for n in targets) / len(targets))
-    assert precision == pytest.approx(sum(min(n, k) / k for n in targets) / len(targets))
-
-
-def test_queries_without_targets_have_no_ceiling():
-    assert ceilings(np.array([0, 0]), 3) == (None, None)
-    assert ceilings(np.array([0, 2]), 1) == (0.5, 1.0)
-
-
-def test_95_of_100_queries_need_no_more():
-    column = np.arange(1.0, 101.0)
-    use = token_use(column, price=None)
-    assert (use.p95, use.highest, use.mean, use.cost_per_1000) == (95.0, 100, 50.5, None)
-    assert token_use(np.array([7.0]), price=1.0).p95 == 7.0
+def test_nothing_retrieved_is_said():
+    empty = [{**record, "retrieved": []} for record in records(HITS)]
+    with pytest.raises(InvalidInput, match="nothing to sweep over"):
+        sweep(empty)

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
+from calipers import evaluate
 from calipers.analyse.headlines import headlines
 from calipers.analyse.trend import slice_summaries, trend_of
-from calipers.api import evaluate
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.interval import Interval
 from calipers.model.scores import Summary

@@ -1,39 +1,87 @@
-"""The package of operations: everything is there, and nothing is loaded before its time."""
+"""Every operation is declared once, and all faces show it: command, docs, the same JSON."""
 
-import importlib
-import subprocess
-import sys
-from types import FunctionType
+import inspect
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import get_args
 
+import click
 import pytest
 
-from calipers import api
+import calipers
+from calipers.api import OPERATIONS
+from calipers.cli import group
+from calipers.errors import CalipersError
+from tests.api.live_samples import LIVE_SAMPLES
+from tests.api.samples import SAMPLES
+from tests.command import calipers_command
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", api.__all__)
-def test_every_operation_is_a_function(name):
-    assert isinstance(getattr(api, name), FunctionType)
+def command_of(words: str) -> click.Command | None:
+    found: click.Command | None = group
+    for word in words.split():
+        assert isinstance(found, click.Group), words
+        found = found.get_command(click.Context(found), word)
+    return found
 
 
-def test_importing_a_module_does_not_hide_the_function_of_the_same_name():
-    importlib.reload(importlib.import_module("calipers.api.metrics"))
-    assert isinstance(api.metrics, FunctionType)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_is_a_public_name_and_no_module(name):
+    assert name in calipers.__all__
+    assert getattr(calipers, name) is OPERATIONS[name].function
+    assert not isinstance(getattr(calipers, name), ModuleType)
+    assert not (Path(calipers.__file__).parent / name).exists(), "a room of the same name hides it"
+    assert not (Path(calipers.__file__).parent / f"{name}.py").exists()
 
 
-def test_one_operation_does_not_load_the_others():
-    code = (
-        "import sys; from calipers import api; api.evaluate; "
-        "print(*(name for name in sys.modules if name.startswith('calipers.api.')))"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
-    needed = {f"calipers.api.{name}" for name in ("evaluate", "inputs", "prepare")}
-    assert set(loaded.split()) == needed
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_has_its_command(name):
+    words = OPERATIONS[name].command
+    assert words is None or command_of(words) is not None
 
 
-def test_an_unknown_operation_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
-        api.nonsense  # type: ignore[attr-defined]  # noqa: B018
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_has_a_section_in_the_docs(name):
+    page = DOCS / f"{OPERATIONS[name].page}.md"
+    assert re.search(rf"\b(calipers\.)?{name}\(", page.read_text(encoding="utf-8")), page
 
 
-def test_the_names_are_sorted_and_listed():
-    assert dir(api) == sorted(api.__all__)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_no_operation_takes_untyped_keywords(name):
+    for parameter in inspect.signature(OPERATIONS[name].function).parameters.values():
+        assert parameter.kind is not parameter.VAR_POSITIONAL
+        if parameter.kind is parameter.VAR_KEYWORD:
+            (keywords,) = get_args(parameter.annotation)
+            assert keywords.__annotations__, f"{name} takes **{parameter.name}: {keywords}"
+        else:
+            assert parameter.annotation is not parameter.empty, (name, parameter.name)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_mistyped_argument_gets_the_nearest_one(name):
+    parameters = inspect.signature(OPERATIONS[name].function).parameters
+    known = next(reversed([n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD]), None)
+    wrong = f"{known or 'argument'}x"
+    with pytest.raises(CalipersError, match=f"{name} takes no argument '{wrong}'") as caught:
+        OPERATIONS[name].function(**{wrong: 1})
+    assert known is None or f"Did you mean {known}?" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if one.command])
+def test_command_and_function_give_the_same(name, tmp_path, monkeypatch):
+    samples = {**SAMPLES, **LIVE_SAMPLES}
+    assert name in samples, f"tests/api/samples.py has no call of {name}; add one"
+    monkeypatch.chdir(tmp_path)
+    sample = samples[name]
+    sample.prepare()
+    expected = sample.call()
+    sample.prepare()
+    printed = calipers_command(*OPERATIONS[name].command.split(), *sample.arguments)
+    assert printed.code == 0, printed.err
+    found = json.loads(printed.out)
+    found = found[sample.part] if sample.part else found
+    assert sample.comparable(json.loads(json.dumps(expected))) == sample.comparable(found)

@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from calipers.api import audit
+from calipers import audit
 from calipers.cli.audit import command
 from tests.command import calipers_command
 

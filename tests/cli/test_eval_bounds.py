@@ -27,7 +27,7 @@ def test_the_bounds_stand_under_the_table(evals):
 
 
 def test_json_is_what_the_library_returns(evals):
-    from calipers.api import bounds
+    from calipers import bounds
 
     printed = calipers_command("eval", evals, "-m", "mrr", "--bounds", "--json")
     expected = json.loads(json.dumps(bounds(evals, metrics="mrr").to_dict()))

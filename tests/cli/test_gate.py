@@ -45,7 +45,7 @@ def test_exit_codes(folder):
 
 
 def test_json_is_what_the_library_returns(folder, baseline):
-    from calipers.api import gate
+    from calipers import gate
 
     printed = calipers_command(
         "gate", "bad.json", "--require", "mrr >= 0.9", "--baseline", baseline, "--json"

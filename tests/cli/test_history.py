@@ -9,7 +9,7 @@ import pytest
 
 from calipers.store.git import GitState
 from calipers.store.open import open_store
-from calipers.store.write import write
+from calipers.store.record import write
 from tests.command import calipers_command, refused
 from tests.store.saved import record
 from tests.systems import tagged
@@ -74,12 +74,23 @@ def test_history_can_be_filtered(history):
 
     assert days("nightly", "-n", "2") == [4, 3]
     assert days("--since", "2026-01-02", "--until", "2026-01-04") == [3, 2]
-    assert days("--tag", "model=<b>e5</b>") == [1]
+    assert days("--with-tag", "model=<b>e5</b>") == [1]
     assert days("--branch", "other") == []
     assert "No evaluation of the 4" in calipers_command("history", "--branch", "x").out
     assert "Did you mean @nightly?" in refused("history", "nigtly")
     assert "write a date such as" in refused("history", "--since", "yesterday")
+    assert "100000w at most" in refused("history", "--since", "99999999999d")
     assert "at least 1" in refused("history", "-n", "-1")
+
+
+@pytest.mark.parametrize("command", [("history",), ("trend", "nightly"), ("alarm", "nightly")])
+def test_the_filter_by_tag_still_answers_to_its_former_name(history, command):
+    new = calipers_command(*command, "--with-tag", "model=none", "--json")
+    old = calipers_command(*command, "--tag", "model=none", "--json")
+    assert (old.out, old.code) == (new.out, new.code)
+    assert old.err == (
+        "Warning: --tag is called --with-tag now; the next release will not know --tag.\n" + new.err
+    )
 
 
 def test_show_prints_what_eval_printed(history):

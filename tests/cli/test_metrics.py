@@ -2,8 +2,8 @@
 
 import json
 
-from calipers.api.metrics import metrics
-from calipers.metrics import definitions
+from calipers.api.measure import metrics
+from calipers.measures import definitions
 from tests.command import calipers_command, refused
 
 

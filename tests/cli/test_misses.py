@@ -63,7 +63,7 @@ def test_a_spreadsheet_does_not_run_what_came_instead(folder):
 
 
 def test_json_is_what_the_library_returns(folder):
-    from calipers.api import misses
+    from calipers import misses
 
     printed = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "--json")
     expected = misses("evals.json", k=2, match="id").to_dict()

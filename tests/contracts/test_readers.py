@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calipers.api.convert import convert
+from calipers import convert
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import load
 from calipers.io.registry import FORMATS, named, recognise

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from calipers.api.evaluate import evaluate
-from calipers.api.live_run import LiveRun
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
+from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
+from calipers.retrievers.live_run import LiveRun
 from calipers.retrievers.recognise import ADAPTERS
 from tests.retrievers.server import Server, answer_to, running
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text, update
 
-from calipers.api import evaluate, store_check, store_export, store_import
+from calipers import evaluate, store_check, store_export, store_import
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
 from calipers.store import open as opening
 from calipers.store.care import info, problems, prunable, remove, vacuum
@@ -16,9 +16,9 @@ from calipers.store.listing import count, evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import migrate, open_store
 from calipers.store.place import place_of
+from calipers.store.record import write
 from calipers.store.references import resolve
 from calipers.store.schema import CONTENT, EVALUATION, HEAD, METADATA, PART, VERSIONS
-from calipers.store.write import write
 from tests.store.saved import START, filled, hostile, record
 from tests.systems import records, tagged
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.api import rules
+from calipers import rules
 from tests.command import calipers_command
 
 ROOT = Path(__file__).parents[2]

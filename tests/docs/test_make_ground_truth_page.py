@@ -5,10 +5,10 @@ import shlex
 
 import pytest
 
-from calipers.retrievers.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
+from calipers.chat.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
+from tests.chat.model_server import running
 from tests.command import calipers_command
 from tests.docs.lighthouse import DOCS, fill_in, write_files
-from tests.retrievers.model_server import running
 
 PAGE = (DOCS / "make-ground-truth.md").read_text(encoding="utf-8")
 SHOWN = re.compile(r"^```\n\$ (calipers (?!\w+ --help)[^\n]+)\n(?!\$)(.*?)\n```$", re.M | re.S)
@@ -50,7 +50,16 @@ def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
     """The two commands under "Again", with files of their names."""
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
-    start = ["draft", "overlap.jsonl", "-q", "questions.jsonl", "-k", "1", "-o", "label.csv"]
+    start = [
+        "draft",
+        "overlap.jsonl",
+        "--questions",
+        "questions.jsonl",
+        "-k",
+        "1",
+        "-o",
+        "label.csv",
+    ]
     assert calipers_command(*start).code == 0
     fill_in(tmp_path)
     calipers_command("agreement", "anna.csv", "-o", "truth.jsonl")

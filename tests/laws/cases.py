@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import calipers
-from calipers.metrics import Metric
+from calipers.measures import Metric
 from tests.strategies import ALL_METRICS, VALUES, World
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.metrics import definitions
+from calipers.measures import definitions
 from tests.laws.cases import Case, both_values, values_of, worth
 from tests.laws.exceptions import COPY, EXCEPTIONS, MOVED_UP, PERFECT
 from tests.strategies import ITEMS, VALUES, World, ids, judgements, worlds

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
-from calipers.api.evaluate import score
-from calipers.api.prepare import prepare
+from calipers.analyse.scoring import score
+from calipers.api.measure import read
 from calipers.errors import InvalidInput
-from calipers.metrics import parse
+from calipers.measures import parse
 
 
 def records(texts, quotes, **more):
@@ -20,13 +20,13 @@ def records(texts, quotes, **more):
 
 def edges(texts, quotes, **how):
     """Rank, target and share of every edge."""
-    found = prepare(records(texts, quotes), **how).matches
+    found = read(records(texts, quotes), **how).matches
     columns = (found.edge_rank, found.edge_target, found.edge_overlap)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def scored(names, texts, quotes, **how):
-    return score(prepare(records(texts, quotes), **how), parse(names), resamples=10)
+    return score(read(records(texts, quotes), **how), parse(names), resamples=10)
 
 
 def mean(name, texts, quotes, **how):
@@ -155,12 +155,12 @@ def test_recall_does_not_depend_on_the_chunk_size(n, seed):
 
 def test_a_result_without_a_text_is_named():
     with pytest.raises(InvalidInput, match=r"no text.*query 'q', rank 2"):
-        prepare(records([{"id": "a", "text": "x"}, {"id": "b"}], ["some quote"]))
+        read(records([{"id": "a", "text": "x"}, {"id": "b"}], ["some quote"]))
 
 
 def test_a_failed_query_holds_nothing():
     rows = records(["the lock is held"], ["the lock is held"], error="timeout")
-    assert prepare(rows).matches.edge_rank.size == 0
+    assert read(rows).matches.edge_rank.size == 0
 
 
 def test_results_of_mixed_queries_are_put_together():
@@ -168,5 +168,5 @@ def test_results_of_mixed_queries_are_put_together():
         {"query": ["p", "q", "p"], "rank": [1, 1, 2], "text": ["no", "yes quote", "a quote"]}
     )
     truth = pl.DataFrame({"query": ["p", "q"], "quote": ["a quote", "yes quote"], "grade": [1, 1]})
-    found = prepare(ground_truth=truth, run=run).matches
+    found = read(ground_truth=truth, run=run).matches
     assert found.edge_rank.tolist() == [2, 1]

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api import evaluate
-from calipers.api.prepare import prepare
+from calipers import evaluate
+from calipers.api.measure import read
 
 span = st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(0, 12)).map(
     lambda s: (s[0], min(s[1:]), max(s[1:]))
@@ -48,27 +48,27 @@ def naive(chunks, wanted, least, together):
     st.sampled_from(["evidence", "chunk"]),
 )  # fmt: skip
 def test_edges_are_those_of_the_naive_reference(chunks, wanted, least, level):
-    found = prepare(records(chunks, wanted), match=f"span(min={least})", level=level).matches
+    found = read(records(chunks, wanted), match=f"span(min={least})", level=level).matches
     edges = set(zip(found.edge_rank.tolist(), found.edge_target.tolist(), strict=True))
     assert edges == naive(chunks, wanted, least, level == "evidence")
     assert ((found.edge_overlap >= least) & (found.edge_overlap <= 1)).all()
 
 
 def test_the_same_place_in_another_document_is_another_place():
-    assert prepare(records([("b", 0, 9)], [("a", 0, 9)])).matches.edge_rank.size == 0
+    assert read(records([("b", 0, 9)], [("a", 0, 9)])).matches.edge_rank.size == 0
 
 
 def test_an_evidence_split_over_chunks_is_found_where_it_is_complete():
     rows = records([("a", 0, 5), ("b", 5, 9), ("a", 5, 9)], [("a", 2, 8)])
-    assert prepare(rows).matches.edge_rank.tolist() == [3]
-    assert prepare(rows, level="chunk").matches.edge_rank.tolist() == []
+    assert read(rows).matches.edge_rank.tolist() == [3]
+    assert read(rows, level="chunk").matches.edge_rank.tolist() == []
 
 
 def test_white_space_stripped_between_chunks_does_not_matter_by_default():
     rows = records([("a", 0, 50), ("a", 51, 100)], [("a", 10, 90)])
-    assert prepare(rows).settings["match"] == "span(min=0.9)"
-    assert prepare(rows).matches.edge_rank.tolist() == [2]
-    assert prepare(rows, match="span(min=1)").matches.edge_rank.tolist() == []
+    assert read(rows).settings["match"] == "span(min=0.9)"
+    assert read(rows).matches.edge_rank.tolist() == [2]
+    assert read(rows, match="span(min=1)").matches.edge_rank.tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_offsets_are_characters_and_not_bytes(text, n):
     by_span = evaluate(rows, match="span(min=1)", metrics="recall@99,span_recall@99", resamples=10)
     assert by_span["recall@99"].mean == 1
     assert by_span["span_recall@99"].mean == 1
-    first = prepare(rows, match="span(min=1)").matches.edge_rank.tolist()
+    first = read(rows, match="span(min=1)").matches.edge_rank.tolist()
     assert first == [next(i for i, (_, _, end) in enumerate(chunks, 1) if end >= 10)]
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from calipers.api.prepare import prepare
+from calipers.api.measure import read
 from calipers.errors import InvalidInput
 
 
@@ -12,13 +12,13 @@ def rows(*quotes):
 @pytest.mark.parametrize("quote", ["", "  \n", "\u200b"])
 def test_an_empty_quote_is_an_error_that_names_the_query(quote):
     with pytest.raises(InvalidInput, match="A quote is empty: query 'why'"):
-        prepare(rows("a long enough quote", quote))
+        read(rows("a long enough quote", quote))
 
 
 def test_short_quotes_are_noted_with_examples():
-    [note] = prepare(rows("a", "bc", "def", "ghij", "a long enough quote")).settings["notes"]
+    [note] = read(rows("a", "bc", "def", "ghij", "a long enough quote")).settings["notes"]
     assert note.startswith("4 quotes have fewer than 8 characters ('a', 'bc', 'def', …)")
 
 
 def test_quotes_of_a_usual_length_are_not_noted():
-    assert prepare(rows("a long enough quote")).settings["notes"] == []
+    assert read(rows("a long enough quote")).settings["notes"] == []

@@ -1,6 +1,6 @@
 import pytest
 
-from calipers.api.prepare import prepare
+from calipers.api.measure import read
 from calipers.errors import InvalidInput
 
 GOOD = {"document": "d", "start": 2, "end": 5}
@@ -8,7 +8,7 @@ GOOD = {"document": "d", "start": 2, "end": 5}
 
 def check(chunk, target):
     rows = [{"query": "why", "retrieved": [GOOD, chunk], "ground_truth": [GOOD, target]}]
-    return prepare(rows, match="span")
+    return read(rows, match="span")
 
 
 @pytest.mark.parametrize(

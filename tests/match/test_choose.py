@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.prepare import prepare
+from calipers.api.measure import read
 from calipers.errors import InvalidInput
 from calipers.match.choose import Matching, parse_matching
 
@@ -12,7 +12,7 @@ TEXT = "the lock is held by one"
 
 def settings(result, target, **how):
     rows = [{"query": "q", "retrieved": [result], "ground_truth": [target]}]
-    return prepare(rows, **how).settings
+    return read(rows, **how).settings
 
 
 @given(st.sampled_from(["id", "quote", "span"]), st.integers(1, 100), st.booleans())
@@ -129,7 +129,7 @@ def test_targets_of_different_kinds_cannot_be_matched_in_one_way():
         }
     ]
     with pytest.raises(InvalidInput, match="1 with an id, 1 with a quote, 0 with a span"):
-        prepare(rows)
+        read(rows)
 
 
 def test_the_size_of_the_corpus_is_of_no_use_with_quotes():
@@ -144,4 +144,4 @@ def test_quotes_without_spans_are_sent_to_resolve():
         "ground_truth": [{"quote": "a lock"}],
     }
     with pytest.raises(InvalidInput, match="`calipers resolve` finds the spans of quotes"):
-        prepare([record], match="span")
+        read([record], match="span")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.metrics import Metric, compute, definitions, parse, parse_one
+from calipers.measures import Metric, compute, definitions, parse, parse_one
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 

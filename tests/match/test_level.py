@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.prepare import prepare
+from calipers.api.measure import read
 from calipers.errors import InvalidInput
 from calipers.match.level import NoDocuments
 
@@ -26,7 +26,7 @@ def test_documents_stand_where_their_first_chunk_stood(retrieved, truth):
             ],
         }
     ]
-    found = prepare(rows, level="document")
+    found = read(rows, level="document")
     order = list(dict.fromkeys(one[0] for one in [*retrieved, "z0"]))
     grades: dict[str, float] = {}
     for one, grade in [*truth.items(), ("z0", 1)]:
@@ -43,7 +43,7 @@ def test_documents_stand_where_their_first_chunk_stood(retrieved, truth):
 
 def test_a_returned_chunk_tells_the_document_of_its_id():
     rows = [{"query": "q", "retrieved": [{"id": "a1", "document": "a"}], "ground_truth": ["a1"]}]
-    assert prepare(rows, level="document").matches.edge_rank.tolist() == [1]
+    assert read(rows, level="document").matches.edge_rank.tolist() == [1]
 
 
 def test_groups_stay_groups():
@@ -53,7 +53,7 @@ def test_groups_stay_groups():
         {"id": "a2", "document": "a", "group": "2"},
     ]
     rows = [{"query": "q", "retrieved": [{"id": "a9", "document": "a"}], "ground_truth": truth}]
-    found = prepare(rows, level="document").matches
+    found = read(rows, level="document").matches
     # Document a serves both groups at once.
     assert len(set(found.target_unit.tolist())) == 2
     assert len({found.target_unit[target] for target in found.edge_target}) == 2
@@ -69,16 +69,16 @@ def test_groups_stay_groups():
 def test_unknown_documents_are_an_error_that_says_whose(result, target, words):
     rows = [{"query": "q", "retrieved": [result], "ground_truth": [target]}]
     with pytest.raises(NoDocuments, match=words):
-        prepare(rows, level="document")
+        read(rows, level="document")
 
 
 def test_a_single_result_without_document_is_counted():
     retrieved = [{"id": "a", "document": "d"}, {"id": "b"}]
     truth = [{"id": "a", "document": "d"}]
     with pytest.raises(NoDocuments, match="1 of 2 results have no document"):
-        prepare([{"query": "q", "retrieved": retrieved, "ground_truth": truth}], level="document")
+        read([{"query": "q", "retrieved": retrieved, "ground_truth": truth}], level="document")
 
 
 def test_a_level_that_does_not_exist_is_an_error():
     with pytest.raises(InvalidInput, match="Did you mean document"):
-        prepare([{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}], level="documnt")
+        read([{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}], level="documnt")

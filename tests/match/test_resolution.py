@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
-from calipers.match.resolution import Place, Wanted, resolve_quotes
+from calipers.match.resolution import resolve_quotes
+from calipers.model.resolution import QuotePlace, Wanted
 from calipers.text import normalise
 
 TEXT = st.text(st.sampled_from("ab é\r\n😀"), max_size=40)
@@ -40,7 +41,7 @@ def test_overlapping_chunks_give_the_place_in_the_document_once(size, overlap):
         for at in range(0, len(document), size - overlap)
     ]
     [found] = resolve(["jagen"], chunks)
-    assert set(found.places) <= {Place("d", 19, 24)}
+    assert set(found.places) <= {QuotePlace("d", 19, 24)}
     if any("jagen" in str(chunk["text"]) for chunk in chunks):
         assert found.outcome == "once"
 
@@ -49,7 +50,7 @@ def test_a_named_document_narrows_the_search():
     rows = {"a": "the same line", "b": "the same line"}
     assert resolve(["same line"], rows)[0].outcome == "several"
     [found] = resolve(["same line"], rows, document="b")
-    assert found.places == (Place("b", 4, 13),)
+    assert found.places == (QuotePlace("b", 4, 13),)
     assert resolve(["same line"], rows, document="c")[0].outcome == "none"
 
 
@@ -57,7 +58,7 @@ def test_chunks_without_a_start_cannot_be_placed():
     rows = [{"id": "1", "document": "d", "text": "x"}, {"id": "2", "document": "d", "text": "y"}]
     with pytest.raises(InvalidInput, match="'start'"):
         resolve(["x"], rows)
-    assert resolve(["x"], rows[:1])[0].places == (Place("d", 0, 1),)
+    assert resolve(["x"], rows[:1])[0].places == (QuotePlace("d", 0, 1),)
 
 
 def test_an_empty_quote_is_refused():
@@ -70,5 +71,5 @@ def test_the_result_as_data():
     [found] = resolve_quotes([Wanted("q", "xx")], [batch], "corpus")
     assert found.to_dict() == {
         "query": "q", "quote": "xx", "document": None, "outcome": "several", "count": 2,
-        "places": [Place("a", 0, 2).to_dict(), {"document": "a", "start": 3, "end": 5}],
+        "places": [QuotePlace("a", 0, 2).to_dict(), {"document": "a", "start": 3, "end": 5}],
     }  # fmt: skip

@@ -6,8 +6,7 @@ from rich.console import Console
 
 from calipers import compare
 from calipers.model.comparison import Visibility
-from calipers.present.comparison import findings, power_sentence, power_sentences
-from calipers.present.comparison_terminal import print_comparison
+from calipers.present.comparison import findings, power_sentence, power_sentences, print_comparison
 from calipers.present.comparison_text import (
     CSV_HEADER,
     comparison_csv,

@@ -2,8 +2,7 @@ import io
 
 from rich.console import Console
 
-from calipers import diagnose
-from calipers.api import rules
+from calipers import diagnose, rules
 from calipers.present.diagnosis import print_diagnosis, print_rules
 from tests.systems import records, tagged
 

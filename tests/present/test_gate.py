@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.baseline import save_baseline
-from calipers.api.gate import gate
+from calipers.api.decide import gate, save_baseline
 from calipers.present.gate import failure_message, headline, notes
 from calipers.present.gate_markdown import error_markdown, verdict_markdown
 from calipers.present.junit import error_junit, verdict_junit, without_controls

@@ -2,9 +2,9 @@ import io
 
 from rich.console import Console
 
-from calipers.api import levels
+from calipers import levels
 from calipers.present.levels import level_notes, level_table, print_levels
-from tests.api.test_levels import SPLIT, WRONG_CHUNK
+from tests.analyse.test_levels import SPLIT, WRONG_CHUNK
 
 
 def printed(found, **options):

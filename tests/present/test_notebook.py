@@ -6,7 +6,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.model.late import draw
+from calipers.present.notebook import as_html
 from tests.reports import records, reversed_records
 
 
@@ -41,4 +41,4 @@ def test_a_plot_shows_itself():
 
 def test_other_values_are_refused():
     with pytest.raises(InvalidInput, match="int has no looks"):
-        draw("html", 3)
+        as_html(3)

@@ -1,4 +1,4 @@
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.present.retrieval import report_lines
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import CalipersError
 
 QUESTIONS = {"q1": "one", "q2": "two"}

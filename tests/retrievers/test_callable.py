@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.retrievers.callable import from_callable
 

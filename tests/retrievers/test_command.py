@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.retrievers.command import from_command
 

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.retrieve import retrieve, retrieve_to_report
+from calipers.api.live import retrieve
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
 from calipers.retrievers import driver as driver_module
 from calipers.retrievers.journal import Journal
 from calipers.retrievers.ledger import SAME_FAILURES
+from calipers.retrievers.retrieve import retrieve_to_report
 from tests.retrievers.server import SLOW_SECONDS, Server, answer_to
 
 TROUBLES = {
@@ -308,7 +309,7 @@ def test_progress_is_told() -> None:
 
     retrieve(
         slow, ["a", "b", "c", "d"], workers=1,
-        progress=lambda tally: seen.append(tally.done), total=totals.append,
+        progress=lambda counts: seen.append(counts.done), total=totals.append,
     )  # fmt: skip
     assert totals == [4]
     assert seen == sorted(seen)

@@ -1,6 +1,6 @@
 import pytest
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import InvalidInput
 
 haystack = pytest.importorskip("haystack", reason="needs haystack-ai")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.retrievers.http import _retry_after, from_address
 from calipers.retrievers.journal import meta_path

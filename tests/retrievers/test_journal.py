@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.evaluate import evaluate
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
+from calipers.api.measure import evaluate
 from calipers.errors import CalipersError
+from calipers.retrievers.counts import AnswerCounts
 from calipers.retrievers.journal import Journal, meta_path
 from calipers.retrievers.questions import open_questions
-from calipers.retrievers.report import Tally
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
 
@@ -148,7 +148,7 @@ def test_places_that_cannot_be_written_are_told_first(
 
 def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("fcntl", reason="locks are those of Unix")
-    about: Any = (tmp_path / "run.jsonl", {"k": 1}, open_questions(QUESTIONS), Tally(1))
+    about: Any = (tmp_path / "run.jsonl", {"k": 1}, open_questions(QUESTIONS), AnswerCounts(1))
     first = Journal.open(*about)
     with pytest.raises(CalipersError, match="Another process is writing"):
         Journal.open(*about)
@@ -173,14 +173,14 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
     """Whatever the order and however many at a time, each line is found where it begins."""
     output = tmp_path_factory.mktemp("order") / "run.jsonl"
     questions = open_questions(QUESTIONS)
-    journal = Journal.open(output, {}, questions, Tally(1))
+    journal = Journal.open(output, {}, questions, AnswerCounts(1))
     begin = [0, *sorted(cuts)]
     for first, last in zip(begin, [*begin[1:], 6], strict=True):
         some = order[first:last]
         lines = [f'{{"query": "q{i}", "retrieved": [], "x": "{"é" * i}"}}'.encode() for i in some]
         journal.write(some, lines)
     journal.close()
-    again = Journal.open(output, {}, questions, Tally(1))
+    again = Journal.open(output, {}, questions, AnswerCounts(1))
     assert again.left == 0
     assert list(again.unfinished()) == []
     again.finish({})
@@ -193,13 +193,13 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
 def test_the_questions_that_are_left(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     questions = open_questions(QUESTIONS)
-    journal = Journal.open(output, {}, questions, Tally(1))
+    journal = Journal.open(output, {}, questions, AnswerCounts(1))
     answered = b'{"query": "", "id": "q4", "retrieved": []}'
     failed = b'{"query": "", "id": "q1", "retrieved": [], "error": "no"}'
     journal.write([4, 1], [answered, failed])
     journal.close()
     for retry_errors, left in ((False, [0, 2, 3, 5]), (True, [0, 1, 2, 3, 5])):
-        again = Journal.open(output, {}, questions, Tally(1), retry_errors=retry_errors)
+        again = Journal.open(output, {}, questions, AnswerCounts(1), retry_errors=retry_errors)
         assert [number for number, _ in again.unfinished()] == left
         assert again.left == len(left)
         again.close()
@@ -209,7 +209,7 @@ def test_the_questions_that_are_left(tmp_path: Path) -> None:
 LIMITED = """
 import resource, sys
 from tests.retrievers.test_journal import QUESTIONS, search
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, resource.RLIM_INFINITY))
 retrieve(search, QUESTIONS, k=3, output=sys.argv[1])
 """

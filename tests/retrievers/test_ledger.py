@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from calipers.errors import RetrieverFailed
 from calipers.retrievers.base import AskFailed, Question
-from calipers.retrievers.entry import Entry, encode, failed_entry
+from calipers.retrievers.counts import AnswerCounts
+from calipers.retrievers.entry import RunEntry, encode, failed_entry
 from calipers.retrievers.ledger import SAME_FAILURES, Finished, Ledger
-from calipers.retrievers.report import Tally
 
 WORKERS = 4
 
 
 def answered(number: int) -> Finished:
-    entry = Entry(f"q{number}", [])
+    entry = RunEntry(f"q{number}", [])
     return Finished(number, Question(f"q{number}", f"q{number}"), entry, encode(entry))
 
 
@@ -31,9 +31,9 @@ def failed(number: int, kind: str = "timeout") -> Finished:
 class Place:
     """Where lines go; slow, so that others come meanwhile."""
 
-    def __init__(self, tally: Tally, seconds: float = 0.0) -> None:
+    def __init__(self, counts: AnswerCounts, seconds: float = 0.0) -> None:
         self.numbers: list[int] = []
-        self.tally = tally
+        self.counts = counts
         self.seconds = seconds
         self.most = 0
         self.inside = 0
@@ -41,7 +41,7 @@ class Place:
     def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
         self.inside += 1
         assert self.inside == 1, "one at a time"
-        assert self.tally.done == len(self.numbers), "counted only when written"
+        assert self.counts.done == len(self.numbers), "counted only when written"
         time.sleep(self.seconds)
         assert len(numbers) == len(lines)
         self.most = max(self.most, len(numbers))
@@ -50,9 +50,9 @@ class Place:
 
 
 def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
-    tally = Tally(1)
-    place = Place(tally, 0.001)
-    ledger = Ledger("search", tally, place.write, threading.Event(), workers=WORKERS)
+    counts = AnswerCounts(1)
+    place = Place(counts, 0.001)
+    ledger = Ledger("search", counts, place.write, threading.Event(), workers=WORKERS)
 
     def work(first: int) -> None:
         for number in range(first, 200, WORKERS):
@@ -64,12 +64,12 @@ def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
     for worker in workers:
         worker.join()
     assert sorted(place.numbers) == list(range(200))
-    assert tally.answered == 200
+    assert counts.answered == 200
     assert 1 < place.most <= 2 * WORKERS
 
 
 def test_a_worker_waits_where_as_many_lines_do_as_there_are_workers() -> None:
-    tally = Tally(1)
+    counts = AnswerCounts(1)
     entered, leave = threading.Event(), threading.Event()
     numbers: list[int] = []
 
@@ -78,7 +78,7 @@ def test_a_worker_waits_where_as_many_lines_do_as_there_are_workers() -> None:
         leave.wait(20)
         numbers.extend(some)
 
-    ledger = Ledger("search", tally, write, threading.Event(), workers=WORKERS)
+    ledger = Ledger("search", counts, write, threading.Event(), workers=WORKERS)
     first = threading.Thread(target=ledger.add, args=(answered(0),))
     first.start()
     entered.wait(20)
@@ -88,27 +88,27 @@ def test_a_worker_waits_where_as_many_lines_do_as_there_are_workers() -> None:
     last.start()
     last.join(0.05)
     assert last.is_alive(), "this one has to wait"
-    assert tally.done == 0
+    assert counts.done == 0
     leave.set()
     first.join()
     last.join()
     assert numbers == list(range(WORKERS + 1))
-    assert tally.done == WORKERS + 1
+    assert counts.done == WORKERS + 1
 
 
 def test_nothing_is_written_after_the_end() -> None:
-    tally = Tally(1)
-    place = Place(tally)
-    ledger = Ledger("search", tally, place.write, threading.Event())
+    counts = AnswerCounts(1)
+    place = Place(counts)
+    ledger = Ledger("search", counts, place.write, threading.Event())
     ledger.add(answered(0))
     ledger.close()
     ledger.add(answered(1))
     assert place.numbers == [0]
-    assert tally.done == 1
+    assert counts.done == 1
 
 
 def test_who_cannot_write_lets_the_next_one_try() -> None:
-    tally = Tally(1)
+    counts = AnswerCounts(1)
     numbers: list[int] = []
 
     def write(some: Sequence[int], lines: Sequence[bytes]) -> None:
@@ -116,18 +116,18 @@ def test_who_cannot_write_lets_the_next_one_try() -> None:
             raise OSError("full")
         numbers.extend(some)
 
-    ledger = Ledger("search", tally, write, threading.Event())
+    ledger = Ledger("search", counts, write, threading.Event())
     with pytest.raises(OSError, match="full"):
         ledger.add(answered(0))
     ledger.add(answered(1))
-    assert (numbers, tally.done) == ([1], 1)
+    assert (numbers, counts.done) == ([1], 1)
 
 
 @given(st.lists(st.sampled_from(["answer", "timeout", "reset"]), max_size=30))
 def test_errors_are_held_back_until_something_works(plan: list[str]) -> None:
-    tally, stop = Tally(1), threading.Event()
-    place = Place(tally)
-    ledger = Ledger("search", tally, place.write, stop)
+    counts, stop = AnswerCounts(1), threading.Event()
+    place = Place(counts)
+    ledger = Ledger("search", counts, place.write, stop)
     for number, todo in enumerate(plan):
         ledger.add(answered(number) if todo == "answer" else failed(number, todo))
         before = plan[: number + 1]
@@ -141,4 +141,4 @@ def test_errors_are_held_back_until_something_works(plan: list[str]) -> None:
             ledger.settle()
     else:
         ledger.settle()
-        assert tally.done == len(plan)
+        assert counts.done == len(plan)

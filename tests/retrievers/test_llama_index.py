@@ -1,6 +1,6 @@
 import pytest
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 
 core = pytest.importorskip("llama_index.core", reason="needs llama-index-core")
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -3,7 +3,7 @@
 import tracemalloc
 from pathlib import Path
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 
 FEW, MANY = 2_000, 8_000
 BYTES_PER_QUESTION = 40

@@ -1,6 +1,7 @@
 import gzip
 import json
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,17 @@ from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import load
 from calipers.retrievers import questions as questions_module
 from calipers.retrievers.base import Question
-from calipers.retrievers.questions import fingerprint, open_questions, read_questions
+from calipers.retrievers.questions import open_questions, read_questions
 
 EXPECTED = (Question("q1", "Who wrote it?"), Question("When?", "When?"))
 RECORDS = [
     {"query": "Who wrote it?", "id": "q1", "ground_truth": {"d1": 1}, "tags": {"type": "fact"}},
     {"query": "When?", "ground_truth": ["d2"]},
 ]
+
+
+def print_of(questions: Sequence[Question]) -> str:
+    return open_questions(list(questions)).fingerprint
 
 
 def test_lines(tmp_path: Path) -> None:
@@ -51,6 +56,11 @@ def test_other_spellings() -> None:
     assert read_questions([{"question": "Why?"}]) == (Question("Why?", "Why?"),)
 
 
+def test_a_question_that_is_no_valid_unicode_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"lone surrogate.*questions\[1\]"):
+        open_questions(["fine", "\ud800"])
+
+
 def test_ids_alone_cannot_be_asked(tmp_path: Path) -> None:
     path = tmp_path / "qrels.txt"
     path.write_text("301 0 d1 1\n302 0 d2 1\n")
@@ -82,9 +92,9 @@ def test_bad_values(value: object) -> None:
 
 
 def test_the_fingerprint_is_of_the_questions_not_of_their_order() -> None:
-    assert fingerprint(EXPECTED) == fingerprint(EXPECTED[::-1])
-    assert fingerprint(EXPECTED) != fingerprint([Question("q1", "Who wrote that?"), EXPECTED[1]])
-    assert fingerprint([Question("a", "b\x1ec\x1fd")]) != fingerprint(
+    assert print_of(EXPECTED) == print_of(EXPECTED[::-1])
+    assert print_of(EXPECTED) != print_of([Question("q1", "Who wrote that?"), EXPECTED[1]])
+    assert print_of([Question("a", "b\x1ec\x1fd")]) != print_of(
         [Question("a", "b"), Question("c", "d")]
     )
 
@@ -98,9 +108,9 @@ def test_the_fingerprint_holds_in_any_order_and_for_no_other_questions(
 ) -> None:
     asked = [Question(name, f"what is {name}") for name in names]
     shuffled = data.draw(st.permutations(asked))
-    assert fingerprint(asked) == fingerprint(shuffled) == open_questions(asked).fingerprint
-    assert fingerprint(asked[1:]) != fingerprint(asked)
-    assert fingerprint([*asked[1:], Question(names[0], "something else")]) != fingerprint(asked)
+    assert print_of(asked) == print_of(shuffled)
+    assert print_of([*asked, Question(max(names) + "x", "one more")]) != print_of(asked)
+    assert print_of([*asked[1:], Question(names[0], "something else")]) != print_of(asked)
 
 
 @given(ids.filter(len), ids)

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from calipers.api.retrieve import retrieve
-from calipers.errors import InvalidInput
+from calipers.api.live import retrieve
+from calipers.errors import InvalidInput, UnknownArgument
 from calipers.retrievers.recognise import as_retriever
 
 MODULE = """
@@ -68,4 +68,9 @@ def test_an_option_of_another_kind_is_refused() -> None:
     with pytest.raises(InvalidInput, match="'embed' means nothing for a function"):
         retrieve(lambda query, k: [], ["a"], embed=len)
     with pytest.raises(InvalidInput, match=r"'reqest' means nothing.*Did you mean request"):
-        retrieve("http://host/?q={query}", ["a"], reqest="{}")
+        as_retriever("http://host/?q={query}", reqest="{}")
+
+
+def test_an_option_of_no_kind_is_refused_by_the_operation() -> None:
+    with pytest.raises(UnknownArgument, match=r"takes no argument 'reqest'.*Did you mean request"):
+        retrieve("http://host/?q={query}", ["a"], reqest="{}")  # type: ignore[call-arg]

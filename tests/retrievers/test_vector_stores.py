@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers.api.retrieve import retrieve
+from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
 
 pytestmark = pytest.mark.filterwarnings("ignore")

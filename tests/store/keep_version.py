@@ -12,8 +12,8 @@ import msgspec
 from calipers.store.git import GitState
 from calipers.store.open import Store, _engine, migrate
 from calipers.store.place import place_of
+from calipers.store.record import write
 from calipers.store.schema import HEAD
-from calipers.store.write import write
 from tests.store.saved import record
 from tests.systems import tagged
 

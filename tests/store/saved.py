@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from calipers.api import measure, save
+from calipers import save
+from calipers.analyse.scoring import choose_metrics, score
+from calipers.api.inputs import matched
 from calipers.model.evaluation import Evaluation
+from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.store.git import GitState
 from calipers.store.open import Store, open_store
-from calipers.store.record import Record
+from calipers.store.record import EvaluationRecord, write
 from calipers.store.save import record_of
-from calipers.store.write import write
 from tests.systems import records
 
 START = datetime(2026, 1, 1, 6, tzinfo=UTC)
@@ -31,6 +33,14 @@ def hostile() -> list[dict[str, Any]]:
     return made
 
 
+def measure(
+    data: Any = None, metrics: str | None = None, **settings: Any
+) -> tuple[Matched, Scores]:
+    """What was matched, and its scores."""
+    pair = matched(data, **settings)
+    return pair, score(pair, choose_metrics(metrics, None, settings.get("rel")))
+
+
 def record(
     data: Any,
     name: str = "nightly",
@@ -42,12 +52,12 @@ def record(
     corpus: str | None = None,
     metrics: str = "recall@5,mrr",
     **settings: Any,
-) -> tuple[Scores, Record]:
+) -> tuple[Scores, EvaluationRecord]:
     """The scores of some records, and what is kept of them."""
-    prepared, scores = measure(data, metrics=metrics, **settings)
+    pair, scores = measure(data, metrics=metrics, **settings)
     kept = record_of(
-        scores, name, tags=tags, git=git, ground_truth=prepared.ground_truth,
-        run=prepared.run if results else None, corpus=corpus, now=START + timedelta(days=day),
+        scores, name, tags=tags, git=git, ground_truth=pair.ground_truth,
+        run=pair.run if results else None, corpus=corpus, now=START + timedelta(days=day),
     )  # fmt: skip
     return scores, kept
 
@@ -62,8 +72,8 @@ def filled(place: str, hits: Sequence[Sequence[int | None]], name: str = "nightl
 
 def saved(place: str, data: Any, name: str = "nightly", *, day: int = 0, **more: Any) -> Evaluation:
     """One evaluation saved the way a user does."""
-    prepared, scores = measure(data, metrics=more.pop("metrics", "recall@5,mrr"))
+    pair, scores = measure(data, metrics=more.pop("metrics", "recall@5,mrr"))
     return save(
-        scores, name, store=place, ground_truth=prepared.ground_truth, run=prepared.run,
+        scores, name, store=place, ground_truth=pair.ground_truth, run=pair.run,
         now=START + timedelta(days=day), **more,
     )  # fmt: skip

@@ -14,8 +14,8 @@ from calipers.store.care import problems
 from calipers.store.listing import count, evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import APPLICATION_ID, open_store
+from calipers.store.record import write
 from calipers.store.schema import VERSIONS
-from calipers.store.write import write
 from tests.store.saved import filled, record
 from tests.systems import records
 

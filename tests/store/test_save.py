@@ -4,10 +4,10 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api import measure
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of
+from tests.store.saved import measure
 from tests.systems import tagged
 
 grades = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.5, 1, 2]), max_size=4)
@@ -44,8 +44,8 @@ def test_a_corpus_is_known_by_its_chunks_in_any_order(order, changed):
 
 def test_results_far_down_are_not_kept():
     run = {"q": [f"d{n}" for n in range(300)]}
-    prepared, scores = measure(ground_truth={"q": ["d5"]}, run=run, metrics="mrr")
-    kept = record_of(scores, "n", ground_truth=prepared.ground_truth, run=prepared.run)
+    pair, scores = measure(ground_truth={"q": ["d5"]}, run=run, metrics="mrr")
+    kept = record_of(scores, "n", ground_truth=pair.ground_truth, run=pair.run)
     from calipers.store.blob import unpack
 
     digest, content = kept.contents["results"]
@@ -66,8 +66,8 @@ def test_a_tag_with_very_many_values_has_no_summaries_of_its_own():
 def test_the_same_evaluation_is_packed_to_the_same_bytes():
     data = tagged({"a": [1, 2], "b": [None, 4]})
     first, second = (
-        record_of(scores, "n", ground_truth=prepared.ground_truth, run=prepared.run).contents
-        for prepared, scores in (measure(data), measure(data))
+        record_of(scores, "n", ground_truth=pair.ground_truth, run=pair.run).contents
+        for pair, scores in (measure(data), measure(data))
     )
     assert first == second
     assert isinstance(pl.read_parquet(first["scores"][1]), pl.DataFrame)

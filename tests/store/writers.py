@@ -18,14 +18,13 @@ from pathlib import Path
 from sqlalchemy import func, select, text
 
 from calipers.store.open import Store, open_store
-from calipers.store.record import Record, new_id
+from calipers.store.record import EvaluationRecord, new_id, write
 from calipers.store.schema import EVALUATION, PART, SUMMARY
-from calipers.store.write import write
 
 BULK = 200_000
 
 
-def fresh(record: Record, padding: int) -> Record:
+def fresh(record: EvaluationRecord, padding: int) -> EvaluationRecord:
     """The same evaluation under another id, with something of its own to carry."""
     one = new_id()
     content = one.encode() + os.urandom(padding)
@@ -33,7 +32,7 @@ def fresh(record: Record, padding: int) -> Record:
     return dataclasses.replace(record, id=one, contents={**record.contents, "bulk": bulk})
 
 
-def many(place: str, record: Record, processes: int, each: int) -> None:
+def many(place: str, record: EvaluationRecord, processes: int, each: int) -> None:
     """So many processes that save so many evaluations each; on a history that is not there yet."""
     children = []
     for _ in range(processes):
@@ -52,7 +51,7 @@ def many(place: str, record: Record, processes: int, each: int) -> None:
     sys.stdout.write(json.dumps({"codes": codes, "evaluations": counted(open_store(place))[0]}))
 
 
-def killed(place: str, record: Record, times: int) -> None:
+def killed(place: str, record: EvaluationRecord, times: int) -> None:
     """So many processes, each killed at a random moment of its saving; the history after each."""
     store = open_store(place, create=True)
     moments = random.Random(7)
@@ -77,7 +76,7 @@ def killed(place: str, record: Record, times: int) -> None:
     )
 
 
-def timed_save(store: Store, record: Record) -> float:
+def timed_save(store: Store, record: EvaluationRecord) -> float:
     started = time.monotonic()
     write(store, fresh(record, BULK))
     return time.monotonic() - started

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.metrics import definitions
+from calipers.measures import definitions
 from tools import write_metrics_page
 
 

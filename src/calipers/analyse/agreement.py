@@ -1,51 +1,69 @@
 """How far judges agree beyond chance: Cohen's and Fleiss' kappa, Krippendorff's alpha.
 
-All work on a table with one row per thing that was judged and one column per judge; NaN is a
-label that is missing. A value of 1 is full agreement, 0 is what chance gives, below 0 is worse
-than chance. Where only one grade was ever used, chance alone explains everything and there is
-no value.
+Every coefficient is computed from a table with one row per thing that was judged and one column
+per judge; NaN is a label that is missing. A value of 1 is full agreement, 0 is what chance gives,
+below 0 is worse than chance. Where only one grade was ever used, chance alone explains everything
+and there is no value.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
+from calipers.analyse.merging import added_to, disagreements, merge_opinions
+from calipers.analyse.opinions import OpinionTable
 from calipers.errors import InvalidInput
+from calipers.model.agreement import (
+    HOW,
+    SCALES,
+    TARGETS_AS,
+    WEIGHTS,
+    WHEN_TIED,
+    Agreement,
+    Coefficient,
+    How,
+    Scale,
+    TargetsAs,
+    Weights,
+    WhenTied,
+)
 from calipers.model.arrays import Floats, Ints
 from calipers.suggest import did_you_mean
-
-Scale = Literal["nominal", "ordinal", "interval"]
-"""What a difference between grades means: just different, an order, or a distance."""
-Weights = Literal["none", "linear", "quadratic"]
-SCALES: tuple[str, ...] = get_args(Scale)
-WEIGHTS: tuple[str, ...] = get_args(Weights)
 
 NOTHING_SHARED = "nobody judged the same thing"
 ONE_GRADE = "only one grade was used"
 
 
-@dataclass(frozen=True)
-class Coefficient:
-    """One measure of agreement, with what it rests on."""
-
-    name: str
-    judges: tuple[str, ...]
-    value: float | None
-    n: int
-    """How many pairs of question and item it rests on."""
-    observed: float | None = None
-    """Agreement (for alpha and weighted kappa: disagreement) as it is."""
-    expected: float | None = None
-    """The same as it would be by chance."""
-    why_not: str | None = None
-    """Where there is no value."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The coefficient as plain values."""
-        return {**asdict(self), "judges": list(self.judges)}
+def agree(
+    labels: Any,
+    *,
+    scale: Scale = "ordinal",
+    weights: Weights = "none",
+    merge: How | None = None,
+    when_tied: WhenTied = "leave",
+    targets_as: TargetsAs = "id",
+    add_to: Any = None,
+) -> Agreement:
+    """How far judges agree, and where a merge is asked for, the ground truth they make."""
+    check_choice("scale", scale, SCALES)
+    check_choice("weights", weights, WEIGHTS)
+    check_choice("when_tied", when_tied, WHEN_TIED)
+    check_choice("targets_as", targets_as, TARGETS_AS)
+    if merge is not None:
+        check_choice("merge", merge, HOW)
+    table = OpinionTable(labels)
+    opinions = table.opinions()
+    merged = None
+    if merge is not None:
+        merged = added_to(merge_opinions(opinions, merge, when_tied, targets_as), add_to)
+    return Agreement(
+        judges=table.judges(), opinions=opinions,
+        coefficients=coefficients(table.matrix(), table.names, scale, weights),
+        disagreements=disagreements(opinions.values()), scale=scale, weights=weights,
+        merged=merged,
+    )  # fmt: skip
 
 
 def cohen_kappa(

@@ -1,107 +1,159 @@
-"""Is the latest evaluation worse than before, and is that the retriever's doing?
+"""Is the latest evaluation significantly worse than before, and in what?"""
 
-Only queries with the same question and the same ground truth on both sides are compared: on
-those a drop is the retriever's (or the corpus's). What the mean moved beyond that came with the
-ground truth.
-"""
-
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
+from calipers.analyse.comparable import different_ways
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import cut
+from calipers.analyse.headlines import headlines
 from calipers.analyse.holm import holm
 from calipers.analyse.intervals import exact_mean
 from calipers.analyse.paired import PairedResult, paired_results
+from calipers.analyse.trend import changes
 from calipers.analyse.visible import fewest_queries, visibility
-from calipers.model.alarm import Against, AlarmCheck, Reference, Status
+from calipers.analyse.yardstick import Watched, Yardstick, yardstick
+from calipers.errors import InvalidInput
+from calipers.model.alarm import Alarm, AlarmCheck, Status
 from calipers.model.arrays import Bools, Floats
-from calipers.model.evaluation import Evaluation
 from calipers.model.gate import Change, WorstQuery
 from calipers.model.scores import Scores
+from calipers.suggest import did_you_mean
+from calipers.version import __version__
 
 WORST = 5
 ROUNDING = 1e-12
 """The mean of several evaluations differs by less than this from what it is on paper."""
 
 
-@dataclass(frozen=True, eq=False)
-class Watched:
-    """A saved evaluation with its scores and what is known of each query's ground truth."""
-
-    evaluation: Evaluation
-    scores: Scores
-    judgements: pl.DataFrame
-    """query, text, judgements: a digest of what should be found, null where unknown."""
-
-
-@dataclass(frozen=True, eq=False)
-class Yardstick:
-    """What the latest is held against: one evaluation, or the mean of several."""
-
-    reference: Reference
-    rows: tuple[np.ndarray, ...]
-    """For each evaluation: the row of every query of the latest, -1 where not comparable."""
-    earlier: tuple[Watched, ...]
-
-    def values(self, metric: str) -> Floats:
-        """The mean over the evaluations, per query of the latest; NaN where there is none."""
-        total = np.zeros(len(self.rows[0]))
-        counts = np.zeros(len(self.rows[0]))
-        for rows, one in zip(self.rows, self.earlier, strict=True):
-            column = np.where(rows >= 0, one.scores.of(metric)[rows], np.nan)
-            known = ~np.isnan(column)
-            total[known] += column[known]
-            counts += known
-        mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
-        return mean
-
-    def whole(self, metric: str) -> float | None:
-        """The mean of the means, each over all queries of its evaluation."""
-        means = [one.scores[metric].mean for one in self.earlier]
-        known = [mean for mean in means if mean is not None]
-        return exact_mean(np.array(known)) if known else None
+def check_watch(alpha: float, window: int) -> None:
+    """Refuse what cannot be meant before anything is read."""
+    if not 0 < alpha < 1:
+        raise InvalidInput(
+            f"The rate of false alarms (alpha) is {alpha!r}; it must lie between 0 and 1, such as "
+            "0.05."
+        )
+    if window < 1:
+        raise InvalidInput(f"The window is {window}; it holds at least 1 evaluation.")
 
 
-def yardstick(latest: Watched, earlier: Sequence[Watched], against: Against) -> Yardstick:
-    """The evaluations to hold the latest against, newest first."""
-    lined = [_rows(latest, one) for one in earlier]
-    comparable = np.any([rows >= 0 for rows in lined], axis=0)
-    names = set(latest.scores.queries["query"].to_list())
-    before = set().union(*(one.scores.queries["query"].to_list() for one in earlier))
-    reference = Reference(
-        against=against,
-        evaluations=tuple(one.evaluation.id for one in earlier),
-        oldest=min(one.evaluation.saved for one in earlier),
-        newest=max(one.evaluation.saved for one in earlier),
-        shared=int(comparable.sum()),
-        new=len(names - before),
-        gone=len(before - names),
-        rejudged=len(names & before) - int(comparable.sum()),
+def alarm(
+    name: str,
+    watched: Sequence[Watched],
+    metrics: list[str] | None,
+    by: str | Iterable[str] = (),
+    *,
+    alpha: float,
+    resamples: int,
+    seed: int,
+) -> Alarm:
+    """The latest of some evaluations, which stands first, against those before it."""
+    if len(watched) < 2:
+        some = "one evaluation" if watched else "no evaluation"
+        raise InvalidInput(
+            f"There is nothing to compare with: {some} called {name} was found, and at least two "
+            "are needed. Save another with `calipers eval … --save`."
+        )
+    latest, earlier = watched[0], watched[1:]
+    alike = [one for one in earlier if not _differing(latest, one)]
+    if not alike:
+        raise InvalidInput(
+            f"The latest evaluation called {name} cannot be compared with those before: "
+            f"{_differing(latest, earlier[0])[0]} Measure as before, or start a new name."
+        )
+    chosen = _chosen(metrics, latest, alike)
+    yardsticks = [yardstick(latest, alike[:1], "previous")]
+    if len(alike) > 1:
+        yardsticks.append(yardstick(latest, alike, "window"))
+    if not any(one.reference.shared for one in yardsticks):
+        raise InvalidInput(
+            f"The latest evaluation called {name} shares no query with those before that asks the "
+            "same and has the same ground truth; nothing can be said of the retriever."
+        )
+    cuts = [by] if isinstance(by, str) else list(by)
+    checks = check_all(
+        latest, yardsticks, chosen, cuts, alpha=alpha, resamples=resamples, seed=seed
     )
-    return Yardstick(reference, tuple(lined), tuple(earlier))
+    newest = latest.evaluation
+    return Alarm(
+        name=name,
+        id=newest.id,
+        saved=newest.saved,
+        commit=newest.commit,
+        branch=newest.branch,
+        references=tuple(one.reference for one in yardsticks),
+        checks=checks,
+        warnings=tuple(_warnings(latest, alike[0])),
+        notes=tuple(_notes(latest, earlier, alike, cuts)),
+        alpha=alpha,
+        calipers=__version__,
+    )
 
 
-def _rows(latest: Watched, earlier: Watched) -> np.ndarray:
-    """For each query of the latest its row in the earlier one, -1 where something differs."""
-    joined = latest.judgements.join(
-        earlier.judgements.with_row_index("row"), on="query", how="left", maintain_order="left"
-    )
-    same_text = pl.col("text").eq_missing(pl.col("text_right"))
-    same_truth = pl.col("judgements") == pl.col("judgements_right")
-    prints = [one.scores.fingerprints["ground_truth"] for one in (latest, earlier)]
-    if prints[0] == prints[1]:
-        same_truth = pl.lit(value=True)
-    same = pl.col("row").is_not_null() & same_text & same_truth.fill_null(value=False)
-    rows: np.ndarray = (
-        joined.select(pl.when(same).then(pl.col("row").cast(pl.Int64)).otherwise(-1))
-        .to_series()
-        .to_numpy()
-    )
-    return rows
+def _differing(latest: Watched, earlier: Watched) -> list[str]:
+    name = f"@{earlier.evaluation.short}"
+    return list(different_ways("the latest", latest.scores, name, earlier.scores))
+
+
+def _chosen(wanted: list[str] | None, latest: Watched, alike: Sequence[Watched]) -> list[str]:
+    """Metrics that all sides have and of which more or less is better."""
+    facts = facts_by_name(latest.scores)
+    shared = [
+        name
+        for name in facts
+        if facts[name].better != "neither"
+        and all(name in facts_by_name(one.scores) for one in alike)
+    ]
+    for name in wanted or ():
+        if name not in shared:
+            raise InvalidInput(
+                f"{name} cannot be watched: not all of these evaluations have it, or more of it "
+                f"is neither better nor worse; choose among {', '.join(shared)}."
+                f"{did_you_mean(name, shared)}"
+            )
+    chosen = wanted or headlines(shared)
+    if not chosen:
+        raise InvalidInput("The evaluations share no metric of which more or less is better.")
+    return chosen
+
+
+def _warnings(latest: Watched, previous: Watched) -> Iterator[str]:
+    """What changed beside the retriever since the previous evaluation."""
+    for _, what in changes([previous.evaluation, latest.evaluation]):
+        for one in what:
+            if one == "corpus":
+                yield "The corpus changed since the previous evaluation: a drop may be its doing."
+            else:
+                yield (
+                    "The ground truth changed since the previous evaluation: only queries with "
+                    "the same question and ground truth are compared."
+                )
+    versions = [one.scores.settings["calipers"] for one in (latest, previous)]
+    if versions[0] != versions[1]:
+        yield (
+            f"The latest was measured with Calipers {versions[0]} and the previous with "
+            f"{versions[1]}; a definition may have changed."
+        )
+
+
+def _notes(
+    latest: Watched, earlier: Sequence[Watched], alike: Sequence[Watched], by: Sequence[str]
+) -> Iterator[str]:
+    skipped = len(earlier) - len(alike)
+    if skipped:
+        other = next(one for one in earlier if one not in alike)
+        yield (
+            f"{skipped} of the {len(earlier)} evaluations before "
+            f"{'was' if skipped == 1 else 'were'} left out: {_differing(latest, other)[0]}"
+        )
+    rest = [tag for tag in latest.scores.tags if tag not in by]
+    if rest:
+        yield (
+            f"The means may hide a slice that got worse: --by {rest[0]} checks its values one by "
+            "one."
+        )
 
 
 def check_all(

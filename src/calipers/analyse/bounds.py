@@ -14,15 +14,54 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.intervals import exact_mean
-from calipers.metrics import Metric, compute
+from calipers.analyse.listing import list_results
+from calipers.checks.counts import audit_counts, enforce
+from calipers.errors import InvalidInput
+from calipers.measures import Metric, compute
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.bounds import Bound
+from calipers.model.bounds import Bound, Bounds
+from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 
 ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
-"""These measure how much was judged; to ask what they would be were all judged is idle."""
+"""These measure how much was judged; they would say nothing if everything were."""
 BY_CHARACTERS = "Coverage"
+DEPTH = 100
+"""How deep a metric without a cut-off is looked at."""
+
+
+def bound_metrics(
+    pair: Matched,
+    metrics: Sequence[Metric],
+    *,
+    depth: int = DEPTH,
+) -> Bounds:
+    """Each metric as it is, with the lowest and highest value that more judgements could give."""
+    bounded = [metric for metric in metrics if has_bounds(metric)]
+    matches, policy, rel = pair.matches, pair.policy, pair.rel
+    enforce(policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=None, rel=rel))
+    deepest = max([depth if one.k is None else one.k for one in bounded])
+    listing = list_results(pair.run, matches, policy.ties, deepest)
+    unjudged = unjudged_results(matches, listing)
+    grade = max(matches.highest_grade, rel or 0.0) or 1.0
+    return Bounds(
+        bounds=bound_all(matches, listing, bounded, policy, grade=grade, depth=depth),
+        grade=grade,
+        depth=deepest,
+        unjudged=int(unjudged.added.sum()),
+        shown=listing.filter(~pl.col("repeated")).height,
+        skipped=tuple(str(metric) for metric in metrics if not has_bounds(metric)),
+    )
+
+
+def check_bounded(metrics: Sequence[Metric]) -> None:
+    """Refuse metrics of which none has bounds, before any file is read."""
+    if not any(map(has_bounds, metrics)):
+        raise InvalidInput(
+            f"None of the metrics has bounds: {', '.join(map(str, metrics))}; name one that counts "
+            "relevant results, such as recall@10."
+        )
 
 
 @dataclass(frozen=True, eq=False)

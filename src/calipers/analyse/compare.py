@@ -1,6 +1,7 @@
 """Systems against a baseline: paired differences, tests, correction, power."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,8 +10,10 @@ from calipers.analyse.comparable import obstacles, shared_queries, undefined_in_
 from calipers.analyse.holm import holm
 from calipers.analyse.intervals import exact_mean, mean_intervals
 from calipers.analyse.paired import PairedResult, paired_results
+from calipers.analyse.scoring import choose_metrics, cutoffs
 from calipers.analyse.visible import visibility
 from calipers.errors import InvalidInput
+from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.comparison import Comparison, Difference, SystemMean, Verdict
 from calipers.model.scores import MetricFacts, Scores
@@ -18,7 +21,35 @@ from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
 ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the result will say so"
+DEFAULT_METRICS = ("recall", "precision", "ndcg", "hit_rate")
+DEFAULT_WITHOUT_CUTOFF = ("mrr",)
+DEFAULT_KS = (10,)
 SCORE = "the weighted mean of the chosen metrics"
+
+
+def metrics_compared(
+    metrics: Any,
+    k: Any,
+    rel: float | None,
+    weights: Mapping[str, float] | None,
+    ready: Iterable[Scores],
+) -> tuple[Metric, ...] | None:
+    """The metrics asked for, or the usual ones; None: those that the results at hand share.
+
+    Results that were measured before have what they have: where the usual metrics are not among
+    it, the runs beside them are measured by theirs.
+    """
+    if metrics is not None:
+        return choose_metrics(metrics, k, rel, weights)
+    usual = choose_metrics(
+        (*parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF)),
+        None, rel, weights,
+    )  # fmt: skip
+    have = [[facts.name for facts in scores.metrics] for scores in ready]
+    if k is not None or all(str(metric) in names for names in have for metric in usual):
+        return usual
+    shared = [name for name in have[0] if all(name in names for names in have)]
+    return parse(shared) if shared else None
 
 
 def compare_scores(

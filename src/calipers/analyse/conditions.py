@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from calipers.errors import InvalidInput
-from calipers.metrics.spec import Metric, parse
+from calipers.measures.spec import Metric, parse
 from calipers.suggest import did_you_mean
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {

@@ -1,12 +1,85 @@
-"""The rules, tried one by one on the evidence."""
+"""Why a retriever fails, and what to do: the rules, tried one by one on the evidence."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
+
+from calipers.analyse.compare import compare_scores
+from calipers.analyse.context import Context
+from calipers.analyse.cuts import cut
 from calipers.analyse.evidence import Evidence
 from calipers.analyse.rules import RULES
+from calipers.analyse.scoring import score
+from calipers.analyse.tokens import load_tokenizer
 from calipers.errors import InvalidInput
-from calipers.model.diagnosis import Finding, Unchecked
+from calipers.measures import parse
+from calipers.measures.spec import check_cutoff
+from calipers.model.diagnosis import Diagnosis, Finding, Unchecked
+from calipers.model.matched import Matched
+from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
+
+METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
+COMPARED = METRICS[:-1]
+DEFAULT_K = 10
+
+
+def diagnose_pair(
+    now: Matched,
+    before: Matched | None = None,
+    *,
+    k: int | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    by: str | Iterable[str] | None = None,
+    price: float | None = None,
+    tokenizer: str | Callable[[str], Any] | None = None,
+    anyway: bool = False,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Diagnosis:
+    """The failure modes of one pair, and what changed since an earlier one of the same queries."""
+    in_force = thresholds_in_force(thresholds)
+    cuts = None if by is None else (by,) if isinstance(by, str) else tuple(by)
+    function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    k = check_cutoff(k) if k is not None else min(DEFAULT_K, now.depth or DEFAULT_K)
+
+    def look(pair: Matched) -> tuple[Diagnosis, Scores]:
+        metrics = [metric.with_rel(pair.rel) for metric in parse(METRICS, [k])]
+        scores = score(pair, metrics, confidence=confidence, resamples=resamples, seed=seed)
+        return _diagnosis(pair, scores, k, in_force, cuts, price, function), scores
+
+    diagnosis, scores = look(now)
+    if before is None:
+        return diagnosis
+    earlier, earlier_scores = look(before)
+    compared = [m.name for m in scores.metrics if m.stem.partition("(")[0] in COMPARED]
+    comparison = compare_scores(
+        {"before": earlier_scores, "now": scores}, metrics=compared, anyway=anyway,
+        level=confidence, seed=seed,
+    )  # fmt: skip
+    return replace(diagnosis, before=earlier, comparison=comparison)
+
+
+def list_rules() -> list[dict[str, Any]]:
+    """Every rule of ``diagnose`` as plain values: when it holds, and its thresholds.
+
+    >>> list_rules()[0]["thresholds"]
+    {'too_selective.precision': 0.6, 'too_selective.recall': 0.5}
+    """
+    return [
+        {
+            "name": rule.name,
+            "title": rule.title,
+            "holds_when": rule.holds_when.format(
+                **{name: f"{value:g}" for name, value in rule.thresholds.items()}
+            ),
+            "thresholds": {f"{rule.name}.{n}": v for n, v in rule.thresholds.items()},
+        }
+        for rule in RULES
+    ]
 
 
 def thresholds_in_force(changes: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -51,3 +124,45 @@ def apply_rules(
                 )
             )
     return tuple(findings), tuple(fine), tuple(unchecked)
+
+
+def _diagnosis(
+    pair: Matched,
+    scores: Scores,
+    k: int,
+    thresholds: Mapping[str, float],
+    cuts: tuple[str, ...] | None,
+    price: float | None,
+    tokenizer: Callable[[str], Any] | None,
+) -> Diagnosis:
+    matches = pair.matches
+    context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
+    tokens = context.tokens(tokenizer)
+    if tokens is None and (price is not None or tokenizer is not None):
+        raise InvalidInput(
+            "The tokens of the results are not known: some results have neither a number of "
+            "tokens nor a text; give 'tokens' or 'text' with every result, or leave out the price."
+        )
+    evidence = Evidence(
+        k, scores, pair.ground_truth, matches, context, pair.rel, tokens, price, cuts
+    )
+    for name in cuts or ():
+        cut(scores, name)  # a tag that does not exist is said whatever the rules look at
+    if not evidence.answerable.any():
+        raise InvalidInput(
+            "There is nothing to diagnose: no query has a relevant target that was measured."
+        )
+    findings, fine, unchecked = apply_rules(evidence, thresholds)
+    return Diagnosis(
+        k=k,
+        queries=len(scores),
+        n=int(np.sum(evidence.answerable)),
+        summaries=tuple(scores.summaries.values()),
+        findings=findings,
+        fine=fine,
+        unchecked=unchecked,
+        thresholds=dict(thresholds),
+        token_source=tokens.source if tokens else None,
+        fingerprints=scores.fingerprints,
+        settings={**scores.settings, "price": price, "policy": scores.policy.to_dict()},
+    )

@@ -2,42 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from math import fsum
-from typing import Any, Literal, get_args
+from typing import Any
 
 from calipers.errors import InvalidInput
+from calipers.io.kept_records import kept_records
+from calipers.io.load import load
+from calipers.model.agreement import How, Merged, Opinions, TargetsAs, WhenTied
 from calipers.model.labels import Label, Pair, is_machine
-
-How = Literal["majority", "mean", "max", "min"]
-Ties = Literal["leave", "max", "min", "mean"]
-By = Literal["id", "quote", "span"]
-HOW: tuple[str, ...] = get_args(How)
-TIES: tuple[str, ...] = get_args(Ties)
-BY: tuple[str, ...] = get_args(By)
-
-
-@dataclass(frozen=True)
-class Opinions:
-    """What every judge said about one question and one item."""
-
-    about: Label
-    """The pair itself: the question, the item, its text and place."""
-    grades: Mapping[str, float]
-    """By judge, in the order of the judges."""
-
-    @property
-    def spread(self) -> float:
-        """The largest difference between two judges."""
-        return max(self.grades.values()) - min(self.grades.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The opinions as plain values."""
-        return {
-            "query_id": self.about.query_id, "query": self.about.query, "item": self.about.item,
-            "text": self.about.text, "document": self.about.document,
-            "grades": dict(self.grades), "spread": self.spread,
-        }  # fmt: skip
 
 
 def disagreements(opinions: Iterable[Opinions]) -> tuple[Opinions, ...]:
@@ -45,7 +18,7 @@ def disagreements(opinions: Iterable[Opinions]) -> tuple[Opinions, ...]:
     return tuple(sorted((one for one in opinions if one.spread > 0), key=lambda one: -one.spread))
 
 
-def merged_grade(grades: Sequence[float], how: How, ties: Ties = "leave") -> float | None:
+def merged_grade(grades: Sequence[float], how: How, when_tied: WhenTied = "leave") -> float | None:
     """One grade out of several; None where two grades were given equally often.
 
     >>> merged_grade([1, 1, 0], "majority"), merged_grade([1, 0], "majority")
@@ -59,7 +32,7 @@ def merged_grade(grades: Sequence[float], how: How, ties: Ties = "leave") -> flo
     most = [grade for grade, count in counted if count == counted[0][1]]
     if len(most) == 1:
         return most[0]
-    return None if ties == "leave" else _combined(most, ties)
+    return None if when_tied == "leave" else _combined(most, when_tied)
 
 
 def _combined(grades: Sequence[float], how: str) -> float:
@@ -68,28 +41,11 @@ def _combined(grades: Sequence[float], how: str) -> float:
     return max(grades) if how == "max" else min(grades)
 
 
-@dataclass(frozen=True, eq=False)
-class Merged:
-    """A ground truth out of all opinions, in our form."""
-
-    records: tuple[dict[str, Any], ...]
-    targets: int
-    """Pairs that have a grade now."""
-    tied: tuple[Opinions, ...]
-    """Pairs left out: no grade has more votes than every other."""
-    how: How
-    ties: Ties
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts and the ties; the records themselves go to a file."""
-        return {
-            "how": self.how, "ties": self.ties, "queries": len(self.records),
-            "targets": self.targets, "tied": [one.to_dict() for one in self.tied],
-        }  # fmt: skip
-
-
-def merge(
-    opinions: Mapping[Pair, Opinions], how: How = "majority", ties: Ties = "leave", by: By = "id"
+def merge_opinions(
+    opinions: Mapping[Pair, Opinions],
+    how: How = "majority",
+    when_tied: WhenTied = "leave",
+    targets_as: TargetsAs = "id",
 ) -> Merged:
     """One record per question, with a graded target for every item that was judged.
 
@@ -100,17 +56,53 @@ def merge(
     judges: dict[str, dict[str, None]] = {}
     tied: list[Opinions] = []
     for one in opinions.values():
-        grade = merged_grade(list(one.grades.values()), how, ties)
+        grade = merged_grade(list(one.grades.values()), how, when_tied)
         if grade is None:
             tied.append(one)
             continue
         query = one.about.query_id
-        target = {**_target(one.about, by), "grade": _whole(grade)}
+        target = {**_target(one.about, targets_as), "grade": _whole(grade)}
         targets.setdefault(query, []).append(target)
         texts[query] = texts.get(query) or one.about.query
         judges.setdefault(query, {}).update(dict.fromkeys(one.grades))
     records = tuple(_record(q, texts[q], list(judges[q]), found) for q, found in targets.items())
-    return Merged(records, sum(map(len, targets.values())), tuple(tied), how, ties)
+    return Merged(records, sum(map(len, targets.values())), tuple(tied), how, when_tied)
+
+
+def added_to(merged: Merged, add_to: Any) -> Merged:
+    """The merged records, with the ground truth they are added to; contradictions are errors."""
+    records = list(merged.records)
+    if add_to is not None:
+        records = _added(records, add_to)
+    if not records:
+        raise InvalidInput(
+            "No grade is left to make a ground truth of: every pair is a tie; say which grade "
+            "to take (--when-tied max, min or mean)."
+        )
+    load(records, "ground_truth")
+    return replace(merged, records=tuple(records))
+
+
+def _added(records: list[dict[str, Any]], add_to: Any) -> list[dict[str, Any]]:
+    found = load(add_to, "ground_truth")
+    if found.ground_truth is None:
+        raise InvalidInput(f"{add_to} holds no ground truth ({found.kind}); name another.")
+    before = {
+        str(record.get("id") or record["query"]): dict(record)
+        for record in kept_records(add_to, found)
+    }
+    for record in records:
+        key = str(record.get("id") or record["query"])
+        known = before.setdefault(key, record)
+        if known is not record:
+            known["ground_truth"] = [*_as_list(known["ground_truth"]), *record["ground_truth"]]
+    return list(before.values())
+
+
+def _as_list(targets: Any) -> list[Any]:
+    if isinstance(targets, Mapping):
+        return [{"id": item, "grade": grade} for item, grade in targets.items()]
+    return list(targets)
 
 
 def _record(
@@ -126,25 +118,26 @@ def _record(
     return record
 
 
-def _target(about: Label, by: By) -> dict[str, Any]:
+def _target(about: Label, targets_as: TargetsAs) -> dict[str, Any]:
     place = {"document": about.document, "start": about.start, "end": about.end}
-    if by == "span":
+    if targets_as == "span":
         lacking = [name for name, value in place.items() if value is None]
         if lacking:
-            raise InvalidInput(_lacks(about, lacking[0], by))
+            raise InvalidInput(_lacks(about, lacking[0], targets_as))
         return place
     known = {} if about.document is None else {"document": about.document}
-    if by == "id" and about.item is not None:
+    if targets_as == "id" and about.item is not None:
         return {"id": about.item, **known}
     if about.text is None:
-        raise InvalidInput(_lacks(about, "text", by))
+        raise InvalidInput(_lacks(about, "text", targets_as))
     return {"quote": about.text, **known}
 
 
-def _lacks(about: Label, what: str, by: By) -> str:
+def _lacks(about: Label, what: str, targets_as: TargetsAs) -> str:
     return (
         f"The item {about.item!r:.60} of the query {about.query_id!r:.60} has no {what}, which a "
-        f"ground truth by {by} needs; write it by id, or draft again from runs that have it."
+        f"ground truth by {targets_as} needs; write it by id, or draft again from runs that have "
+        "it."
     )
 
 

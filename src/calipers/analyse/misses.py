@@ -1,192 +1,254 @@
-"""One reason for each piece of ground truth that is not in the first k results.
+"""One reason for every piece of ground truth that is not in the first k results."""
 
-The rules are tried in a fixed order and the first that holds is the reason. What a rule needs
-and nobody gave (the corpus, the candidates, exact search) it does not guess.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from calipers.analyse.corpus_facts import CorpusFacts
-from calipers.model.arrays import Bools, Ints
+from calipers.analyse.corpus_facts import CorpusFacts, study_corpus
+from calipers.analyse.listing import list_results
+from calipers.analyse.misses_table import (
+    came_instead,
+    false_positives,
+    mark_useful,
+    misses_table,
+    ranks_or_null,
+)
+from calipers.analyse.reasons import (
+    STAGES,
+    Facts,
+    best_ranks,
+    lost_at,
+    one_per_unit,
+    reasons,
+    siblings,
+    waterfall,
+)
+from calipers.checks.counts import audit_counts, enforce
+from calipers.errors import InvalidInput, NoCommonIds
+from calipers.io.corpus import open_corpus
+from calipers.io.load import load
+from calipers.match.choose import parse_matching
+from calipers.match.pair import match_again
+from calipers.model.matched import Matched
 from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
-from calipers.model.misses import REASONS, Step
-
-NEVER = np.iinfo(np.int64).max
-"""The rank of a target that is not in a list."""
-
-CANDIDATES, EXACT = "candidates", "exact"
-STAGES = (CANDIDATES, EXACT)
+from calipers.model.misses import REASONS, Misses
+from calipers.model.run import Run
+from calipers.suggest import did_you_mean
 
 
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """What is known about every target, found or not; the rules read nothing else."""
-
-    k: int
-    rank: Ints
-    repeats: Ints
-    """How many results above the target's rank were repetitions."""
-    status: Mapping[str, Bools]
-    """Whether its query failed, came back empty, or is missing from the run."""
-    known: Mapping[str, Bools]
-    """Stage by stage, whether the stage's list for its query is known."""
-    stage_rank: Mapping[str, Ints]
-    sibling: Bools
-    """Another chunk of its document stands in the first k."""
-    crowd: Bools
-    """The first k results of its query hold a repetition."""
-    corpus: CorpusFacts | None = None
-
-    @property
-    def found(self) -> Bools:
-        """Which targets stand in the first k."""
-        return self.rank <= self.k
-
-    @property
-    def listed(self) -> Bools:
-        """Which targets were returned at all."""
-        return self.rank < NEVER
-
-    def on(self, stage: str) -> Bools:
-        """Which targets are in the list of a stage."""
-        return self.stage_rank[stage] < NEVER
-
-    @property
-    def silent(self) -> Bools:
-        """The targets of queries that the retriever did not answer."""
-        return self.status[FAILED] | self.status[EMPTY] | self.status[MISSING]
-
-    def unrecorded(self, stage: str) -> Bools:
-        """The targets of answered queries for which nobody recorded the stage."""
-        return ~self.known[stage] & ~self.silent
-
-    @property
-    def demoted(self) -> Bools:
-        """Which targets the reranker moved from the first k candidates to below k."""
-        return self.listed & ~self.found & (self.stage_rank[CANDIDATES] <= self.k)
-
-    @property
-    def seen(self) -> Bools:
-        """Which targets stand in any list, so that they are in the corpus for certain."""
-        return self.listed | self.on(CANDIDATES) | self.on(EXACT)
-
-
-def best_ranks(matches: Matches) -> Ints:
-    """The best rank that holds each target."""
-    best = np.full(matches.target_grade.size, NEVER, dtype=np.int64)
-    np.minimum.at(best, matches.edge_target, matches.edge_rank)
-    return best
-
-
-def reasons(facts: Facts) -> Ints:
-    """For each target the number of its reason in ``REASONS``; without meaning where found."""
-    listed, demoted = facts.listed, facts.demoted
-    candidate, exact = facts.on(CANDIDATES), facts.on(EXACT)
-    reachable = ~facts.known[CANDIDATES] | candidate
-    room = facts.rank - facts.repeats <= facts.k
-    rules = {
-        "not_in_corpus": _nowhere(facts),
-        "split_over_chunks": _split(facts),
-        "below_k": listed & ~demoted & ~room,
-        "wrong_chunk": ~listed & facts.sibling,
-        "crowded_out": (listed & ~demoted & room) | (~listed & facts.crowd & reachable),
-        "retriever_error": facts.status[FAILED],
-        "nothing_returned": facts.status[EMPTY],
-        "not_in_run": facts.status[MISSING],
-        "lost_by_reranker": candidate,
-        "missed_by_index": exact,
-        "never_a_candidate": facts.known[CANDIDATES],
-        "not_returned": np.ones_like(listed),
+def explain_misses(
+    pair: Matched, k: int, *, corpus: Any = None, candidates: Any = None, exact: Any = None
+) -> Misses:
+    """The misses of a pair; a stage that is given stands before one that the records hold."""
+    runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
+    if runs and pair.settings["match"] == "document":
+        raise InvalidInput(
+            f"The level is document and the run has stages ({', '.join(runs)}); stages are "
+            "followed chunk by chunk. Leave the level out, or the stages."
+        )
+    own = pair.as_read[1].stages
+    stages = {
+        name: _matched(pair, one, strict=one is not own.get(name)) for name, one in runs.items()
     }
-    names = [reason.name for reason in REASONS]
-    return np.select(
-        [rules[name] for name in names], list(range(len(names))), default=len(names) - 1
-    ).astype(np.int64)
+    return _explain(pair, k, stages, corpus)
 
 
-def lost_at(facts: Facts) -> tuple[Ints, tuple[tuple[str, str], ...]]:
-    """For each target the step that lost it, and the steps, as name and meaning.
-
-    A step that nothing is known about is left out; a target that a later step has was not lost
-    before. Without meaning where found.
-    """
-    listed, demoted = facts.listed, facts.demoted
-    before_list = listed | facts.on(CANDIDATES)
-    steps: list[tuple[str, str, Bools]] = []
-    if facts.corpus is not None:
-        steps.append(("corpus", "in the corpus", _nowhere(facts)))
-        steps.append(("chunking", "whole in one chunk", _split(facts)))
-    steps.append(("answer", "the retriever answered", facts.silent))
-    if facts.known[EXACT].any():
-        missing = facts.known[EXACT] & ~facts.on(EXACT) & ~before_list
-        steps.append(("exact", "found by exact search", missing))
-    reranked = facts.known[CANDIDATES]
-    if reranked.any():
-        steps.append(("candidates", "among the candidates", reranked & ~before_list))
-        lost = reranked & (~listed | demoted)
-        steps.append(("reranker", "returned by the reranker", lost))
-    if facts.unrecorded(CANDIDATES).any() or not reranked.any():
-        means = "returned (no candidates recorded)" if reranked.any() else "returned"
-        steps.append(("list", means, ~reranked & ~listed))
-    steps.append(("k", f"in the first {facts.k}", np.ones_like(listed)))
-    at = np.select([lost for _, _, lost in steps], list(range(len(steps))))
-    return at.astype(np.int64), tuple((name, means) for name, means, _ in steps)
-
-
-def waterfall(at: Ints, steps: tuple[tuple[str, str], ...], targets: int) -> tuple[Step, ...]:
-    """What each step lost of all the ground truth, and what it left."""
-    left = targets
-    result = []
-    for number, (name, means) in enumerate(steps):
-        lost = int((at == number).sum())
-        left -= lost
-        result.append(Step(name, means, lost, left))
-    return tuple(result)
-
-
-def one_per_unit(unit: Ints, found: Bools, at: Ints, rank: Ints) -> tuple[Ints, int, int]:
-    """The targets that stand for missed units, and how many units there are and were found.
-
-    Of alternatives the one that came nearest speaks for all: lost last, then the best rank.
-    """
-    units, dense = np.unique(unit, return_inverse=True)
-    has = np.zeros(units.size, dtype=np.bool_)
-    has[dense[found]] = True
-    order = np.lexsort((np.arange(unit.size), rank, -at, dense))
-    first = order[np.unique(dense[order], return_index=True)[1]]
-    return np.sort(first[~has]), units.size, int(has.sum())
-
-
-def siblings(
-    target_query: Ints, documents: pl.Series, shown: pl.DataFrame, document_of: Mapping[str, str]
-) -> Bools:
-    """Whether the shown results of each target's query hold a chunk of its document."""
-    names = shown.select(
-        "query",
-        document=pl.coalesce(
-            "document",
-            pl.col("item").replace_strict(document_of, default=None, return_dtype=pl.String),
+def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) -> Misses:
+    matches = pair.matches
+    enforce(pair.policy, audit_counts(
+        pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel
+    ))  # fmt: skip
+    targets = pair.targets
+    relevant = matches.relevant(pair.rel)
+    depth = max(k, int(matches.edge_rank.max(initial=0)))
+    listing = list_results(pair.run, matches, pair.policy.ties, depth)
+    shown = mark_useful(listing.filter(pl.col("rank") <= k), matches, relevant)
+    studied = _study(corpus, pair, targets, shown) if corpus is not None else None
+    facts = _facts(matches, k, stages, listing, shown, targets, studied)
+    at, steps = lost_at(facts)
+    counted = np.flatnonzero(relevant & ~_left_out(pair)[matches.target_query])
+    missed, n_units, n_found = one_per_unit(
+        matches.target_unit[counted], facts.found[counted], at[counted], facts.rank[counted]
+    )
+    missed = counted[missed]
+    names = pl.Series([reason.name for reason in REASONS])
+    stage_names = pl.Series([name for name, _ in steps])
+    columns = {
+        "reason": names.gather(reasons(facts)[missed]),
+        "lost_at": stage_names.gather(at[missed]),
+        "rank": ranks_or_null(facts.rank[missed]),
+        "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][missed]),
+        "exact_rank": ranks_or_null(facts.stage_rank["exact"][missed]),
+    }
+    return Misses(
+        k=k,
+        targets=n_units,
+        found=n_found,
+        table=misses_table(
+            matches, targets, missed, columns=columns, instead=came_instead(shown),
+            tags=pair.ground_truth.tags,
         ),
-    ).unique()
-    wanted = pl.DataFrame({"query": target_query, "document": documents})
-    near = wanted.join(
-        names.with_columns(near=pl.lit(True)), on=["query", "document"], how="left",
-        maintain_order="left",
+        waterfall=waterfall(at[missed], steps, n_units),
+        false_positives=false_positives(shown, matches),
+        notes=tuple(_notes(pair, facts, counted)),
     )  # fmt: skip
-    return near["near"].fill_null(False).to_numpy()
 
 
-def _nowhere(facts: Facts) -> Bools:
+def _facts(
+    matches: Matches,
+    k: int,
+    stages: Mapping[str, Matches],
+    listing: pl.DataFrame,
+    shown: pl.DataFrame,
+    targets: pl.DataFrame,
+    corpus: CorpusFacts | None,
+) -> Facts:
+    query, rank = matches.target_query, best_ranks(matches)
+    nobody = np.zeros(rank.size, dtype=np.bool_)
+    known, stage_rank = {}, {}
+    for name in STAGES:
+        stage = stages.get(name)
+        known[name] = nobody if stage is None else ~stage.having_status(MISSING)[query]
+        never = np.full_like(rank, np.iinfo(np.int64).max)
+        stage_rank[name] = never if stage is None else best_ranks(stage)
+    repeats = (
+        pl.DataFrame({"query": query, "rank": rank})
+        .join(listing.select("query", "rank", "repeats"), on=["query", "rank"], how="left",
+              maintain_order="left")["repeats"]
+        .fill_null(0).to_numpy()
+    )  # fmt: skip
+    crowded = np.zeros(matches.n_queries, dtype=np.bool_)
+    crowded[shown.filter("repeated")["query"].unique().to_numpy()] = True
+    return Facts(
+        k=k, rank=rank, repeats=repeats,
+        status={name: matches.having_status(name)[query] for name in (FAILED, EMPTY, MISSING)},
+        known=known, stage_rank=stage_rank,
+        sibling=_siblings(matches, shown, targets, corpus),
+        crowd=crowded[query], corpus=corpus,
+    )  # fmt: skip
+
+
+def _siblings(
+    matches: Matches, shown: pl.DataFrame, targets: pl.DataFrame, corpus: CorpusFacts | None
+) -> np.ndarray:
+    """Whether another chunk of the target's document is shown; documents from run or corpus."""
+    in_run = shown.select("item", "document").drop_nulls().unique("item", keep="first")
+    document_of = {**dict(in_run.iter_rows()), **(corpus.document_of if corpus else {})}
+    documents = corpus.document if corpus else targets["document"]
+    from_run = targets["item"].replace_strict(document_of, default=None, return_dtype=pl.String)
+    return siblings(matches.target_query, documents.fill_null(from_run), shown, document_of)
+
+
+def _study(corpus: Any, pair: Matched, targets: pl.DataFrame, shown: pl.DataFrame) -> CorpusFacts:
+    opened = open_corpus(corpus)
+    match = pair.settings["match"]
+    matching = parse_matching("id" if match == "document" else match)
+    items = shown.filter(pl.col("document").is_null())["item"].drop_nulls().unique()
+    facts = study_corpus(opened.batches, targets, matching, items)
+    returned = np.unique(pair.matches.edge_target)
+    if returned.size and not (facts.whole | facts.split)[returned].any():
+        raise InvalidInput(
+            f"The corpus {opened.name} holds nothing of the ground truth that the retriever "
+            "returned, so it is not the one that was searched; give the chunks themselves, with "
+            "the ids that the run uses."
+        )
+    return facts
+
+
+def _stage_runs(results: Run, given: Mapping[str, Any]) -> dict[str, Run]:
+    """The stages that stand in the records, and those given apart, which go before."""
+    runs = dict(results.stages)
+    for name in runs:
+        if name not in STAGES:
+            raise InvalidInput(
+                f"The run has a stage {name!r}; the stages are {' and '.join(STAGES)}: the list "
+                f"before the reranker, and exact search.{did_you_mean(name, STAGES)}"
+            )
+    for name, value in given.items():
+        if value is None:
+            continue
+        found = load(value, "run").run
+        if found is None:
+            raise InvalidInput(
+                f"The stage {name} is no run: found no results in it; give what was returned at "
+                "that stage, as a run."
+            )
+        runs[name] = found
+    return runs
+
+
+def _matched(pair: Matched, run: Run, *, strict: bool) -> Matches:
+    try:
+        return match_again(pair, run).matches
+    except NoCommonIds:
+        # A file of its own may be the wrong one. A stage inside the records cannot be: then it
+        # simply holds no target.
+        if strict:
+            raise
+        return _without_edges(pair.matches, run)
+
+
+def _without_edges(matches: Matches, run: Run) -> Matches:
+    asked = run.queries["query"] if run.queries is not None else run.frame["query"]
+    status = matches.queries.select(
+        pl.when(pl.col("query").is_in(asked.to_list()))
+        .then(pl.lit("answered")).otherwise(pl.lit(MISSING)).alias("status")
+    )["status"]  # fmt: skip
+    none = np.empty(0, dtype=np.int64)
+    return replace(
+        matches, queries=matches.queries.with_columns(status=status),
+        edge_query=none, edge_rank=none, edge_target=none, edge_overlap=np.empty(0),
+    )  # fmt: skip
+
+
+def _left_out(pair: Matched) -> np.ndarray:
+    """The queries that the policies take out of every metric; they have no misses either."""
+    out = np.zeros(pair.matches.n_queries, dtype=np.bool_)
+    for status, choice in (
+        (MISSING, pair.policy.missing),
+        (FAILED, pair.policy.errors),
+    ):
+        if choice == "exclude":
+            out |= pair.matches.having_status(status)
+    return out
+
+
+def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
+    lines = list(pair.settings["notes"])
     if facts.corpus is None:
-        return np.zeros_like(facts.listed)
-    return ~facts.corpus.whole & ~facts.corpus.split & ~facts.seen
+        lines.append(
+            "No corpus is given (--corpus), so what is not in it, or split over its chunks, "
+            "cannot be told."
+        )
+    else:
+        stale = ~facts.corpus.whole & ~facts.corpus.split & facts.listed
+        if count := int(stale[counted].sum()):
+            lines.append(
+                f"{count} of the targets that were returned are not in the corpus given: it is "
+                "not quite the one that was searched."
+            )
+    if not any(facts.known[name].any() for name in STAGES):
+        lines.append(
+            "The run holds no stages (--candidates, --exact), so a reranker or an index cannot "
+            "be named as the cause."
+        )
+    lines += _partly_recorded(pair.matches, facts, counted)
+    if (out := int(_left_out(pair).sum())) > 0:
+        lines.append(f"{out} queries are left out by the policies in force.")
+    return lines
 
 
-def _split(facts: Facts) -> Bools:
-    if facts.corpus is None:
-        return np.zeros_like(facts.listed)
-    return facts.corpus.split & ~facts.seen
+def _partly_recorded(matches: Matches, facts: Facts, counted: np.ndarray) -> Iterator[str]:
+    """One line for each stage that some queries have and others lack."""
+    queries = matches.target_query[counted]
+    for name, culprit in (("candidates", "a reranker"), ("exact", "an index")):
+        without = np.unique(queries[facts.unrecorded(name)[counted]]).size
+        if without and facts.known[name].any():
+            asked = np.unique(queries[~facts.silent[counted]]).size
+            yield (
+                f"The stage {name!r} is not recorded for {without} of {asked} answered queries, so "
+                f"{culprit} cannot be named as the cause of what they miss."
+            )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from calipers.analyse.misses import NEVER
+from calipers.analyse.reasons import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matches import Matches
 

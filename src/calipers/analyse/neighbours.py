@@ -4,17 +4,15 @@ The answer is the same with and without FAISS: FAISS only proposes candidates, a
 proposal is not beyond doubt, numpy goes through all vectors.
 """
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
+from calipers.model.index_recall import Distance, Engine, Neighbours
 
-Metric = Literal["cosine", "dot", "euclidean"]
-Engine = Literal["auto", "numpy", "faiss"]
 Floats = NDArray[np.float64]
 
 BLOCK_CELLS = 1 << 22
@@ -23,22 +21,12 @@ SPARE = 32
 """Candidates beyond k that FAISS proposes, so that rounding cannot push a neighbour out."""
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbours:
-    """The k nearest vectors of each query, best first; equal scores stand in order of number."""
-
-    ids: Ints
-    """One row per query: row numbers among the vectors."""
-    scores: NDArray[np.float32]
-    """Cosine or dot product; for euclidean the negative distance, so that higher is nearer."""
-
-
 def exact_neighbours(
     vectors: ArrayLike,
     queries: ArrayLike,
     k: int,
     *,
-    metric: Metric = "cosine",
+    metric: Distance = "cosine",
     engine: Engine = "auto",
 ) -> Neighbours:
     """The k nearest vectors of each query, by comparing with every one of them.
@@ -88,7 +76,7 @@ def _check(base: NDArray[Any], asked: NDArray[Any], k: int, metric: str, engine:
         raise InvalidInput("There are no vectors to search in; give at least one.")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
-    for name, value, allowed in (("metric", metric, Metric), ("engine", engine, Engine)):
+    for name, value, allowed in (("metric", metric, Distance), ("engine", engine, Engine)):
         if value not in get_args(allowed):
             raise InvalidInput(
                 f"The {name} is {value!r}; it can be {', '.join(get_args(allowed))}."
@@ -100,7 +88,7 @@ def _unit(matrix: NDArray[Any]) -> NDArray[Any]:
     return matrix / np.where(length == 0, 1.0, length)
 
 
-def _scores(base: NDArray[Any], asked: NDArray[Any], metric: Metric) -> Floats:
+def _scores(base: NDArray[Any], asked: NDArray[Any], metric: Distance) -> Floats:
     """Every query against every vector of a block, in double precision."""
     products: Floats = asked.astype(np.float64) @ base.astype(np.float64).T
     if metric == "cosine":
@@ -117,7 +105,7 @@ def _scores(base: NDArray[Any], asked: NDArray[Any], metric: Metric) -> Floats:
     return distance
 
 
-def _with_numpy(base: NDArray[Any], asked: NDArray[Any], k: int, metric: Metric) -> Neighbours:
+def _with_numpy(base: NDArray[Any], asked: NDArray[Any], k: int, metric: Distance) -> Neighbours:
     height = max(1, min(len(asked), 256))
     width = max(k, BLOCK_CELLS // height)
     ids = np.empty((len(asked), k), dtype=np.int64)
@@ -168,7 +156,7 @@ def _faiss(engine: Engine) -> Any:
 
 
 def _with_faiss(
-    faiss: Any, base: NDArray[Any], asked: NDArray[Any], k: int, metric: Metric
+    faiss: Any, base: NDArray[Any], asked: NDArray[Any], k: int, metric: Distance
 ) -> Neighbours:
     wide = min(len(base), k + SPARE)
     kind = faiss.IndexFlatL2 if metric == "euclidean" else faiss.IndexFlatIP

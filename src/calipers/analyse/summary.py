@@ -1,9 +1,10 @@
 """Mean, median and interval of every metric over the queries for which it is defined."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -11,23 +12,27 @@ from calipers.ahead import ahead
 from calipers.analyse.intervals import LARGEST_BOOTSTRAP, Bounds, exact_mean, mean_intervals
 from calipers.model.arrays import Floats
 from calipers.model.interval import Interval
-from calipers.model.scores import Scores, Summary
+from calipers.model.scores import MetricFacts, Summary, combine
 
 
-def summarise(scores: Scores) -> tuple[Summary, ...]:
-    """One summary per metric, and one for the combined score where there is one.
+def summarise(
+    metrics: Sequence[MetricFacts],
+    values: Floats,
+    weights: Mapping[str, float],
+    settings: Mapping[str, Any],
+) -> dict[str, Summary]:
+    """One summary per metric by name, and one for the combined score where there are weights.
 
     Intervals are made when somebody looks at one: they take longer than all the rest.
     """
-    names = [metric.name for metric in scores.metrics]
-    highest = [math.inf if m.bounds[1] is None else m.bounds[1] for m in scores.metrics]
-    bounds = [(m.bounds[0], high) for m, high in zip(scores.metrics, highest, strict=True)]
-    values = scores.values
-    if scores.weights:
+    names = [metric.name for metric in metrics]
+    highest = [math.inf if m.bounds[1] is None else m.bounds[1] for m in metrics]
+    bounds = [(m.bounds[0], high) for m, high in zip(metrics, highest, strict=True)]
+    if weights:
+        combined = combine(metrics, values, weights)
         names.append("score")
         bounds.append((-math.inf, math.inf))
-        values = np.column_stack([values, scores.combined])
-    settings = scores.settings
+        values = np.column_stack([values, combined])
     numbers = range(len(names))
 
     def intervals(columns: Floats, limits: Sequence[Bounds]) -> list[Interval | None]:
@@ -51,7 +56,8 @@ def summarise(scores: Scores) -> tuple[Summary, ...]:
         return _summary(names[i], values[:, i], lambda: all_intervals()[i])
 
     many = len(values) > LARGEST_BOOTSTRAP
-    return tuple(ahead(summary, iter(numbers)) if many else map(summary, numbers))
+    made = ahead(summary, iter(numbers)) if many else map(summary, numbers)
+    return dict(zip(names, made, strict=True))
 
 
 def _summary(name: str, column: Floats, interval: Callable[[], Interval | None]) -> Summary:

@@ -1,15 +1,162 @@
-"""Which k to take: by recall, by F1, by a budget of tokens."""
+"""Every metric over k, and which k to take."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from calipers.analyse.context import Context
+from calipers.analyse.context import Context, wanted_per_query
 from calipers.analyse.intervals import exact_mean
 from calipers.analyse.paired import paired_result, randomisation_tests
+from calipers.analyse.scoring import cutoffs, score
+from calipers.analyse.tokens import TokenCounts, load_tokenizer
 from calipers.analyse.visible import visibility
+from calipers.errors import InvalidInput
+from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
-from calipers.model.sweep import F1Advice, RecallAdvice, SweepPoint, TokenAdvice, TokenUse
+from calipers.model.matched import Matched
+from calipers.model.scores import Scores
+from calipers.model.sweep import (
+    F1Advice,
+    RecallAdvice,
+    Sweep,
+    SweepPoint,
+    SweepValue,
+    TokenAdvice,
+    TokenUse,
+)
+
+DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
+NEEDED = ("precision", "recall", "f1")
+"""The metrics that the advice is made from."""
+
+
+def sweep_over_k(
+    pair: Matched,
+    *,
+    metrics: str | Iterable[str] | None = None,
+    k: int | Sequence[int] | None = None,
+    tokens: int | None = None,
+    price: float | None = None,
+    tokenizer: str | Callable[[str], Any] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Sweep:
+    """Every metric at every k, with the k to take by recall, by F1 and by tokens."""
+    depth = pair.depth
+    if not depth:
+        raise InvalidInput(
+            "There is nothing to sweep over: no query of the ground truth got any results."
+        )
+    ks = _swept(k, depth)
+    measured = {
+        stem: score(pair, several, confidence=confidence, resamples=resamples, seed=seed)
+        for stem, several in _by_stem(metrics, ks, pair.rel).items()
+    }
+    counted = _count(pair, tokenizer, needed=tokens is not None or price is not None)
+    context, counts = counted if counted else (None, None)
+    table = token_table(context, counts.counts, ks) if context and counts else None
+    # A chunk may hold several quotes or spans: then k results have no ceiling.
+    by_item = pair.settings["match"] in ("id", "document")
+    limited = by_item and pair.matches.is_one_to_one
+    wanted = wanted_per_query(pair.matches, pair.rel) if limited else None
+    points = tuple(_point(i, one, measured, wanted, table, price) for i, one in enumerate(ks))
+    recall = measured["recall"]
+    return Sweep(
+        points=points,
+        metrics=tuple(measured),
+        queries=len(recall),
+        n=int((~np.isnan(recall.values[:, 0])).sum()),
+        depth=depth,
+        recall=advise_recall(ks, recall.values, level=confidence, resamples=10_000, seed=seed),
+        f1=advise_f1(points),
+        tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
+        token_source=counts.source if counts else None,
+        price=price,
+        fingerprints={n: p for n, p in recall.fingerprints.items() if n != "settings"},
+        settings={**recall.settings, "ks": ks, "policy": recall.policy.to_dict()},
+    )
+
+
+def check_costs(tokens: int | None, price: float | None) -> None:
+    """Refuse a budget or a price that cannot be meant, before any file is read."""
+    if tokens is not None and (not isinstance(tokens, int) or tokens < 1):
+        raise InvalidInput(
+            f"The budget is {tokens!r} tokens; it must be a whole number of at least 1."
+        )
+    if price is not None and not 0 <= price < float("inf"):
+        raise InvalidInput(
+            f"The price of a million tokens is {price!r}; it must be a number from 0 up."
+        )
+
+
+def _swept(k: Any, depth: int) -> list[int]:
+    given = cutoffs(k)
+    return usual_cutoffs(depth) if given is None else sorted(set(given))
+
+
+def _by_stem(
+    metrics: str | Iterable[str] | None, ks: Sequence[int], rel: float | None
+) -> dict[str, tuple[Metric, ...]]:
+    """The metrics at every k, by name without cut-off; those the advice needs come too."""
+    chosen: dict[str, list[Metric]] = {}
+    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks):
+        chosen.setdefault(metric.stem, []).append(metric)
+    for several in chosen.values():
+        if sorted(metric.k or 0 for metric in several) != sorted(ks):
+            has = "takes no cut-off" if several[0].k is None else "has a cut-off of its own"
+            raise InvalidInput(
+                f"The metric {several[0]} {has}, and a sweep goes over k; name metrics that take "
+                "a cut-off, without one, such as recall,ndcg."
+            )
+    for stem in NEEDED:
+        chosen.setdefault(stem, list(parse([stem], ks)))
+    return {
+        stem: tuple(metric.with_rel(rel) for metric in several) for stem, several in chosen.items()
+    }
+
+
+def _count(
+    pair: Matched, tokenizer: str | Callable[[str], Any] | None, *, needed: bool
+) -> tuple[Context, TokenCounts] | None:
+    function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+    if not (needed or function or _has_tokens(pair)):
+        return None
+    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+    counts = context.tokens(function)
+    if counts is None:
+        if needed or function:
+            raise InvalidInput(
+                "The tokens of the results are not known: some results have neither a number of "
+                "tokens nor a text; give 'tokens' or 'text' with every result."
+            )
+        return None
+    return context, counts
+
+
+def _has_tokens(pair: Matched) -> bool:
+    """Whether it is worth reading the whole run once more, judged by its first batch."""
+    first = next(iter(pair.run.scan()), None)
+    return first is not None and bool({"tokens", "text"} & set(first.columns))
+
+
+def _point(
+    index: int,
+    k: int,
+    measured: dict[str, Scores],
+    wanted: Ints | None,
+    table: Floats | None,
+    price: float | None,
+) -> SweepPoint:
+    values = {}
+    for stem, scores in measured.items():
+        summary = scores[scores.metrics[index].name]
+        values[stem] = SweepValue(summary.mean, summary.interval)
+    use = None if table is None else token_use(table[:, index], price)
+    highest = (None, None) if wanted is None else ceilings(wanted, k)
+    return SweepPoint(k, values, *highest, use)
+
 
 EVERY_K_UP_TO = 100
 PER_DECADE = 12

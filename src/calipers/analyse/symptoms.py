@@ -13,8 +13,8 @@ from calipers.analyse.clues import (
     multi_hop,
     raise_k,
     waste,
+    worst_slices,
 )
-from calipers.analyse.collapse import worst_slices
 from calipers.analyse.evidence import Evidence, Fact
 from calipers.analyse.sweep import advise_recall, ceilings
 from calipers.model.diagnosis import Confidence

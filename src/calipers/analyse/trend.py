@@ -1,7 +1,6 @@
 """Evaluations of one name put in line."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from calipers.analyse.cuts import cut
@@ -40,13 +39,8 @@ def trend_of(
 def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
     """Every metric over each slice of the queries, with the value that makes the slice."""
     for value, mask in cut(scores, by):
-        part = replace(
-            scores,
-            values=scores.values[mask],
-            queries=scores.queries.filter(mask),
-            tags={name: tag.filter(mask) for name, tag in scores.tags.items()},
-        )
-        for summary in summarise(part):
+        part = summarise(scores.metrics, scores.values[mask], scores.weights, scores.settings)
+        for summary in part.values():
             yield value, summary
 
 

@@ -1,38 +1,72 @@
-"""What was measured when, on which commit, how good."""
+"""Operations on the history: keep a result, look back, watch for a drop, look after the store."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from calipers.analyse.headlines import headlines
-from calipers.api.times import span_of
-from calipers.errors import InvalidInput
-from calipers.model.evaluation import Evaluation
-from calipers.store.place import Where
+from calipers.api.keywords import Where
+from calipers.api.operation import operation
 
-
-@dataclass(frozen=True)
-class History:
-    """Saved evaluations, newest first."""
-
-    place: str
-    evaluations: tuple[Evaluation, ...]
-    metrics: tuple[str, ...]
-    """Those to look at first: as asked for, or the headlines."""
-    total: int
-    """Evaluations in the history, shown or not."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return {
-            "place": self.place,
-            "total": self.total,
-            "metrics": list(self.metrics),
-            "evaluations": [one.to_dict() for one in self.evaluations],
-        }
+if TYPE_CHECKING:
+    from calipers.model.alarm import Alarm
+    from calipers.model.evaluation import Evaluation
+    from calipers.model.history import History, Logged, Shown
+    from calipers.model.scores import Scores
+    from calipers.model.store import Checked, Copied, Pruned, StoreInfo, Vacuumed
+    from calipers.model.trend import Trend
 
 
+@operation(page="history", command="eval")
+def save(
+    scores: "Scores",
+    name: str,
+    *,
+    tags: Mapping[str, str] | None = None,
+    store: Where = None,
+    ground_truth: Any = None,
+    run: Any = None,
+    results: bool = True,
+    corpus: Any = None,
+    now: datetime | None = None,
+) -> "Evaluation":
+    """Keep scores under a name, in one transaction, with the git commit they were made on.
+
+    With ``ground_truth`` it can later be told which judgements changed; with ``run`` too, what
+    was retrieved is kept (unless ``results`` is false), and misses can be explained later. Of the
+    ``corpus`` the fingerprint is kept. ``tags`` say what was measured, such as the model.
+
+    >>> import tempfile
+    >>> from calipers import evaluate
+    >>> place = tempfile.mkdtemp() + "/history.db"
+    >>> scores = evaluate(ground_truth={"q": ["a"]}, run={"q": ["b", "a"]}, metrics="mrr")
+    >>> save(scores, "nightly", tags={"model": "e5"}, store=place).name
+    'nightly'
+    >>> show("@nightly", store=place).scores["mrr"].mean
+    0.5
+    """
+    from calipers.store import save as rule
+
+    return rule.save(
+        scores, name, tags=tags, store=store, ground_truth=ground_truth, run=run,
+        results=results, corpus=corpus, now=now,
+    )  # fmt: skip
+
+
+@operation(page="history", command="show")
+def show(reference: str, *, store: Where = None) -> "Shown":
+    """The whole result of a saved evaluation, exactly as it was.
+
+    ``reference`` is "@name" (the latest), "@name~2" (two before it), "@id", "@branch:main" or
+    "@commit:abc123".
+    """
+    from calipers.store.history import shown
+    from calipers.store.open import open_store
+
+    return shown(open_store(store), reference)
+
+
+@operation(page="history", command="history")
 def history(
     name: str | None = None,
     *,
@@ -44,56 +78,178 @@ def history(
     metrics: str | Iterable[str] | None = None,
     store: Where = None,
     now: datetime | None = None,
-) -> History:
+) -> "History":
     """What was measured when, on which commit, how good; newest first.
 
     ``since`` and ``until`` are dates or ages such as "30d". ``last`` is how many to list (None:
     all). ``metrics`` are those to show first (default: the headlines).
     """
-    from calipers.store.listing import count, evaluations
+    from calipers.store.history import Filter, listed
     from calipers.store.open import open_store
 
-    check_last(last)
-    begin, end = span_of(since, until, now)
-    wanted = metric_names(metrics)
-    opened = open_store(store)
-    if name is not None:
-        check_known(opened, name)
-    found = evaluations(
-        opened, name=name, branch=branch, tags=tags, since=begin, until=end,
-        last=last, metrics=wanted,
+    wanted = Filter.of(
+        name, tags=tags, branch=branch, since=since, until=until, last=last, metrics=metrics,
+        now=now,
     )  # fmt: skip
-    chosen = wanted
-    if chosen is None:
-        shown = [metric for one in found for metric in headlines(one.summaries)]
-        chosen = list(dict.fromkeys(shown))[:4]
-    return History(opened.place.shown, tuple(found), tuple(chosen), count(opened))
+    return listed(open_store(store), wanted)
 
 
-def check_last(last: int | None) -> None:
-    """Refuse a number of evaluations that would list none."""
-    if last is not None and last < 1:
-        raise InvalidInput(f"The number of evaluations is {last}; it must be at least 1.")
+@operation(page="history", command="trend")
+def trend(
+    name: str,
+    *,
+    metrics: str | Iterable[str] | None = None,
+    by: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    branch: str | None = None,
+    since: str | datetime | None = None,
+    until: str | datetime | None = None,
+    last: int | None = 50,
+    store: Where = None,
+    now: datetime | None = None,
+) -> "Trend":
+    """The means of some metrics with their intervals, evaluation by evaluation.
+
+    ``by`` is a tag of the queries (or length, targets): one line for each value. Marks say before
+    which evaluations the ground truth or the corpus changed: numbers on both sides of a mark are
+    not comparable. The other arguments are those of ``history``.
+    """
+    from calipers.store.history import Filter, moved
+    from calipers.store.open import open_store
+
+    wanted = Filter.of(
+        name, tags=tags, branch=branch, since=since, until=until, last=last, metrics=metrics,
+        now=now,
+    )  # fmt: skip
+    return moved(open_store(store), name, wanted, by)
 
 
-def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
-    """The names of metrics as results have them; the combined score is one too."""
-    if metrics is None:
-        return None
-    # Loaded for its metrics too: a metric exists once its module was loaded.
-    import calipers.metrics.coverage  # noqa: F401
-    from calipers.metrics import parse
-    from calipers.metrics.spec import split
+@operation(page="history", command="alarm")
+def alarm(
+    name: str,
+    *,
+    metrics: str | Iterable[str] | None = None,
+    by: str | Iterable[str] = (),
+    window: int = 7,
+    tags: Mapping[str, str] | None = None,
+    branch: str | None = None,
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    seed: int = 0,
+    store: Where = None,
+) -> "Alarm":
+    """The latest evaluation of a name against the previous one and against the ``window`` before.
 
-    several = [metrics] if isinstance(metrics, str) else list(metrics)
-    given = [one.strip() for text in several for one in split(text)]
-    plain = [one for one in given if one != "score"]
-    found = [str(metric) for metric in parse(plain)] if plain else []
-    return [*found, "score"] if "score" in given else found
+    Queries are paired where question and ground truth are the same on both sides, so that a drop
+    is the retriever's and not that of a changed ground truth. p-values are corrected over all
+    metrics, slices and both yardsticks; ``alpha`` is the rate of false alarms. ``metrics``
+    default to the headlines; ``by`` are tags whose values are checked one by one. ``tags`` and
+    ``branch`` leave out other evaluations of the name.
+    """
+    from calipers.analyse import alarm as rule
+    from calipers.store.history import Filter, metric_names, watched
+    from calipers.store.open import open_store
+
+    rule.check_watch(alpha, window)
+    wanted = Filter.of(name, tags=tags, branch=branch, last=window + 1, metrics=())
+    return rule.alarm(
+        name, watched(open_store(store), wanted), metric_names(metrics), by,
+        alpha=alpha, resamples=resamples, seed=seed,
+    )  # fmt: skip
 
 
-def check_known(opened: Any, name: str) -> None:
-    """Complain about a name that no evaluation has."""
-    from calipers.store.references import resolve
+@operation(page="history", command="eval")
+def log_to_mlflow(
+    scores: "Scores",
+    uri: str,
+    *,
+    name: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    experiment: str | None = None,
+    report: str | Path | None = None,
+) -> "Logged":
+    """Log parameters, metrics, the per-query table and the whole result as one run of MLflow.
 
-    resolve(opened, f"@name:{name}")
+    ``uri`` is a tracking store or server. The experiment is ``experiment``, or what
+    MLFLOW_EXPERIMENT_NAME says, or "calipers". ``report`` is a file to log beside the result.
+    """
+    from calipers.store import mlflow_log as rule
+
+    return rule.log_to_mlflow(
+        scores, uri, name=name, tags=tags, experiment=experiment, report=report
+    )
+
+
+@operation(page="history", command="store info")
+def store_info(store: Where = None) -> "StoreInfo":
+    """Where the history is, how much it holds and how large it is."""
+    from calipers.store.care import info
+    from calipers.store.open import open_store
+
+    return info(open_store(store))
+
+
+@operation(page="history", command="store check")
+def store_check(store: Where = None) -> "Checked":
+    """Whether everything in the history is as it was written; every content is read."""
+    from calipers.store.care import check
+    from calipers.store.open import open_store
+
+    return check(open_store(store))
+
+
+@operation(page="history", command="store vacuum")
+def store_vacuum(store: Where = None) -> "Vacuumed":
+    """Give unused space back to the disk."""
+    from calipers.store.care import vacuum
+    from calipers.store.open import open_store
+
+    return vacuum(open_store(store))
+
+
+@operation(page="history", command="store export")
+def store_export(target: Where, *, store: Where = None) -> "Copied":
+    """Copy every evaluation that the target lacks to it; it may be of the other kind."""
+    from calipers.store.copy import copy
+    from calipers.store.open import open_store
+
+    return copy(open_store(store), open_store(target, create=True))
+
+
+@operation(page="history", command="store import")
+def store_import(source: Where, *, store: Where = None) -> "Copied":
+    """Copy every evaluation that is missing here from another history."""
+    from calipers.store.copy import copy
+    from calipers.store.open import open_store
+
+    return copy(open_store(source), open_store(store, create=True))
+
+
+@operation(page="history", command="store prune")
+def store_prune(
+    *,
+    keep: int | None = None,
+    older_than: str | datetime | None = None,
+    name: str | None = None,
+    tagged: bool = False,
+    dry_run: bool = False,
+    among: Collection[str] | None = None,
+    store: Where = None,
+    now: datetime | None = None,
+) -> "Pruned":
+    """Remove old evaluations: beyond the latest ``keep`` of each name, and ``older_than`` a time.
+
+    The latest of each name stays, and so does what is tagged unless ``tagged`` is true. With
+    ``dry_run`` nothing is removed. ``among`` are ids: nothing else goes, so that what was
+    agreed to is what happens.
+    """
+    from calipers.model.age import moment_of
+    from calipers.store.care import check_pruning, prune
+    from calipers.store.open import open_store
+
+    before = moment_of(older_than, "older-than", now or datetime.now(UTC))
+    check_pruning(keep, before)
+    return prune(
+        open_store(store), keep=keep, before=before, name=name, tagged=tagged, among=among,
+        dry_run=dry_run,
+    )  # fmt: skip

@@ -27,14 +27,15 @@ from calipers.cli.output import console, print_json
     "--merge", default="majority", show_default=True,
     type=click.Choice(["majority", "mean", "max", "min"]), help="How several grades become one.",
 )  # fmt: skip
-@click.option(
-    "--ties", default="leave", show_default=True,
+@options.renamed_option(
+    "--when-tied", former="--ties", default="leave", show_default=True,
     type=click.Choice(["leave", "max", "min", "mean"]),
     help="When two grades have equally many votes: leave the pair out, or take this one.",
 )  # fmt: skip
-@click.option(
-    "--by", default="id", show_default=True, type=click.Choice(["id", "quote", "span"]),
-    help="How the ground truth recognises an item: by its id, its text, or its place.",
+@options.renamed_option(
+    "--targets-as", former="--by", default="id", show_default=True,
+    type=click.Choice(["id", "quote", "span"]),
+    help="What a target of the ground truth is: the item's id, its text, or its place.",
 )  # fmt: skip
 @click.option(
     "--add-to", metavar="FILE", help="A ground truth to which the new judgements are added."
@@ -62,7 +63,7 @@ def command(
       calipers agreement anna.csv bo.csv machine.jsonl --scale nominal
       calipers agreement anna.csv bo.csv cem.csv -o truth.jsonl
     """
-    from calipers import api
+    from calipers.api.truth import agreement
     from calipers.errors import InvalidInput
     from calipers.io.write import check_place
 
@@ -72,7 +73,7 @@ def command(
         raise InvalidInput("There is something to add to and nowhere to write it; give -o FILE.")
     else:
         settings["merge"] = None
-    found = api.agreement(list(files), **settings)
+    found = agreement(list(files), **settings)
     if output:
         found.write(output)
     if as_json:

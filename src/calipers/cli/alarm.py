@@ -20,13 +20,15 @@ from calipers.cli.saving import tag_pairs
 )  # fmt: skip
 @click.option(
     "--window", type=int, default=7, show_default=True,
-    help="How many evaluations before the latest make the mean it is also held against.",
+    help="Compare also with the mean of this many evaluations before the latest.",
 )  # fmt: skip
 @options.among_options
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="The rate of false alarms."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the test.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The seed that the test draws with."
+)
 @options.store_option
 @options.json_option
 @options.printed_as("markdown", "Print as Markdown, for a chat or an issue.")
@@ -48,9 +50,9 @@ def command(
       calipers alarm nightly
       calipers alarm nightly -m recall@10,mrr --by type --markdown
     """
-    from calipers import api
+    from calipers.api.history import alarm
 
-    found = api.alarm(name, tags=tag_pairs(tags), **settings)
+    found = alarm(name, tags=tag_pairs(tags), **settings)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -45,10 +45,10 @@ def command(
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
       calipers audit qrels.txt --corpus docs/ --json
     """
-    from calipers import api
+    from calipers.api.truth import audit
 
     with reading() as progress:
-        health = api.audit(ground_truth, run=run, corpus=corpus, match=match, progress=progress)
+        health = audit(ground_truth, run=run, corpus=corpus, match=match, progress=progress)
     if as_json:
         print_json(health.to_dict())
     else:

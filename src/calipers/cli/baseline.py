@@ -45,7 +45,7 @@ def save(
     Example:
       calipers baseline save evals.jsonl -m recall@10,ndcg@10 -o main.json
     """
-    from calipers import api
+    from calipers.api.decide import save_baseline
     from calipers.io.baselines import baseline_dict
 
     given = options.filled(
@@ -53,7 +53,7 @@ def save(
         weights=options.weights(score), **settings,
     )  # fmt: skip
     with reading() as progress:
-        baseline = api.save_baseline(to=output, name=name, progress=progress, **given)
+        baseline = save_baseline(to=output, name=name, progress=progress, **given)
     if as_json:
         print_json(baseline_dict(baseline))
     else:
@@ -65,10 +65,10 @@ def save(
 @options.json_option
 def show(file: str, as_json: bool) -> None:
     """Show what a baseline holds: its name, its date and its scores."""
-    from calipers import api
+    from calipers.api.decide import read_baseline
     from calipers.io.baselines import baseline_dict
 
-    baseline = api.read_baseline(file)
+    baseline = read_baseline(file)
     if as_json:
         print_json(baseline_dict(baseline))
     else:

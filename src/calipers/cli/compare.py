@@ -1,12 +1,14 @@
 """calipers compare: which of these retrievers is better, and is that real?"""
 
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from calipers.cli import options
 from calipers.cli.output import console, print_json
 
+COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
+"""The options that say how to compare, not how to read."""
 RESAMPLES = 2000
 """Of the intervals of single systems on the page; the option is that of the comparison."""
 
@@ -80,7 +82,9 @@ def command(
       calipers compare old=main.json new=branch.json --markdown
       calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --baseline dense
     """
-    from calipers import api
+    from calipers.api.decide import compare, report
+    from calipers.api.inputs import matched_to_report
+    from calipers.api.keywords import Reading
     from calipers.io.write import check_place, check_writable, write_table
 
     asked = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
@@ -92,7 +96,13 @@ def command(
     measuring: dict[str, Any] = {
         "metrics": metrics, "k": options.cutoff_list(cutoffs), "weights": options.weights(score),
     }  # fmt: skip
-    comparison = api.compare(options.named_systems(systems), **measuring, **settings)
+    named: Any = options.named_systems(systems)
+    if html:
+        # The page shows rankings too: each run is read and matched once for both.
+        comparing = {name: settings.pop(name) for name in COMPARING}
+        named = matched_to_report(None, named, None, cast(Reading, settings))
+        settings = comparing
+    comparison = compare(named, **measuring, **settings)
     if queries_by:
         comparison.by_query(comparison.baseline, queries_by)
     if per_query:
@@ -101,10 +111,9 @@ def command(
         from calipers.cli.output import write_report
 
         settings["resamples"] = RESAMPLES
-        report = api.report(
-            systems=options.named_systems(systems), comparison=comparison, **measuring, **settings
+        write_report(
+            report(systems=named, comparison=comparison, **measuring, **settings), html, None
         )
-        write_report(report, html, None)
     if as_json:
         print_json(comparison.to_dict(examples=examples))
     elif form:
@@ -112,6 +121,6 @@ def command(
 
         click.echo(FORMS[form](comparison, queries_by, examples), nl=False)
     else:
-        from calipers.present.comparison_terminal import print_comparison
+        from calipers.present.comparison import print_comparison
 
         print_comparison(comparison, console(), metric=queries_by, examples=examples)

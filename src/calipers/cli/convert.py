@@ -41,7 +41,7 @@ def command(
       calipers convert -g qrels.txt -r run.txt evals.parquet
       calipers convert evals.jsonl questions.json --to llama_index
     """
-    from calipers import api
+    from calipers.api.truth import convert
 
     separate = ground_truth is not None or run is not None
     wanted = 1 if separate else 2
@@ -55,7 +55,7 @@ def command(
             )
         )
     with reading() as progress:
-        conversion = api.convert(
+        conversion = convert(
             None if separate else paths[0], paths[-1],
             ground_truth=ground_truth, run=run, to=to, form=form, progress=progress,
         )  # fmt: skip

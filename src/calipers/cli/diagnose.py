@@ -60,10 +60,10 @@ def command(
       calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
       calipers diagnose evals.jsonl --threshold too_wide.recall=0.7
     """
-    from calipers import api
+    from calipers.api.measure import diagnose, rules
 
     if list_rules:
-        listed = api.rules()
+        listed = rules()
         if as_json:
             print_json(listed)
         else:
@@ -72,7 +72,7 @@ def command(
             print_rules(listed, console())
         return
     with reading() as progress:
-        diagnosis = api.diagnose(
+        diagnosis = diagnose(
             data, ground_truth=ground_truth, run=run, thresholds=_numbers(thresholds),
             by=by or None, progress=progress, **settings,
         )  # fmt: skip

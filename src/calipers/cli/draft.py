@@ -8,14 +8,18 @@ from calipers.cli.output import console, print_json
 
 @click.command("draft", short_help="Make a file to label from what retrievers returned.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option(
-    "--questions", "-q", metavar="FILE",
+@options.renamed_option(
+    "--questions", former="-q", metavar="FILE",
     help="The questions with their texts, and their order. [default: as the runs know them]",
 )  # fmt: skip
 @click.option(
-    "-k", type=int, default=10, show_default=True, help="How many first results of each run."
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order of the items.")
+    "-k", type=int, default=10, show_default=True,
+    help="How many of the first results of each run to label.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=int, default=0, show_default=True,
+    help="The seed that shuffles the items of a question.",
+)  # fmt: skip
 @click.option(
     "--ground-truth", "-g", metavar="FILE", help="Leave out what this ground truth has judged."
 )
@@ -46,11 +50,11 @@ def command(
       calipers draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
       calipers draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
     """
-    from calipers import api
+    from calipers.api.truth import draft
     from calipers.io.labels import check_label_file
 
     check_label_file(output)
-    found = api.draft(
+    found = draft(
         list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus
     )
     if found.rows:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from calipers.cli import options
-from calipers.cli.levels_output import print_at_levels, several_levels
+from calipers.cli.levels_output import refuse_at_levels, several_levels, show_levels
 from calipers.cli.output import console, print_json, write_report
 from calipers.cli.progress import asking, reading
 from calipers.cli.saving import Saving, save_options
@@ -89,7 +89,10 @@ def command(
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
-    from calipers import api
+    from calipers.api.decide import report as gather_report
+    from calipers.api.measure import bounds as bound
+    from calipers.api.measure import evaluate, levels, read
+    from calipers.api.measure import slices as slice_by
     from calipers.io.write import check_place, check_writable, write_table
 
     saving = Saving(settings)
@@ -97,48 +100,39 @@ def command(
         check_writable(per_query)
     for page in filter(None, (html, markdown)):
         check_place(page)
+    intervals = {name: settings.pop(name) for name in ("confidence", "resamples", "seed")}
+    asked: dict[str, Any] = {"metrics": metrics, "k": options.cutoff_list(cutoffs), **intervals}
+    weights = options.weights(score)
     if retriever is not None:
         ground_truth, data = _questions(data, ground_truth, run), None
-        with asking() as (total, told):
-            run = api.retrieve_for(
-                retriever, ground_truth, metrics, options.cutoff_list(cutoffs),
-                weights=options.weights(score), workers=workers, total=total, progress=told,
-            )  # fmt: skip
+        run = _ask(retriever, ground_truth, asked, weights, workers)
+    settings |= {"ground_truth": ground_truth, "run": run}
     if several_levels(settings["level"]):
-        print_at_levels(
-            data, ground_truth, run, metrics, options.cutoff_list(cutoffs), settings,
-            as_json=as_json, refused={"--score": score, "--per-query": per_query, "--by": by,
-                                      "--bounds": bounds, "--csv": as_csv, "--html": html,
-                                      "--markdown": markdown, "--save": saving.name,
-                                      "--mlflow": saving.mlflow},
-        )  # fmt: skip
+        one_result = {
+            "--score": score, "--per-query": per_query, "--by": by, "--bounds": bounds,
+            "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
+            "--mlflow": saving.mlflow,
+        }  # fmt: skip
+        at = refuse_at_levels(settings.pop("level"), one_result)
+        with reading() as progress:
+            found = levels(data, at=at, progress=progress, **asked, **settings)
+        show_levels(found, as_json=as_json)
         return
-    measuring: dict[str, Any] = {
-        "ground_truth": ground_truth, "run": run, "metrics": metrics,
-        "k": options.cutoff_list(cutoffs), "weights": options.weights(score), **settings,
-    }  # fmt: skip
-    report = None
+    paged = bool(html or markdown or saving.mlflow)
     with reading() as progress:
-        if html or markdown or saving.mlflow:
-            report = api.report(data, by=by or None, corpus=corpus, progress=progress, **measuring)
-        if report is None or saving.wanted:
-            # A table shows no fingerprints, so they are not made for it.
-            prepared, scores = api.measure(
-                data, progress=progress, fingerprints=as_json or saving.wanted, **measuring
-            )
-        if report is not None:
-            scores = report.scores
-    named = [facts.name for facts in scores.metrics] if metrics else None
-    slices = api.slices(scores, by, metrics=named) if by else None
-    bounded = None
-    if bounds:
-        matching = {
-            n: v for n, v in settings.items() if n not in ("confidence", "resamples", "seed")
-        }
-        bounded = api.bounds(
-            data, ground_truth=ground_truth, run=run,
-            metrics=[facts.name for facts in scores.metrics], **matching,
+        # A table shows no fingerprints, so they are not made for it; and a run that no other
+        # question looks into need not stay in memory.
+        pair = read(
+            data, keep=paged or bounds or saving.wanted, progress=progress,
+            fingerprints=as_json or paged or saving.wanted, **settings,
         )  # fmt: skip
+    scores = evaluate(pair, weights=weights, **asked)
+    names = [facts.name for facts in scores.metrics]
+    slices = slice_by(scores, by, metrics=names if metrics else None) if by else None
+    bounded = bound(pair, metrics=names) if bounds else None
+    report = None
+    if paged:
+        report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
         write_table(scores.per_query, per_query)
     if report is not None and (html or markdown):
@@ -148,32 +142,54 @@ def command(
         further = {name: part.to_dict() for name, part in parts.items() if part is not None}
         print_json({**scores.to_dict(), **further})
     elif as_csv:
-        if bounded:
-            from calipers.present.bounds import bounds_csv
-
-            click.echo(bounds_csv(bounded), nl=False)
-        elif slices:
-            from calipers.present.slices import slices_csv
-
-            click.echo(slices_csv(slices), nl=False)
-        else:
-            from calipers.present.delimited import summary_csv
-
-            click.echo(summary_csv(scores), nl=False)
+        _print_csv(scores, slices, bounded)
     else:
-        from calipers.present.terminal import print_scores
-
-        print_scores(scores, console(), notes=not quiet)
-        if slices:
-            from calipers.present.slices import print_slices
-
-            print_slices(slices, console())
-        if bounded:
-            from calipers.present.bounds import print_bounds
-
-            print_bounds(bounded, console())
+        _print_tables(scores, slices, bounded, notes=not quiet)
     if saving.wanted:
-        saving.keep(prepared, scores, corpus, report)
+        saving.keep(pair, scores, corpus, report)
+
+
+def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
+    """The innermost of what was asked for: a CSV is one table."""
+    if bounded:
+        from calipers.present.bounds import bounds_csv
+
+        click.echo(bounds_csv(bounded), nl=False)
+    elif slices:
+        from calipers.present.slices import slices_csv
+
+        click.echo(slices_csv(slices), nl=False)
+    else:
+        from calipers.present.delimited import summary_csv
+
+        click.echo(summary_csv(scores), nl=False)
+
+
+def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool) -> None:
+    from calipers.present.terminal import print_scores
+
+    print_scores(scores, console(), notes=notes)
+    if slices:
+        from calipers.present.slices import print_slices
+
+        print_slices(slices, console())
+    if bounded:
+        from calipers.present.bounds import print_bounds
+
+        print_bounds(bounded, console())
+
+
+def _ask(
+    retriever: str, questions: str, asked: dict[str, Any], weights: Any, workers: int | None
+) -> Any:
+    """The run of a live retriever, as deep as the metrics look."""
+    from calipers.retrievers.retrieve import retrieve_for
+
+    with asking() as (total, told):
+        return retrieve_for(
+            retriever, questions, asked["metrics"], asked["k"], weights=weights, workers=workers,
+            total=total, progress=told,
+        )  # fmt: skip
 
 
 def _questions(data: str | None, ground_truth: str | None, run: Any) -> str:

@@ -69,7 +69,7 @@ def command(
       calipers gate evals.jsonl --require "ndcg@10 >= 0.6 for type=multi-hop"
       calipers gate --junit junit.xml --markdown summary.md
     """
-    from calipers import api
+    from calipers.api.decide import gate
     from calipers.io.write import check_place
 
     given = options.filled(
@@ -81,7 +81,7 @@ def command(
         check_place(path)
     try:
         with reading() as progress:
-            verdict = api.gate(progress=progress, **given)
+            verdict = gate(progress=progress, **given)
     except CalipersError as error:
         # A report left over from an earlier run would pass for that of this one.
         _write_error(str(error), **outputs)
@@ -90,7 +90,7 @@ def command(
     if as_json:
         print_json(verdict.to_dict())
     else:
-        from calipers.present.gate_terminal import print_verdict
+        from calipers.present.gate import print_verdict
 
         print_verdict(verdict, console())
     if not verdict.passed:

@@ -18,8 +18,10 @@ from calipers.cli.progress import asking
     "--baseline", "-b", metavar="NAME",
     help="The combination the others are held against. [default: as in the file, or the first]",
 )  # fmt: skip
-@click.option("--metrics", "-m", metavar="LIST", help="Metrics. [default: as in the file]")
-@click.option("--retry-errors", is_flag=True, help="Ask what failed before again.")
+@click.option(
+    "--metrics", "-m", metavar="LIST", help="Metrics to compare by. [default: as in the file]"
+)
+@click.option("--retry-errors", is_flag=True, help="Ask the failed questions again.")
 @click.option("--restart", is_flag=True, help="Begin again, replacing the runs.")
 @click.option(
     "--anyway", is_flag=True, help="Compare although something speaks against it; marked as such."
@@ -48,10 +50,10 @@ def command(
       calipers grid calipers.toml
       calipers grid calipers.toml --baseline bm25 -m recall@10,mrr
     """
-    from calipers import api
+    from calipers.api.live import grid, plan_grid
 
     if dry_run:
-        planned = api.plan_grid(config)
+        planned = plan_grid(config)
         if as_json:
             print_json(planned.to_dict())
             return
@@ -60,7 +62,7 @@ def command(
         print_plan(planned, console())
         return
     try:
-        found = api.grid(config, watch=_watched, **settings)
+        found = grid(config, watch=_watched, **settings)
     except KeyboardInterrupt:
         click.echo("Every question that was finished is kept; the same command goes on.", err=True)
         raise

@@ -38,11 +38,11 @@ def command(
     Examples:
       calipers history
       calipers history nightly --since 30d -m recall@10,mrr
-      calipers history --branch main --tag model=e5 --csv
+      calipers history --branch main --with-tag model=e5 --csv
     """
-    from calipers import api
+    from calipers.api.history import history
 
-    found = api.history(name, tags=tag_pairs(tags), last=last or None, **settings)
+    found = history(name, tags=tag_pairs(tags), last=last or None, **settings)
     if as_json:
         print_json(found.to_dict())
         return

@@ -28,9 +28,9 @@ def command(file: str, output: str, **settings: Any) -> None:
           -o machine.jsonl
       calipers agreement anna.csv machine.jsonl
     """
-    from calipers import api
+    from calipers.api.live import judge
     from calipers.io.labels import check_label_file
     from calipers.present.machine import judged_lines
 
     check_label_file(output)
-    ask_model(partial(api.judge, file), judged_lines, output, **settings)
+    ask_model(partial(judge, file), judged_lines, output, **settings)

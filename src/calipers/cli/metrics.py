@@ -14,9 +14,9 @@ def command(name: str | None, as_json: bool) -> None:
 
     With NAME (any tool's spelling), only that one.
     """
-    from calipers import api
+    from calipers.api.measure import metrics
 
-    listing = api.metrics(name)
+    listing = metrics(name)
     if as_json:
         print_json(listing)
     else:

@@ -48,7 +48,7 @@ def command(
       calipers misses evals.jsonl -k 10 --corpus chunks.jsonl -o misses.jsonl
       calipers misses -g qrels.txt -r reranked.txt --candidates bm25.txt
     """
-    from calipers import api
+    from calipers.api.measure import misses
     from calipers.io.write import check_writable, write_table
     from calipers.present.misses import flat, print_misses
 
@@ -58,7 +58,7 @@ def command(
     if isinstance(given.get("k"), list):
         given["k"] = max(given["k"])
     with reading() as progress:
-        found = api.misses(progress=progress, **given)
+        found = misses(progress=progress, **given)
     if output:
         lists = output.lower().endswith((".csv", ".tsv"))
         write_table(flat(found.table) if lists else found.table, output)

@@ -1,6 +1,6 @@
 """Options that several commands share, so that they look the same everywhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,48 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return wrap
+
+
+class _Renamed(click.Option):
+    """An option that also answers to the spelling it had before, and then says so."""
+
+    def __init__(self, *args: Any, former: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._former = click.Option(
+            [former, f"former_{self.name}"], type=self.type, multiple=self.multiple,
+            nargs=self.nargs, is_flag=self.is_flag,
+        )  # fmt: skip
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know both spellings; help shows the new one alone."""
+        super().add_to_parser(parser, ctx)
+        self._former.add_to_parser(parser, ctx)
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Take what stands under the former spelling for what is meant, with a warning."""
+        old, new = self._former.opts[0], self.opts[0]
+        if self._former.name in opts:
+            click.echo(
+                f"Warning: {old} is called {new} now; the next release will not know {old}.",
+                err=True,
+            )
+            given = opts[self._former.name]
+            if self.multiple:
+                given = [*given, *opts.get(self.name or "", ())]
+            elif self.name in opts:
+                raise InvalidInput(f"Both {old} and {new} are given; leave {old} out.")
+            opts = {**opts, self.name or "": given}
+        return super().handle_parse_result(ctx, opts, args)
+
+
+def renamed_option(*names: str, former: str, **settings: Any) -> Callable[[F], F]:
+    """An option under a new name; ``former`` is the old spelling, which works and warns.
+
+    Everything else is as for ``click.option``.
+    """
+    return click.option(*names, cls=_Renamed, former=former, **settings)
 
 
 def input_options(function: F) -> F:
@@ -90,10 +132,10 @@ def store_option(function: F) -> F:
 
 
 def among_options(function: F) -> F:
-    """Which saved evaluations: --tag and --branch."""
+    """Which saved evaluations: --with-tag and --branch."""
     return apply(
-        click.option(
-            "--tag", "tags", multiple=True, metavar="NAME=VALUE",
+        renamed_option(
+            "--with-tag", "tags", former="--tag", multiple=True, metavar="NAME=VALUE",
             help="Only evaluations with this tag; may be given several times.",
         ),
         click.option("--branch", metavar="BRANCH", help="Only evaluations of this git branch."),
@@ -101,12 +143,17 @@ def among_options(function: F) -> F:
 
 
 def filter_options(function: F) -> F:
-    """Which saved evaluations: --tag, --branch, --since and --until."""
+    """Which saved evaluations: --with-tag, --branch, --since and --until."""
     return apply(
         among_options,
-        click.option("--since", metavar="TIME", help="Not older: a date, or an age such as 30d."),
-        click.option("--until", metavar="TIME", help="Older than this: a date or an age."),
-    )(function)
+        click.option(
+            "--since", metavar="TIME",
+            help="Only evaluations from this time on: a date, or an age such as 30d.",
+        ),
+        click.option(
+            "--until", metavar="TIME", help="Only evaluations before this time: a date, or an age."
+        ),
+    )(function)  # fmt: skip
 
 
 def policy_options(function: F) -> F:
@@ -164,7 +211,7 @@ def model_options(function: F) -> F:
             "--endpoint", required=True, metavar="ADDRESS",
             help="An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.",
         ),
-        click.option("--model", required=True, metavar="NAME", help="As the endpoint calls it."),
+        click.option("--model", required=True, metavar="NAME", help="The name of the model."),
         click.option(
             "--key-env", metavar="VARIABLE",
             help="The environment variable that holds the key; it is never written anywhere.",
@@ -187,11 +234,11 @@ def pace_options(asked: str, *, timeout: float) -> Callable[[F], F]:
     return apply(
         click.option(
             "--timeout", type=float, default=timeout, show_default=True, metavar="SECONDS",
-            help=f"Per {asked}.",
+            help=f"Give up on a {asked} after so long.",
         ),
         click.option(
             "--retries", type=int, default=2, show_default=True, metavar="N",
-            help="For lost connections, timeouts, 429 and 5xx; with a growing pause.",
+            help="Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause.",
         ),
         click.option(
             "--rate", type=float, metavar="N",
@@ -223,7 +270,7 @@ def cutoff_list(text: str | None) -> list[int] | None:
     """The cut-offs of ``-k 1,5,10``."""
     if text is None:
         return None
-    from calipers.metrics.spec import check_cutoff
+    from calipers.measures.spec import check_cutoff
 
     return [check_cutoff(one) for one in text.split(",")]
 
@@ -232,7 +279,7 @@ def weights(text: str | None) -> dict[str, float] | None:
     """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
     if text is None:
         return None
-    from calipers.metrics.spec import split
+    from calipers.measures.spec import split
 
     found: dict[str, float] = {}
     for piece in split(text):
@@ -256,7 +303,7 @@ def named_systems(given: tuple[str, ...]) -> list[str] | dict[str, str]:
     """The systems by name, where any is written NAME=FILE; else the paths as they are."""
     if not any("=" in one and not Path(one).exists() for one in given):
         return list(given)
-    from calipers.api.compare import name_systems
+    from calipers.api.inputs import name_systems
 
     named: dict[str, str] = {}
     for one in given:

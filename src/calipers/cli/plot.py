@@ -56,7 +56,7 @@ def command(
       calipers plot evals.jsonl -c precision-recall -o curve.png
       calipers plot bm25.jsonl dense.jsonl -g gt.jsonl -o differences.svg
     """
-    from calipers import api
+    from calipers.api.decide import plot
     from calipers.present.plot import check_plot_place
 
     check_plot_place(output)
@@ -64,7 +64,7 @@ def command(
     with reading() as progress:
         if not several:
             settings["progress"] = progress
-        made = api.plot(
+        made = plot(
             None if several or not data else data[0], chart, ground_truth=ground_truth, run=run,
             systems=options.named_systems(data) if several else None, metrics=metrics,
             k=options.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,

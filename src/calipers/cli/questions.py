@@ -14,7 +14,9 @@ from calipers.cli.asking_model import ask_model
 @click.option(
     "-n", type=int, default=50, show_default=True, help="How many chunks to write a question from."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of the chunks.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Another number draws other chunks."
+)
 @click.option("--output", "-o", required=True, metavar="FILE", help="The questions, as JSON lines.")
 @options.model_options
 @options.json_option
@@ -30,9 +32,9 @@ def command(corpus: str, output: str, **settings: Any) -> None:
       calipers questions chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small \\
           -n 50 -o questions.jsonl
     """
-    from calipers import api
+    from calipers.api.live import write_questions
     from calipers.io.write import check_place
     from calipers.present.machine import question_lines
 
     check_place(output)
-    ask_model(partial(api.write_questions, corpus), question_lines, output, **settings)
+    ask_model(partial(write_questions, corpus), question_lines, output, **settings)

@@ -39,13 +39,13 @@ def command(
       calipers resolve evals.jsonl --corpus docs/ -o spans.jsonl
       calipers resolve evals.jsonl --corpus corpus.parquet --strict
     """
-    from calipers import api
+    from calipers.api.truth import resolve
     from calipers.io.write import check_place
 
     if output:
         check_place(output)
     with reading() as progress:
-        resolution = api.resolve(ground_truth, corpus, first=first, progress=progress)
+        resolution = resolve(ground_truth, corpus, first=first, progress=progress)
     if output:
         resolution.write(output)
     if as_json:

@@ -28,7 +28,7 @@ def _driver_options(function: options.F) -> options.F:
             help="First questions to keep out of the latencies. [default: one per worker, at "
             "most a tenth of all]",
         ),
-        click.option("--retry-errors", is_flag=True, help="Ask what failed before again."),
+        click.option("--retry-errors", is_flag=True, help="Ask the failed questions again."),
         click.option("--restart", is_flag=True, help="Begin again, replacing the output."),
         click.option(
             "--cache", metavar="FILE",
@@ -41,21 +41,25 @@ def _driver_options(function: options.F) -> options.F:
 def _retriever_options(function: options.F) -> options.F:
     return options.apply(
         click.option(
-            "--batch", type=int, metavar="N", help="A function takes so many questions at once."
+            "--batch", type=int, metavar="N",
+            help="For a function that takes a list: give it N questions at once.",
         ),
         click.option(
-            "--param", "params", multiple=True, metavar="NAME=VALUE", help="Passed to a function."
+            "--param", "params", multiple=True, metavar="NAME=VALUE",
+            help="For a function: a further argument; may be given several times.",
         ),
         click.option(
             "--request", metavar="JSON",
             help='For an address: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
         ),
         click.option(
-            "--method", metavar="GET|POST|PUT", help="[default: POST with --request, else GET]"
+            "--method", metavar="GET|POST|PUT",
+            help="For an address: how to ask it. [default: POST with --request, else GET]",
         ),
         click.option(
             "--header", "headers", multiple=True, metavar="'NAME: VALUE'",
-            help="May hold $VARIABLES of the environment; they are never written anywhere.",
+            help="For an address: a header to send. $NAME in it is an environment variable, whose "
+            "value is never written anywhere.",
         ),
         click.option(
             "--results", metavar="PATH", help="Where the results are, such as '$.hits[*]'."
@@ -64,7 +68,7 @@ def _retriever_options(function: options.F) -> options.F:
             click.option(f"--{name}", metavar="PATH", help=f"Where in a result its {what} is.")
             for name, what in (
                 ("id", "id"), ("score", "score"), ("text", "text"), ("document", "document"),
-                ("start", "first character"), ("end", "end"),
+                ("start", "start in the document"), ("end", "end in the document"),
             )
         ),
         click.option(
@@ -107,7 +111,7 @@ def command(
           --results '$.hits[*]' -o run.jsonl
       calipers eval questions.jsonl --run run.jsonl
     """
-    from calipers import api
+    from calipers.api.live import retrieve
 
     if stages:
         settings["stages"] = _pairs(stages, "=", "--stage", "candidates=$.candidates[*]")
@@ -119,9 +123,10 @@ def command(
     output = settings["output"]
     with asking() as (total, progress):
         try:
-            report = api.retrieve_to_report(
+            # The run stays in its file; here only the report is needed.
+            report = retrieve(
                 retriever, questions, total=total, progress=progress, **settings
-            )
+            ).report
         except KeyboardInterrupt:
             click.echo(
                 f"Every question that was finished is in {output}; the same command goes on.",

@@ -1,12 +1,17 @@
 """Options that keep an evaluation, and the keeping; shared by the commands that measure."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from calipers.cli import options
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from calipers.model.matched import Matched
+    from calipers.model.report import Report
+    from calipers.model.scores import Scores
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,53 +63,59 @@ class Saving:
         """Whether anything is to be kept."""
         return self.name is not None or self.mlflow is not None
 
-    def keep(self, prepared: Any, scores: Any, corpus: Any, report: Any = None) -> None:
+    def keep(
+        self, pair: "Matched", scores: "Scores", corpus: str | None, report: "Report | None" = None
+    ) -> None:
         """Keep the evaluation, which is printed by now: a failure here takes nothing away."""
         failed: list[str] = []
-        for wanted, what in ((self.name, self._save), (self.mlflow, self._log)):
-            if wanted is None:
-                continue
+        if self.name is not None:
             try:
-                what(prepared, scores, corpus, report)
+                self._save(self.name, pair, scores, corpus)
+            except CalipersError as error:
+                failed.append(str(error))
+        if self.mlflow is not None:
+            try:
+                self._log(self.mlflow, scores, report)
             except CalipersError as error:
                 failed.append(str(error))
         if failed:
             raise InvalidInput(" ".join([*failed, "The evaluation above was not kept there."]))
 
-    def _save(self, prepared: Any, scores: Any, corpus: Any, _: Any) -> None:
-        from calipers import api
+    def _save(self, name: str, pair: "Matched", scores: "Scores", corpus: str | None) -> None:
+        from calipers.api.history import save
         from calipers.store.place import locate
 
-        saved = api.save(
-            scores, str(self.name), tags=self.tags, store=self.store, corpus=corpus,
-            ground_truth=prepared.ground_truth, run=prepared.run, results=self.results,
+        saved = save(
+            scores, name, tags=self.tags, store=self.store, corpus=corpus,
+            ground_truth=pair.ground_truth, run=pair.run, results=self.results,
         )  # fmt: skip
         where = locate(self.store, create=True).shown
         click.echo(f"Saved as {saved.name} (@{saved.short}) in {where}.", err=True)
 
-    def _log(self, _: Any, scores: Any, __: Any, report: Any) -> None:
+    def _log(self, uri: str, scores: "Scores", report: "Report | None") -> None:
         import tempfile
         from pathlib import Path
 
-        from calipers import api
+        from calipers.api.history import log_to_mlflow
 
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "report.html"
             try:
-                from calipers.present.report import save_html
+                if report is not None:
+                    from calipers.present.report import save_html
 
-                save_html(report, page)
+                    save_html(report, page)
             except MissingExtra as error:
                 click.echo(f"Logging without the report: {error}", err=True)
-            logged = api.log_to_mlflow(
-                scores, str(self.mlflow), name=self.name, tags=self.tags,
+            logged = log_to_mlflow(
+                scores, uri, name=self.name, tags=self.tags,
                 report=page if page.exists() else None,
             )  # fmt: skip
         click.echo(f"Logged to MLflow as run {logged.run_id} of {logged.experiment}.", err=True)
 
 
 def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
-    """The tags of ``--tag model=e5 --tag chunk=400``.
+    """The tags of ``--tag model=e5 --tag chunk=400``, and of ``--with-tag`` alike.
 
     >>> tag_pairs(("model=e5", "note=a=b"))
     {'model': 'e5', 'note': 'a=b'}

@@ -34,12 +34,12 @@ def command(
       calipers show @nightly
       calipers show @nightly~1 --json
     """
-    from calipers import api
+    from calipers.api.history import show
     from calipers.io.write import check_writable, write_table
 
     if per_query:
         check_writable(per_query)
-    shown = api.show(reference, store=store)
+    shown = show(reference, store=store)
     if per_query:
         write_table(shown.scores.per_query, per_query)
     if as_json:

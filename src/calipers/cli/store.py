@@ -20,9 +20,9 @@ def command() -> None:
 @options.json_option
 def info(store: str | None, as_json: bool) -> None:
     """Say where the history is, how much it holds and how large it is."""
-    from calipers import api
+    from calipers.api.history import store_info
 
-    found = api.store_info(store)
+    found = store_info(store)
     if as_json:
         print_json(found.to_dict())
         return
@@ -41,9 +41,9 @@ def check(store: str | None, as_json: bool) -> None:
 
     Exit codes: 0 everything is whole, 2 something is damaged.
     """
-    from calipers import api
+    from calipers.api.history import store_check
 
-    found = api.store_check(store)
+    found = store_check(store)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -59,9 +59,9 @@ def check(store: str | None, as_json: bool) -> None:
 @options.json_option
 def vacuum(store: str | None, as_json: bool) -> None:
     """Give unused space back to the disk."""
-    from calipers import api
+    from calipers.api.history import store_vacuum
 
-    found = api.store_vacuum(store)
+    found = store_vacuum(store)
     if as_json:
         print_json(found.to_dict())
         return
@@ -79,9 +79,9 @@ def export(target: str, store: str | None, as_json: bool) -> None:
 
     What TARGET has already stays as it is. Everything is compared after it was written.
     """
-    from calipers import api
+    from calipers.api.history import store_export
 
-    _copied(api.store_export(target, store=store), as_json)
+    _copied(store_export(target, store=store), as_json)
 
 
 @command.command("import", short_help="Copy every evaluation from another history.")
@@ -93,9 +93,9 @@ def import_(source: str, store: str | None, as_json: bool) -> None:
 
     What is here already stays as it is. Everything is compared after it was written.
     """
-    from calipers import api
+    from calipers.api.history import store_import
 
-    _copied(api.store_import(source, store=store), as_json)
+    _copied(store_import(source, store=store), as_json)
 
 
 @command.command("prune")
@@ -119,16 +119,16 @@ def prune(yes: bool, dry_run: bool, as_json: bool, **settings: Any) -> None:
     """
     from datetime import UTC, datetime
 
-    from calipers import api
+    from calipers.api.history import store_prune
     from calipers.present.store import prune_lines
 
     now = datetime.now(UTC)
-    found = api.store_prune(dry_run=True, now=now, **settings)
+    found = store_prune(dry_run=True, now=now, **settings)
     if not dry_run and found.evaluations:
         if not yes:
             _ask(prune_lines(found))
         agreed = [one.id for one in found.evaluations]
-        found = api.store_prune(now=now, among=agreed, **settings)
+        found = store_prune(now=now, among=agreed, **settings)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -47,10 +47,10 @@ def command(
       calipers sweep evals.jsonl --tokens 4000 --price 2.50
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --csv
     """
-    from calipers import api
+    from calipers.api.measure import sweep
 
     with reading() as progress:
-        found = api.sweep(
+        found = sweep(
             data, ground_truth=ground_truth, run=run, metrics=metrics,
             k=options.cutoff_list(cutoffs), progress=progress, **settings,
         )  # fmt: skip

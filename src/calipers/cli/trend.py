@@ -46,13 +46,13 @@ def command(
       calipers trend nightly -m recall@10,precision@5
       calipers trend nightly -m recall@10 --by type -o trend.svg
     """
-    from calipers import api
+    from calipers.api.history import trend
 
     if output:
         from calipers.present.charts_trend import check_chart
 
         check_chart(output)
-    found = api.trend(name, tags=tag_pairs(tags), last=last or None, **settings)
+    found = trend(name, tags=tag_pairs(tags), last=last or None, **settings)
     if output:
         from calipers.present.charts_trend import write_trend
 

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.json_files import explain_broken, opening
 from calipers.io.source import Source
 from calipers.model.arrays import Floats, frozen_array
-from calipers.model.audit import Audit
+from calipers.model.counts import InputCounts
 from calipers.model.interval import Interval
 from calipers.model.policy import Policy
 from calipers.model.scores import SCHEMA, MetricFacts, Scores, Summary
@@ -50,7 +50,7 @@ class _Result(msgspec.Struct):
     summaries: tuple[_Summary, ...]
     metrics: tuple[MetricFacts, ...]
     weights: dict[str, float]
-    audit: Audit
+    audit: InputCounts
     policy: Policy
     fingerprints: dict[str, str]
     settings: dict[str, Any]
@@ -129,7 +129,7 @@ def _scores(result: _Result, rows: list[_Row], source: Source) -> Scores:
         policy=result.policy,
         fingerprints=result.fingerprints,
         settings={"calipers": result.calipers, **result.settings},
-        summarise=lambda _: tuple(summary.read() for summary in result.summaries),
+        summaries={one.metric: one.read() for one in result.summaries},
         weights=result.weights,
     )  # fmt: skip
 

@@ -3,66 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.locate import QuoteFinder, locate
+from calipers.model.resolution import Located, QuotePlace, Wanted
 from calipers.text import normalise
 
 MOST_PLACES = 1_000
 """Places of one quote that are told apart; further ones are not looked at."""
-SHOWN_PLACES = 20
-
-Outcome = Literal["once", "several", "none"]
-OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
-
-
-@dataclass(frozen=True, order=True)
-class Place:
-    """A stretch of a document, in characters; the end is not part of it."""
-
-    document: str
-    start: int
-    end: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The place as a target has it."""
-        return {"document": self.document, "start": self.start, "end": self.end}
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A quote to be found, for one query; in one document only, if that is named."""
-
-    query: str
-    quote: str
-    document: str | None = None
-
-
-@dataclass(frozen=True)
-class Located:
-    """A quote and all its places."""
-
-    wanted: Wanted
-    places: tuple[Place, ...]
-
-    @property
-    def outcome(self) -> Outcome:
-        """Whether it stands nowhere, in one place or in several."""
-        return "none" if not self.places else "once" if len(self.places) == 1 else "several"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The quote, how many places there are, and the first of them."""
-        return {
-            "query": self.wanted.query,
-            "quote": self.wanted.quote,
-            "document": self.wanted.document,
-            "outcome": self.outcome,
-            "count": len(self.places),
-            "places": [place.to_dict() for place in self.places[:SHOWN_PLACES]],
-        }
 
 
 @dataclass(eq=False)
@@ -71,7 +21,7 @@ class _Search:
 
     finder: QuoteFinder
     name: str
-    places: dict[int, dict[Place, None]] = field(default_factory=lambda: defaultdict(dict))
+    places: dict[int, dict[QuotePlace, None]] = field(default_factory=lambda: defaultdict(dict))
     """By the number of the quote, in order of appearance, each once: chunks may overlap."""
     _unplaced: set[str] = field(default_factory=set)
 
@@ -82,7 +32,7 @@ class _Search:
             found = self.places[quote]
             if len(found) < MOST_PLACES:
                 from_ = starts[number]
-                found[Place(documents[number], from_ + start, from_ + end)] = None
+                found[QuotePlace(documents[number], from_ + start, from_ + end)] = None
 
     def _starts(self, batch: pl.DataFrame) -> list[int]:
         """Where each text begins in its document: at 0 where it is the whole of it."""
@@ -105,7 +55,7 @@ def resolve_quotes(
     >>> corpus = pl.DataFrame({"document": ["a.md"], "text": ["It is\\na lock."], "start": [0]})
     >>> [found] = resolve_quotes([Wanted("q", "is a lock")], [corpus], "corpus")
     >>> found.places
-    (Place(document='a.md', start=3, end=12),)
+    (QuotePlace(document='a.md', start=3, end=12),)
     """
     plain = [normalise(one.quote) for one in wanted]
     for one, quote in zip(wanted, plain, strict=True):

@@ -12,7 +12,7 @@ Against = Literal["previous", "window"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
+class AlarmReference:
     """What the latest is held against, and how far both were asked for the same."""
 
     against: Against
@@ -69,7 +69,7 @@ class Alarm:
     saved: datetime
     commit: str | None
     branch: str | None
-    references: tuple[Reference, ...]
+    references: tuple[AlarmReference, ...]
     checks: tuple[AlarmCheck, ...]
     warnings: tuple[str, ...]
     """What changed beside the retriever."""

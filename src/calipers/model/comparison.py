@@ -11,7 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.interval import Interval
-from calipers.model.late import draw
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA, MetricFacts
 from calipers.suggest import did_you_mean
 
@@ -91,7 +91,7 @@ class QueryDifference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(ShownInNotebook):
     """Paired differences between a baseline and other systems. It explains itself."""
 
     systems: tuple[str, ...]
@@ -112,10 +112,6 @@ class Comparison:
     def others(self) -> tuple[str, ...]:
         """The systems that are held against the baseline."""
         return tuple(name for name in self.systems if name != self.baseline)
-
-    def _repr_html_(self) -> str:
-        drawn: str = draw("html", self)
-        return drawn
 
     def mean(self, system: str, metric: str) -> SystemMean:
         """The mean of one system on one metric."""

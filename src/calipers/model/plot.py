@@ -5,14 +5,14 @@ from os import PathLike
 from typing import Any
 
 from calipers.model.comparison import Comparison
-from calipers.model.late import draw
 from calipers.model.misses import Misses
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
 
 
 @dataclass(frozen=True, eq=False)
-class Plot:
+class Plot(ShownInNotebook):
     """What ``calipers.plot`` makes: save it, or show it in a notebook."""
 
     chart: str
@@ -25,13 +25,12 @@ class Plot:
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite specification, as plain values."""
-        found: dict[str, Any] = draw("spec", self)
-        return found
+        from calipers.present.plot import spec_of
+
+        return spec_of(self)
 
     def save(self, path: str | PathLike[str], *, width: int | None = None) -> None:
         """Write it as .svg, .png, .html (answers to the pointer) or .json (the specification)."""
-        draw("plot", self, path, width)
+        from calipers.present.plot import save_plot
 
-    def _repr_html_(self) -> str:
-        drawn: str = draw("html", self)
-        return drawn
+        save_plot(self, path, width)

@@ -9,7 +9,6 @@ import polars as pl
 
 from calipers.model.comparison import Comparison
 from calipers.model.diagnosis import Diagnosis
-from calipers.model.late import draw
 from calipers.model.misses import Misses
 from calipers.model.scores import Scores
 from calipers.model.slices import Slices
@@ -35,7 +34,7 @@ class SystemReport:
     misses: Misses | None
     slices: Slices | None
     rankings: pl.DataFrame
-    """See ``calipers.analyse.rankings``."""
+    """See ``calipers.analyse.report``."""
     targets: pl.DataFrame
     """What should be found, in the order of the numbers in ``rankings``."""
     without: Mapping[str, str]
@@ -63,14 +62,18 @@ class Report:
 
     def to_html(self) -> str:
         """The whole page as one text that needs no other file."""
-        page: str = draw("page", self)
-        return page
+        from calipers.present.report import report_html
+
+        return report_html(self)
 
     def to_markdown(self) -> str:
         """The short form, for a pull request."""
-        text: str = draw("markdown", self)
-        return text
+        from calipers.present.report import report_markdown
+
+        return report_markdown(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page (.html) or the short form (.md)."""
-        draw("save", self, path)
+        from calipers.present.report import save_report
+
+        save_report(self, path)

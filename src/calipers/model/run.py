@@ -34,6 +34,28 @@ def natural_order(columns: Iterable[str]) -> Order:
 Scan = Callable[[], Iterator[pl.DataFrame]]
 
 
+class _Kept:
+    """Frames that stay once they were read; a second reader goes on where the first stopped."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._frames: list[pl.DataFrame] = []
+        self._rest: Iterator[pl.DataFrame] | None = None
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        if self._rest is None:
+            self._rest = self._scan()
+        at = 0
+        while True:
+            if at == len(self._frames):
+                following = next(self._rest, None)
+                if following is None:
+                    return
+                self._frames.append(following)
+            yield self._frames[at]
+            at += 1
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The results of one retriever, read in batches so that a large file never is in memory.
@@ -109,6 +131,10 @@ class Run:
             .drop("__first")
         )
         return replace(self, scan=lambda: iter((together,)), in_memory=True)
+
+    def kept(self) -> Self:
+        """The same run, which stays in memory as it is read, so that no file is read twice."""
+        return self if self.in_memory else replace(self, scan=_Kept(self.scan))
 
     @cached_property
     def frame(self) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """One number per query and metric, with everything needed to know what it means."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,10 +10,11 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.audit import Audit
-from calipers.model.late import draw
+from calipers.model.counts import InputCounts
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.policy import Policy
 from calipers.model.summary import Summary as Summary
+from calipers.model.when_asked import WhenAsked
 from calipers.suggest import did_you_mean
 
 SCHEMA = 1
@@ -37,7 +38,7 @@ class MetricFacts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores:
+class Scores(ShownInNotebook):
     """The result of an evaluation. It explains itself.
 
     ``scores["recall@10"]`` is a summary (mean, median, interval, n, undefined);
@@ -50,19 +51,15 @@ class Scores:
     queries: pl.DataFrame
     """query, text, status, retrieved, targets."""
     tags: Mapping[str, pl.Series]
-    audit: Audit
+    audit: InputCounts
     policy: Policy
     fingerprints: Mapping[str, str]
     """Of the ground truth, the run and the settings."""
     settings: Mapping[str, Any]
-    summarise: Callable[["Scores"], tuple[Summary, ...]]
+    summaries: WhenAsked[Mapping[str, Summary]] = WhenAsked()
+    """The summary of every metric by name, and of ``score`` where weights were given."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """The metrics that make the combined score, with their weights; empty: no such score."""
-
-    @cached_property
-    def summaries(self) -> Mapping[str, Summary]:
-        """The summary of every metric by name, and of ``score`` where weights were given."""
-        return {summary.metric: summary for summary in self.summarise(self)}
 
     def __getitem__(self, name: str) -> Summary:
         if name in self.summaries:
@@ -88,10 +85,6 @@ class Scores:
         queries = "query" if len(self) == 1 else "queries"
         return f"<Scores of {len(self):,} {queries}: {', '.join(means)}{more}>"
 
-    def _repr_html_(self) -> str:
-        drawn: str = draw("html", self)
-        return drawn
-
     def of(self, name: str) -> Floats:
         """The values of one metric, one per query, or of ``score``."""
         if name == "score" and self.weights:
@@ -104,10 +97,7 @@ class Scores:
     @cached_property
     def combined(self) -> Floats:
         """The weighted mean of the chosen metrics, per query; undefined where one of them is."""
-        total = sum(self.weights.values())
-        columns = [self.of(name) * (weight / total) for name, weight in self.weights.items()]
-        combined: Floats = np.sum(columns, axis=0)
-        return combined
+        return combine(self.metrics, self.values, self.weights)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -146,6 +136,15 @@ class Scores:
             scores = {name: row.pop(name) for name in names}
             rows.append({**row, "tags": tags, "scores": scores})
         return rows
+
+
+def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str, float]) -> Floats:
+    """The weighted mean of some of the columns, one value per row."""
+    names = [metric.name for metric in metrics]
+    total = sum(weights.values())
+    columns = [values[:, names.index(name)] * (w / total) for name, w in weights.items()]
+    combined: Floats = np.sum(columns, axis=0)
+    return combined
 
 
 def _mean(values: Floats) -> str:

@@ -5,12 +5,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.analyse.agreement import Coefficient
-from calipers.analyse.merging import Merged, Opinions
-from calipers.api.agreement import Agreement
-from calipers.api.draft import Draft
-from calipers.audit.findings import plural
+from calipers.model.agreement import Agreement, Coefficient, Merged, Opinions
+from calipers.model.draft import Draft
 from calipers.present.plain import printable
+from calipers.words import plural
 
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10
@@ -146,7 +144,7 @@ def _print_merged(merged: Merged, console: Console, written: str | None, example
         console.print(
             Text(
                 f"{plural(len(merged.tied), 'pair')} left out of the ground truth: two grades have "
-                "equally many votes (--ties max, min or mean decides):",
+                "equally many votes (--when-tied max, min or mean decides):",
                 style="bold",
             )
         )

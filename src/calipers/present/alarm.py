@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.alarm import Alarm, AlarmCheck, Reference
+from calipers.model.alarm import Alarm, AlarmCheck, AlarmReference
 from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
 from calipers.present.escape import for_markdown
 from calipers.present.plain import printable
@@ -117,7 +117,7 @@ def _by_ground_truth(alarm: Alarm) -> Iterator[str]:
             )
 
 
-def _reference(reference: Reference) -> str:
+def _reference(reference: AlarmReference) -> str:
     queries = "query" if reference.shared == 1 else "queries"
     if reference.against == "previous":
         what = (

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from calipers.api.convert import Conversion
+from calipers.model.conversion import Conversion
 from calipers.present.plain import printable
 
 SHOWN = {"targets": "target", "results": "result"}

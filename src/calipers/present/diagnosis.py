@@ -9,10 +9,10 @@ from rich.text import Text
 
 from calipers.model.comparison import Comparison, Difference
 from calipers.model.diagnosis import Diagnosis, Finding
-from calipers.present.bullets import bullet
 from calipers.present.comparison import p_in_words, signed, warnings
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.present.terminal import bullet
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
 

@@ -4,9 +4,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.audit.findings import EXAMPLES, Example, Finding, Health, plural
-from calipers.present.bullets import bullet
+from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
 from calipers.present.plain import printable
+from calipers.present.terminal import bullet
+from calipers.words import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 SHOWN = 3
@@ -49,7 +50,7 @@ def verdict(health: Health) -> str:
     return f"{', '.join(counts)}; {plural(len(health.passed), 'check')} found nothing."
 
 
-def _title(finding: Finding) -> Text:
+def _title(finding: HealthFinding) -> Text:
     of = f" of {finding.of:,}" if finding.of is not None else ""
     title = Text()
     title.append(f"{finding.severity:<8}", COLOURS[finding.severity])
@@ -58,14 +59,14 @@ def _title(finding: Finding) -> Text:
     return title
 
 
-def _noun(finding: Finding) -> str:
+def _noun(finding: HealthFinding) -> str:
     many = finding.kind.counts
     if finding.of is not None or finding.count != 1:
         return many
     return many.replace("queries", "query", 1) if many == "queries" else many.replace("s ", " ", 1)
 
 
-def _body(finding: Finding) -> list[Padding]:
+def _body(finding: HealthFinding) -> list[Padding]:
     lines = [_indented(Text(finding.kind.meaning))]
     if finding.detail:
         lines.append(_indented(Text(printable(finding.detail))))

@@ -4,10 +4,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.api.grid import Grid, Planned
-from calipers.audit.findings import plural
-from calipers.present.comparison_terminal import print_comparison
+from calipers.model.grid import Grid, Planned
+from calipers.present.comparison import print_comparison
 from calipers.present.plain import printable
+from calipers.present.retrieval import duration
+from calipers.words import plural
 
 
 def print_plan(planned: Planned, console: Console) -> None:
@@ -54,15 +55,9 @@ def _runs(grid: Grid) -> Table:
         if report is None:
             table.add_row(Text(printable(one.name)), str(one.k), "not run")
             continue
-        times = [_time(report["latency_ms"].get(name)) for name in ("p50", "p95")]
+        times = [duration(report["latency_ms"].get(name)) for name in ("p50", "p95")]
         table.add_row(
             Text(printable(one.name)), str(one.k), f"{report['answered']:,}",
             f"{report['failed']:,}", *times,
         )  # fmt: skip
     return table
-
-
-def _time(milliseconds: float | None) -> str:
-    if milliseconds is None:
-        return "–"
-    return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.2g} ms"

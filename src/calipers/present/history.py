@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.api.history import History
 from calipers.io.guard import guard
 from calipers.model.evaluation import Evaluation, moment
+from calipers.model.history import History
 from calipers.present.plain import printable
 from calipers.present.table import number
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.api.levels import Levels
+from calipers.model.levels import Levels
 from calipers.present.plain import printable
 from calipers.present.table import number
 

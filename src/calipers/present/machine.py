@@ -1,13 +1,12 @@
 """What a language model made, in plain words."""
 
-from calipers.api.judge import Judged
-from calipers.api.questions import SHORTEST_CHUNK, WrittenQuestions
-from calipers.audit.findings import plural
+from calipers.model.machine import SHORTEST_CHUNK, MachineLabels, WrittenQuestions
+from calipers.model.retrieval import RetrievalReport
 from calipers.present.plain import printable
-from calipers.retrievers.report import Report
+from calipers.words import plural
 
 
-def judged_lines(found: Judged, output: str) -> list[str]:
+def judged_lines(found: MachineLabels, output: str) -> list[str]:
     """How many rows were graded, how, and what to do next."""
     counts = found.to_dict()["grades"]
     shown = ", ".join(f"{count:,} × {grade}" for grade, count in counts.items())
@@ -44,7 +43,7 @@ def question_lines(found: WrittenQuestions, output: str) -> list[str]:
     return lines
 
 
-def _asked(report: Report) -> list[str]:
+def _asked(report: RetrievalReport) -> list[str]:
     line = f"{plural(report.asked, 'prompt')} asked"
     if report.asked:
         line += f" in {report.seconds:.1f} s"

@@ -1,6 +1,6 @@
 """What was counted and which policies applied, in plain words."""
 
-from calipers.model.audit import Audit
+from calipers.model.counts import InputCounts
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 from calipers.present.plain import printable
@@ -74,7 +74,7 @@ def _chosen_policies(policy: Policy) -> list[str]:
     return [f"Policies other than the usual ones: {', '.join(chosen)}."] if chosen else []
 
 
-def _silence(audit: Audit) -> str:
+def _silence(audit: InputCounts) -> str:
     """Where nothing was to be found: for how many queries the retriever returned nothing."""
     if audit.unanswerable == 1:
         return f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"

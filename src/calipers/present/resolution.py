@@ -4,10 +4,9 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.api.resolve import Resolution
-from calipers.audit.findings import plural
-from calipers.match.resolution import Located
+from calipers.model.resolution import Located, Resolution
 from calipers.present.plain import printable
+from calipers.words import plural
 
 SHOWN = 5
 QUOTED = 70

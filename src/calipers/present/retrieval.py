@@ -1,42 +1,43 @@
 """How a retrieval went, in plain words."""
 
+from calipers.model.retrieval import RetrievalReport
 from calipers.present.plain import printable
-from calipers.retrievers.report import Report
+from calipers.words import plural
 
 
-def report_lines(report: Report) -> list[str]:
+def report_lines(report: RetrievalReport) -> list[str]:
     """The report as short lines: what was asked, how long it took, what went wrong."""
     lines = [_asked(report)]
     latency = report.latency_ms
     if latency["count"]:
-        line = ", ".join(f"{p} {_time(latency[p])}" for p in ("p50", "p95", "p99", "max"))
+        line = ", ".join(f"{p} {duration(latency[p])}" for p in ("p50", "p95", "p99", "max"))
         if latency["warm_up_count"]:
-            first = _count(int(latency["warm_up_count"]), "call")
-            line += f" (without the first {first}: mean {_time(latency['warm_up_mean'])})"
+            first = plural(int(latency["warm_up_count"]), "call")
+            line += f" (without the first {first}: mean {duration(latency['warm_up_mean'])})"
         lines.append(f"Latency: {line}.")
     if report.failed:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.errors.items())
-        lines.append(f"{_count(report.failed, 'question')} failed: {printable(kinds)}.")
+        lines.append(f"{plural(report.failed, 'question')} failed: {printable(kinds)}.")
         lines.append(f"The first error: {printable(report.first_error or '', 400)}")
     if report.empty:
-        lines.append(f"{_count(report.empty, 'answer')} without any result.")
+        lines.append(f"{plural(report.empty, 'answer')} without any result.")
     if report.short:
-        lines.append(f"{_count(report.short, 'answer')} with fewer than {report.k:,} results.")
+        lines.append(f"{plural(report.short, 'answer')} with fewer than {report.k:,} results.")
     if report.cut:
         lines.append(
-            f"{_count(report.cut, 'answer')} with more than {report.k} results: cut off there."
+            f"{plural(report.cut, 'answer')} with more than {report.k} results: cut off there."
         )
     if report.unsorted:
         lines.append(
-            f"{_count(report.unsorted, 'answer')} with scores that neither fall nor rise: the "
+            f"{plural(report.unsorted, 'answer')} with scores that neither fall nor rise: the "
             "order of the list counts."
         )
     return lines
 
 
-def _asked(report: Report) -> str:
+def _asked(report: RetrievalReport) -> str:
     before = report.questions - report.asked - report.cached
-    line = f"{_count(report.answered, 'question')} of {report.questions:,} answered"
+    line = f"{plural(report.answered, 'question')} of {report.questions:,} answered"
     if report.asked and report.per_second is not None:
         line += (
             f"; {report.asked:,} asked in {report.seconds:.1f} s ({report.per_second:,.1f} per "
@@ -49,13 +50,14 @@ def _asked(report: Report) -> str:
     return line + "."
 
 
-def _time(milliseconds: float | int | None) -> str:
+def duration(milliseconds: float | None) -> str:
+    """A latency as it is shown, with two digits where it is short.
+
+    >>> duration(0.0861), duration(250.4), duration(12_340), duration(None)
+    ('0.086 ms', '250 ms', '12.3 s', '–')
+    """
     if milliseconds is None:
-        return "unknown"
+        return "–"
     if milliseconds >= 10_000:
         return f"{milliseconds / 1000:.1f} s"
     return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.2g} ms"
-
-
-def _count(n: int, one: str) -> str:
-    return f"{n:,} {one if n == 1 else one + 's'}"

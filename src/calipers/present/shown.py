@@ -3,8 +3,8 @@
 from rich.console import Console
 from rich.text import Text
 
-from calipers.api.show import Shown
 from calipers.model.evaluation import Evaluation
+from calipers.model.history import Shown
 from calipers.present.history import tags_shown
 from calipers.present.plain import printable
 from calipers.present.terminal import print_scores

@@ -1,13 +1,12 @@
 """The state of a history in words."""
 
-from typing import Any
-
+from calipers.model.store import Checked, Copied, Pruned, StoreInfo, Vacuumed
 from calipers.present.plain import printable
 
 MOST_LISTED = 20
 
 
-def info_lines(found: Any) -> list[str]:
+def info_lines(found: StoreInfo) -> list[str]:
     """Where it is, what it holds, how large it is."""
     kind = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[found.kind]
     lines = [f"{printable(found.place)} ({kind}, tables of version {found.version})"]
@@ -23,7 +22,7 @@ def info_lines(found: Any) -> list[str]:
     return lines
 
 
-def check_lines(found: Any) -> list[str]:
+def check_lines(found: Checked) -> list[str]:
     """What is damaged, or that nothing is."""
     if not found.problems:
         return [f"{printable(found.place)} is whole: {_count(found.evaluations)} read."]
@@ -34,12 +33,12 @@ def check_lines(found: Any) -> list[str]:
     ]
 
 
-def vacuum_line(found: Any) -> str:
+def vacuum_line(found: Vacuumed) -> str:
     """How much room was won."""
     return f"{printable(found.place)}: {size(found.before)} before, {size(found.after)} now."
 
 
-def copied_line(found: Any) -> str:
+def copied_line(found: Copied) -> str:
     """What was copied, and that it arrived."""
     present = f", {found.present:,} were there already" if found.present else ""
     return (
@@ -49,7 +48,7 @@ def copied_line(found: Any) -> str:
     )
 
 
-def prune_lines(found: Any) -> list[str]:
+def prune_lines(found: Pruned) -> list[str]:
     """The evaluations that went, or would go."""
     if not found.evaluations:
         return [f"Nothing to remove from {printable(found.place)}."]

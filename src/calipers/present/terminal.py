@@ -103,3 +103,12 @@ def print_metrics(listing: list[dict[str, Any]], console: Console) -> None:
                 Padding(Text(f"Also called {names}.", style="dim"), (0, 0, 0, 4), expand=False)
             )
         console.print()
+
+
+def bullet(mark: Text, text: Text, *, indent: int) -> Padding:
+    """The mark, a blank, and the text beside it, moved in."""
+    line = Table.grid(padding=(0, 1, 0, 0))
+    line.add_column(no_wrap=True)
+    line.add_column(overflow="fold")
+    line.add_row(mark, text)
+    return Padding(line, (0, 0, 0, indent))

@@ -24,7 +24,7 @@ class Session(Protocol):
         """What came back for each question, in any shape; raises where nothing did."""
 
     def close(self) -> None:
-        """Let go of whatever is held open."""
+        """Close whatever is held open."""
 
 
 def nothing_to_close() -> None:

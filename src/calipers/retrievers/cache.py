@@ -1,6 +1,7 @@
 """Answers kept between runs: the same question to the same retriever is asked once."""
 
 import hashlib
+import os
 import sqlite3
 import threading
 from collections.abc import Mapping
@@ -11,9 +12,9 @@ import msgspec
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.retrievers.base import Question
-from calipers.retrievers.entry import Entry
+from calipers.retrievers.entry import RunEntry
 
-_decode = msgspec.json.Decoder(Entry).decode
+_decode = msgspec.json.Decoder(RunEntry).decode
 MAGIC = b"SQLite format 3\x00"
 
 
@@ -23,7 +24,7 @@ class Cache:
     Several workers may use it at a time. Only answers are kept, never errors.
     """
 
-    def __init__(self, path: str | Path, settings: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
         self._one_at_a_time = threading.Lock()
         self._settings = msgspec.json.encode(settings, order="deterministic")
         place = Path(path)
@@ -50,7 +51,7 @@ class Cache:
                 f"The cache {place} cannot be used: {error}; name another file."
             ) from error
 
-    def get(self, question: Question) -> Entry | None:
+    def get(self, question: Question) -> RunEntry | None:
         """The answer to a question that was asked before, for this question's id."""
         with self._one_at_a_time:
             found = self._base.execute(
@@ -72,7 +73,7 @@ class Cache:
             )
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._base.close()
 
     def _key(self, question: Question) -> bytes:

@@ -8,15 +8,16 @@ another takes its place; what it may still say is ignored.
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from calipers.retrievers.base import AskFailed, Question, Retriever, Session
+from calipers.retrievers.counts import AnswerCounts
 from calipers.retrievers.entry import encode, entry_of, failed_entry
+from calipers.retrievers.keywords import Progress
 from calipers.retrievers.ledger import Finished, Ledger, Write
 from calipers.retrievers.pace import Pace, Throttle, explain, pause_before
-from calipers.retrievers.report import Tally
 from calipers.retrievers.shapes import read_answer
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ GOODBYE_SECONDS = 2.0
 """How long calls in flight may still deliver after Ctrl-C."""
 NEVER = float("inf")
 
-Progress = Callable[[Tally], None]
 Numbered = tuple[int, Question]
 """A question with its place among all of them."""
 
@@ -75,7 +75,7 @@ class Driver:
         left: int,
         k: int,
         pace: Pace,
-        tally: Tally,
+        counts: AnswerCounts,
         write: Write,
         *,
         cache: "Cache | None" = None,
@@ -83,7 +83,7 @@ class Driver:
         self.retriever = retriever
         self.k = k
         self.pace = pace
-        self.tally = tally
+        self.counts = counts
         self.seconds = 0.0
         self._cache = cache
         self._todo = iter(questions)
@@ -103,7 +103,7 @@ class Driver:
         self._stuck = 0
         self._crash: BaseException | None = None
         self._ledger = Ledger(
-            retriever.name, tally, write, self._stop, workers=self._workers,
+            retriever.name, counts, write, self._stop, workers=self._workers,
             max_errors=pace.max_errors, cache=cache,
         )  # fmt: skip
 
@@ -121,7 +121,7 @@ class Driver:
         try:
             while self._wait():
                 if progress is not None:
-                    progress(self.tally)
+                    progress(self.counts)
         except BaseException:
             self._stop.set()
             self._say_goodbye()
@@ -131,7 +131,7 @@ class Driver:
             self.seconds = time.perf_counter() - begun
             self.retriever.close()
         if progress is not None:
-            progress(self.tally)
+            progress(self.counts)
         if self._crash is not None:
             raise self._crash
         self._ledger.settle()

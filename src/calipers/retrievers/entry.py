@@ -13,7 +13,7 @@ from calipers.retrievers.base import Question
 from calipers.retrievers.shapes import Answer
 
 
-class Entry(msgspec.Struct, omit_defaults=True):
+class RunEntry(msgspec.Struct, omit_defaults=True):
     """What is written about one question."""
 
     query: str
@@ -59,18 +59,18 @@ def glance(line: bytes) -> Glance | None:
         return None
 
 
-def entry_of(question: Question, answer: Answer, seconds: float, warm_up: bool) -> Entry:
+def entry_of(question: Question, answer: Answer, seconds: float, warm_up: bool) -> RunEntry:
     """The entry of a question that was answered."""
     # By position: this runs once per question, and names would cost as much as the rest.
-    return Entry(
+    return RunEntry(
         question.text, answer.retrieved, _own_id(question), round(seconds * 1000, 3), None,
         answer.stages or None, warm_up, False, answer.longer, answer.unsorted,
     )  # fmt: skip
 
 
-def failed_entry(question: Question, error: str) -> Entry:
+def failed_entry(question: Question, error: str) -> RunEntry:
     """The entry of a question that was not."""
-    return Entry(question.text, [], _own_id(question), error=error)
+    return RunEntry(question.text, [], _own_id(question), error=error)
 
 
 def _own_id(question: Question) -> str | None:

@@ -21,9 +21,9 @@ from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.write import whole_file
 from calipers.model.arrays import Ints
 from calipers.retrievers.base import Question
+from calipers.retrievers.counts import AnswerCounts
 from calipers.retrievers.entry import glance
 from calipers.retrievers.questions import Questions
-from calipers.retrievers.report import Tally
 from calipers.version import __version__
 
 SUFFIX = ".jsonl"
@@ -47,7 +47,7 @@ class Meta(msgspec.Struct, omit_defaults=True):
 class Journal:
     """An open run file: what is in it already, and the way to add to it.
 
-    Of each question it knows one number, the byte at which its line begins.
+    It keeps one number per question: the byte at which its line begins.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any], questions: Questions) -> None:
@@ -61,15 +61,15 @@ class Journal:
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        path: str | os.PathLike[str],
         settings: Mapping[str, Any],
         questions: Questions,
-        tally: Tally,
+        counts: AnswerCounts,
         *,
         restart: bool = False,
         retry_errors: bool = False,
     ) -> Self:
-        """Begin a run file, or go on with one; what it holds is counted into ``tally``."""
+        """Begin a run file, or go on with one; what it holds is counted into ``counts``."""
         place = Path(path)
         decides = {**settings, "questions": questions.fingerprint}
         _check_place(place)
@@ -81,7 +81,7 @@ class Journal:
             if restart:
                 os.ftruncate(journal._file, 0)
             journal._write_meta(complete=False, report=None)
-            journal._take_stock(tally, retry_errors)
+            journal._take_stock(counts, retry_errors)
         except BaseException:
             journal.close()
             raise
@@ -133,7 +133,7 @@ class Journal:
         meta_path(self.path).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -143,7 +143,7 @@ class Journal:
         with whole_file(meta_path(self.path)) as file:
             file.write(msgspec.json.format(msgspec.json.encode(meta), indent=2) + b"\n")
 
-    def _take_stock(self, tally: Tally, retry_errors: bool) -> None:
+    def _take_stock(self, counts: AnswerCounts, retry_errors: bool) -> None:
         """Count what is there; repair a last line that was cut off in the middle."""
         if not _repaired(self._file, self.path):
             return
@@ -161,11 +161,11 @@ class Journal:
             # Where it begins when the dropped lines are gone.
             starts.append(self._size)
             self._size += len(line) + 1
-            tally.add(entry)
+            counts.add(entry)
         if not answered and not dropped:
             # Errors alone are nothing to go on from.
-            tally.errors.clear()
-            tally.first_error = None
+            counts.errors.clear()
+            counts.first_error = None
             os.ftruncate(self._file, 0)
             self._size = 0
             return

@@ -1,4 +1,4 @@
-"""The ledger: every finished question is written, counted, and then it is decided to go on.
+"""The ledger: it writes and counts every finished question, and decides whether to go on.
 
 Errors that come before any answer are held back: where nothing works at all, the sentence about
 it is the result, and no file full of errors is left.
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import RetrieverFailed
 from calipers.retrievers.base import AskFailed, Question
-from calipers.retrievers.entry import Entry
-from calipers.retrievers.report import Tally
+from calipers.retrievers.counts import AnswerCounts
+from calipers.retrievers.entry import RunEntry
 
 if TYPE_CHECKING:
     from calipers.retrievers.cache import Cache
@@ -31,7 +31,7 @@ class Finished(NamedTuple):
 
     number: int
     question: Question
-    entry: Entry
+    entry: RunEntry
     line: bytes
     failed: AskFailed | None = None
 
@@ -47,7 +47,7 @@ class Ledger:
     def __init__(
         self,
         retriever: str,
-        tally: Tally,
+        counts: AnswerCounts,
         write: Write,
         stop: threading.Event,
         *,
@@ -56,7 +56,7 @@ class Ledger:
         cache: "Cache | None" = None,
     ) -> None:
         self._retriever = retriever
-        self._tally = tally
+        self._counts = counts
         self._write = write
         self._stop = stop
         self._cache = cache
@@ -65,7 +65,7 @@ class Ledger:
         self._waiting: deque[Finished] = deque()
         self._writing = threading.Lock()
         self._closed = False
-        self._answered_before = tally.answered > 0
+        self._answered_before = counts.answered > 0
         self._answered = 0
         self._failed = 0
         self._held: list[Finished] = []
@@ -99,7 +99,7 @@ class Ledger:
 
     def settle(self) -> None:
         """Say how it ended: raises where there is nothing to go on with."""
-        nothing = not self._answered and not self._answered_before and not self._tally.cached
+        nothing = not self._answered and not self._answered_before and not self._counts.cached
         if self._held and nothing and self._verdict is None:
             n = len(self._held)
             what = f"all {n} questions" if n > 1 else "the only question"
@@ -141,7 +141,7 @@ class Ledger:
     def _keep(self, ready: Sequence[Finished]) -> None:
         self._write([one.number for one in ready], [one.line for one in ready])
         for one in ready:
-            self._tally.add(one.entry)
+            self._counts.add(one.entry)
             if self._cache is not None and one.failed is None and not one.entry.cached:
                 self._cache.put(one.question, one.line)
 

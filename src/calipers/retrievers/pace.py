@@ -82,7 +82,7 @@ def pause_before(attempt: int, failed: AskFailed) -> float:
 
     The length varies at random, so that workers that failed together do not return together.
     """
-    pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - no secret hangs on it
+    pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - not for security
     return min(LONGEST_PAUSE, pause if failed.after is None else max(failed.after, 0.0))
 
 

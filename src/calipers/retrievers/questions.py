@@ -1,22 +1,48 @@
-"""The questions to ask, from whatever holds them: a file, a ground truth, a list of texts."""
+"""The questions to ask, from whatever holds them: a file, a ground truth, a mapping, a list.
+
+They are read as often as needed, so that the questions of a large file are never in memory.
+"""
 
 import hashlib
+import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.io.formats.ours import Asked, question_and_id
+from calipers.io.json_files import first_line, opening
+from calipers.io.load import load
+from calipers.io.source import Source, stamp
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import DigestSum
+from calipers.model.ground_truth import GroundTruth
 from calipers.retrievers.base import Question
-from calipers.retrievers.origin import Origin, origin_of
 
+BLOCK = 1 << 15
+"""Bytes of a file to have in memory at a time."""
+
+_LINE = msgspec.json.Decoder(Asked)
+_LIST = msgspec.json.Decoder(list[Asked | str])
 _encode = msgspec.json.Encoder().encode
 SOME = 512
 """So many digests are added up at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Questions that can be read again and again, and where each of them stands."""
+
+    name: str
+    read: Callable[[], Iterator[Question]]
+    place: Callable[[int], str]
+    """The number of a question, from 0, in words for an error."""
 
 
 class Questions:
@@ -24,6 +50,9 @@ class Questions:
 
     Eight bytes are kept of each, a hash of its id: what tells the questions of a run file apart.
     """
+
+    fingerprint: str
+    """The same for the same questions, whatever their order."""
 
     def __init__(self, origin: Origin) -> None:
         self.name = origin.name
@@ -85,7 +114,7 @@ def open_questions(value: Any) -> Questions:
     >>> len(questions), [question.text for question in questions]
     (2, ['Who wrote it?', 'When?'])
     """
-    return Questions(origin_of(value))
+    return Questions(_origin_of(value))
 
 
 def read_questions(value: Any) -> tuple[Question, ...]:
@@ -97,16 +126,8 @@ def read_questions(value: Any) -> tuple[Question, ...]:
     return tuple(open_questions(value))
 
 
-def fingerprint(questions: Iterable[Question]) -> str:
-    """The same for the same questions, whatever their order."""
-    total = _Fingerprint()
-    for question in questions:
-        total.add(question)
-    return total.hexdigest()
-
-
 class _Fingerprint:
-    """Grows with each question."""
+    """The same for the same questions, whatever their order; it grows with each."""
 
     def __init__(self) -> None:
         self._sum = DigestSum()
@@ -140,8 +161,8 @@ def _checked(origin: Origin) -> "tuple[array[int], str]":
             total.add(question)
         except UnicodeEncodeError:
             raise InvalidInput(
-                f"A question holds half a character (a lone surrogate) at {origin.place(number)}; "
-                "write it again."
+                f"A question holds a lone surrogate, which is no valid Unicode, at "
+                f"{origin.place(number)}; write it again."
             ) from None
         keys.append(hash(name))
     if not keys:
@@ -153,3 +174,138 @@ def _doubled(keys: "array[int]") -> frozenset[int]:
     """Keys that stand for more than one question."""
     ordered = np.sort(np.frombuffer(keys, np.int64))
     return frozenset(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
+
+
+def _origin_of(value: Any) -> Origin:
+    """The questions in a path, a mapping of id to text, a list, or a ground truth."""
+    if isinstance(value, str | os.PathLike):
+        return _file(Path(value))
+    if isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values()):
+        return _mapping(value)
+    if isinstance(value, list | tuple):
+        return _list(value)
+    return _ground_truth(value, "questions")
+
+
+def _file(path: Path) -> Origin:
+    source = Source(path)
+    begins_as = opening(source)
+    if begins_as is None:
+        return _ground_truth(path, str(path))
+    source.check_has_content()
+    if begins_as == "list":
+        try:
+            return _list(_LIST.decode(source.read()), str(path))
+        except msgspec.DecodeError:
+            return _ground_truth(path, str(path))
+    try:
+        _LINE.decode(first_line(source))
+    except msgspec.DecodeError:
+        # One object over many lines, or records of another form.
+        return _ground_truth(path, str(path))
+    return _lines(source)
+
+
+def _lines(source: Source) -> Origin:
+    """A record per line. Nothing is kept; a file that changes meanwhile is noticed."""
+    before = stamp(source.path)
+
+    def unchanged(*_: int) -> None:
+        if stamp(source.path) != before:
+            raise InvalidInput(
+                f"The file {source.name} was changed while its questions were asked; begin again, "
+                "and leave it alone until all are answered."
+            )
+
+    # Told after each block is read, so that no line of another file is ever passed on.
+    watched = Source(source.path, unchanged, BLOCK)
+
+    def read() -> Iterator[Question]:
+        decode = _LINE.decode
+        for number, line in watched.lines():
+            if not line or line.isspace():
+                continue
+            try:
+                asked = decode(line)
+            except msgspec.DecodeError:
+                raise InvalidInput(
+                    f"A line is no question at {source.name}:{number}; each line is a JSON object "
+                    'with "query", such as {"query": "Who wrote it?"}.'
+                ) from None
+            yield _question(asked) or _nothing_asked(f"{source.name}:{number}")
+
+    def place(wanted: int) -> str:
+        filled = (number for number, line in source.lines() if line.strip())
+        return f"{source.name}:{next(islice(filled, wanted, None))}"
+
+    return Origin(source.name, read, place)
+
+
+def _mapping(texts: Mapping[Any, str]) -> Origin:
+    def read() -> Iterator[Question]:
+        return (Question(str(key), text) for key, text in texts.items())
+
+    def place(wanted: int) -> str:
+        return f"questions[{next(islice(texts, wanted, None))!r}]"
+
+    return Origin("questions", read, place)
+
+
+def _list(values: Sequence[Any], name: str = "questions") -> Origin:
+    def place(wanted: int) -> str:
+        return f"{name}[{wanted}]"
+
+    def read() -> Iterator[Question]:
+        for number, one in enumerate(values):
+            if isinstance(one, str):
+                yield Question(one, one)
+            elif isinstance(one, Question):
+                yield one
+            else:
+                yield _from_record(one, place(number))
+
+    return Origin(name, read, place)
+
+
+def _from_record(one: Any, place: str) -> Question:
+    try:
+        asked = one if isinstance(one, Asked) else msgspec.convert(one, Asked)
+    except msgspec.ValidationError:
+        raise InvalidInput(
+            f"{place} is no question: {one!r:.80}; give a text, or a record with 'query'."
+        ) from None
+    return _question(asked) or _nothing_asked(place)
+
+
+def _question(asked: Asked) -> Question | None:
+    text, known = question_and_id(asked)
+    return None if text is None else Question(str(text if known is None else known), str(text))
+
+
+def _nothing_asked(place: str) -> Question:
+    raise InvalidInput(
+        f'A record holds no question at {place}; give it a "query" with the text to ask.'
+    )
+
+
+def _ground_truth(value: Any, name: str) -> Origin:
+    found = load(value, "ground_truth")
+    truth: GroundTruth | None = found.ground_truth
+    queries = truth.queries if truth is not None else found.run.queries if found.run else None
+    if queries is None or not queries.height:
+        raise InvalidInput(f"{name} holds no questions; give a file with a question per record.")
+    ids = queries["query"]
+    texts = queries["text"] if "text" in queries.columns else ids
+    if texts.null_count() == queries.height:
+        if not any(" " in query for query in ids.head(20)):
+            raise InvalidInput(
+                f"{name} knows its queries only by ids such as {ids[0]!r}, and an id "
+                'cannot be asked; give a file of records with "id" and "query" (the text).'
+            )
+        texts = ids
+
+    def read() -> Iterator[Question]:
+        for query, text in zip(ids, texts, strict=True):
+            yield Question(query, text if text is not None else query)
+
+    return Origin(name, read, lambda wanted: f"{name} (query {ids[wanted]!r:.60})")

@@ -1,47 +1,21 @@
 """Care of a history: what is in it, whether it is whole, making it smaller."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, delete, func, select, text
 
 from calipers.analyse.intervals import exact_mean
-from calipers.errors import CalipersError
+from calipers.errors import CalipersError, InvalidInput
 from calipers.model.evaluation import Evaluation, from_moment
+from calipers.model.store import Checked, Pruned, StoreInfo, Vacuumed
 from calipers.store.blob import digest_of
 from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store
+from calipers.store.references import resolve
 from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, SUMMARY, TAG
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoreInfo:
-    """What a history holds and how large it is."""
-
-    place: str
-    kind: str
-    version: str
-    evaluations: int
-    names: int
-    oldest: datetime | None
-    newest: datetime | None
-    bytes: int
-    """Of the file, or of the tables on the server."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        times = {
-            name: None if when is None else when.isoformat(timespec="seconds")
-            for name, when in (("oldest", self.oldest), ("newest", self.newest))
-        }
-        return {
-            "place": self.place, "kind": self.kind, "version": self.version,
-            "evaluations": self.evaluations, "names": self.names, **times, "bytes": self.bytes,
-        }  # fmt: skip
 
 
 def info(store: Store) -> StoreInfo:
@@ -78,6 +52,11 @@ def _size(connection: Connection) -> int:
     tables = "', '".join(table.name for table in EVALUATION.metadata.sorted_tables)
     statement = f"SELECT sum(pg_total_relation_size(t::regclass)) FROM unnest(ARRAY['{tables}']) t"  # noqa: S608 - our own table names
     return int(connection.execute(text(statement)).scalar_one())
+
+
+def check(store: Store) -> Checked:
+    """Whether everything is as it was written; every content is read."""
+    return Checked(store.place.shown, info(store).evaluations, tuple(problems(store)))
 
 
 def problems(store: Store) -> Iterator[str]:
@@ -146,6 +125,37 @@ def _kinds(store: Store, evaluation: Evaluation) -> list[str]:
         return list(connection.execute(statement).scalars())
 
 
+def check_pruning(keep: int | None, before: datetime | None) -> None:
+    """Refuse a pruning that names nothing, or everything."""
+    if keep is None and before is None:
+        raise InvalidInput(
+            "Nothing says what may go; give --keep N, --older-than AGE (such as 90d), or both."
+        )
+    if keep is not None and keep < 1:
+        raise InvalidInput(f"The number to keep is {keep}; the latest of a name always stays.")
+
+
+def prune(
+    store: Store,
+    *,
+    keep: int | None = None,
+    before: datetime | None = None,
+    name: str | None = None,
+    tagged: bool = False,
+    among: Collection[str] | None = None,
+    dry_run: bool = False,
+) -> Pruned:
+    """Remove what ``prunable`` names; with ``among`` nothing but those ids."""
+    if name is not None:
+        resolve(store, f"@name:{name}")
+    chosen = prunable(store, keep=keep, before=before, name=name, tagged=tagged)
+    if among is not None:
+        chosen = [one for one in chosen if one.id in among]
+    if chosen and not dry_run:
+        remove(store, chosen)
+    return Pruned(store.place.shown, tuple(chosen), removed=bool(chosen) and not dry_run)
+
+
 def prunable(
     store: Store,
     *,
@@ -195,12 +205,12 @@ def drop_unused(connection: Connection) -> int:
     return connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(used))).rowcount
 
 
-def vacuum(store: Store) -> tuple[int, int]:
-    """Give unused space back; the size before and after."""
+def vacuum(store: Store) -> Vacuumed:
+    """Give unused space back to the disk."""
     before = info(store).bytes
     if store.place.kind == "sqlite":
         store.outside("VACUUM")
     else:
         names = ", ".join(table.name for table in EVALUATION.metadata.sorted_tables)
         store.outside(f"VACUUM (FULL, ANALYZE) {names}")
-    return before, info(store).bytes
+    return Vacuumed(store.place.shown, before, info(store).bytes)

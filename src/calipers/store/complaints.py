@@ -5,7 +5,7 @@ import sqlite3
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from calipers.errors import CalipersError, UnreadableFile, WriteFailed
-from calipers.store.place import Place
+from calipers.store.place import StorePlace
 
 SQLITE: dict[int, str] = {
     sqlite3.SQLITE_BUSY: "another process holds it locked; try again when that one is done",
@@ -34,7 +34,7 @@ POSTGRESQL: dict[str, str] = {
 }
 
 
-def write_complaint(place: Place, error: SQLAlchemyError) -> CalipersError:
+def write_complaint(place: StorePlace, error: SQLAlchemyError) -> CalipersError:
     """The error of a failed change: nothing of it is left."""
     return WriteFailed(
         f"The history {place.shown} cannot be written: {_reason(place, error)}. Nothing was "
@@ -42,12 +42,12 @@ def write_complaint(place: Place, error: SQLAlchemyError) -> CalipersError:
     )
 
 
-def read_complaint(place: Place, error: SQLAlchemyError) -> CalipersError:
+def read_complaint(place: StorePlace, error: SQLAlchemyError) -> CalipersError:
     """The error of a failed reading."""
     return UnreadableFile(f"The history {place.shown} cannot be read: {_reason(place, error)}.")
 
 
-def _reason(place: Place, error: SQLAlchemyError) -> str:
+def _reason(place: StorePlace, error: SQLAlchemyError) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else None
     if isinstance(cause, sqlite3.Error):
         # The low byte is the kind; the rest says where exactly it happened.

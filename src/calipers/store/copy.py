@@ -2,38 +2,17 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select
 
 from calipers.errors import WriteFailed
+from calipers.model.store import Copied
 from calipers.store.blob import check
 from calipers.store.open import Store, spoken
-from calipers.store.record import Record
+from calipers.store.record import EvaluationRecord, write_on
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
-from calipers.store.write import write_on
-
-
-@dataclass(frozen=True)
-class Copied:
-    """What a copy did."""
-
-    source: str
-    target: str
-    copied: int
-    present: int
-    """Evaluations that the target had already."""
-    fingerprint: str
-    """Of everything that was copied, the same on both sides."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "source": self.source, "target": self.target, "copied": self.copied,
-            "present": self.present, "fingerprint": self.fingerprint,
-        }  # fmt: skip
 
 
 def copy(source: Store, target: Store) -> Copied:
@@ -68,7 +47,7 @@ def copy(source: Store, target: Store) -> Copied:
     )  # fmt: skip
 
 
-def _record(connection: Connection, one: str) -> Record:
+def _record(connection: Connection, one: str) -> EvaluationRecord:
     row = dict(
         connection.execute(select(EVALUATION).where(EVALUATION.c.id == one)).mappings().one()
     )
@@ -85,7 +64,7 @@ def _record(connection: Connection, one: str) -> Record:
         .join(CONTENT, CONTENT.c.digest == PART.c.digest)
         .where(PART.c.evaluation == number)
     )
-    return Record(
+    return EvaluationRecord(
         one,
         row,
         {found.name: found.value for found in tags},
@@ -98,7 +77,7 @@ def _without(row: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def _digest(record: Record) -> str:
+def _digest(record: EvaluationRecord) -> str:
     """A fingerprint of everything in a record; floats by all their digits."""
     contents = {
         kind: hashlib.sha256(content).hexdigest() for kind, (_, content) in record.contents.items()

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.model.arrays import frozen_array
-from calipers.model.audit import Audit
+from calipers.model.counts import InputCounts
 from calipers.model.dataset import Dataset
 from calipers.model.evaluation import Evaluation
 from calipers.model.ground_truth import GroundTruth
@@ -20,7 +20,7 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.store.blob import check, unpack
 from calipers.store.listing import summaries_of, summary_of
 from calipers.store.open import Store
-from calipers.store.parts import JUDGEMENTS, TAG_COLUMN
+from calipers.store.record import JUDGEMENTS, TAG_COLUMN
 from calipers.store.schema import CONTENT, EVALUATION, PART
 
 QUERY_COLUMNS = ("query", "text", "status", "retrieved", "targets")
@@ -29,7 +29,7 @@ QUERY_COLUMNS = ("query", "text", "status", "retrieved", "targets")
 class _Facts(msgspec.Struct):
     settings: dict[str, Any]
     policy: Policy
-    audit: Audit
+    audit: InputCounts
     weights: dict[str, float]
     fingerprints: dict[str, str]
 
@@ -75,7 +75,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
         policy=facts.policy,
         fingerprints=facts.fingerprints,
         settings=facts.settings,
-        summarise=lambda _: kept,
+        summaries={summary.metric: summary for summary in kept},
         weights=facts.weights,
     )
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from calipers.errors import CalipersError, InvalidInput, MissingExtra, UnreadableFile
 from calipers.store.complaints import read_complaint, write_complaint
-from calipers.store.place import Place, locate
+from calipers.store.place import StorePlace, locate
 from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
 
 PATIENCE_SECONDS = 30.0
@@ -28,7 +28,7 @@ _LOCK = 0x43414C50
 class Store:
     """A history whose tables are up to date. Nothing stays connected between two uses."""
 
-    place: Place
+    place: StorePlace
     engine: Engine
 
     @contextmanager
@@ -71,7 +71,7 @@ def open_store(given: str | os.PathLike[str] | None = None, *, create: bool = Fa
     return open_place(locate(given, create=create), create=create)
 
 
-def open_place(place: Place, *, create: bool = False) -> Store:
+def open_place(place: StorePlace, *, create: bool = False) -> Store:
     """The history at a place, its tables brought up to date."""
     if place.path is not None:
         _check_file(place, place.path, create=create)
@@ -112,7 +112,7 @@ def migrate(store: Store, to: str = HEAD) -> None:
             connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID}"))
 
 
-def _version(connection: Connection, place: Place) -> str | None:
+def _version(connection: Connection, place: StorePlace) -> str | None:
     """The version of the tables; None where there are none; foreign ones are refused."""
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE not in tables:
@@ -133,7 +133,7 @@ def _version(connection: Connection, place: Place) -> str | None:
     return version
 
 
-def _check_file(place: Place, path: Path, *, create: bool) -> None:
+def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
     if path.is_dir():
         raise InvalidInput(f"The history {place.shown} is a folder; name a file in it.")
     try:
@@ -158,7 +158,7 @@ def _check_file(place: Place, path: Path, *, create: bool) -> None:
         )
 
 
-def _make_folder(place: Place, folder: Path) -> None:
+def _make_folder(place: StorePlace, folder: Path) -> None:
     from calipers.errors import WriteFailed
     from calipers.store.place import FOLDER
 
@@ -182,7 +182,7 @@ def _make_folder(place: Place, folder: Path) -> None:
         ) from error
 
 
-def _engine(place: Place, *, create: bool) -> Engine:
+def _engine(place: StorePlace, *, create: bool) -> Engine:
     if place.kind == "postgresql":
         return _postgresql(place)
     path = place.path
@@ -213,7 +213,7 @@ def _on_begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
 
 
-def _postgresql(place: Place) -> Engine:
+def _postgresql(place: StorePlace) -> Engine:
     try:
         import psycopg  # noqa: F401 - only whether it is there
     except ImportError:
@@ -232,7 +232,7 @@ def _on_begin_postgresql(connection: Connection) -> None:
 
 
 @contextmanager
-def spoken(place: Place, *, writing: bool) -> Iterator[None]:
+def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
     """Errors of the database as sentences of ours, without any password."""
     try:
         yield

@@ -25,7 +25,7 @@ _WORDS = re.compile(r"(\b(?:password|passfile|sslpassword)\s*=\s*)('[^']*'|\S+)"
 
 
 @dataclass(frozen=True)
-class Place:
+class StorePlace:
     """One history: what kind of database, and how to speak of it without its password."""
 
     kind: Literal["sqlite", "postgresql"]
@@ -43,7 +43,7 @@ class Place:
         return _WORDS.sub(rf"\1{HIDDEN}", text)
 
 
-def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False) -> Place:
+def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False) -> StorePlace:
     """The history that the caller names, or the environment, the configuration, a folder above.
 
     With ``create`` a history that does not exist yet has a place too: beside ``.git``, or in the
@@ -70,7 +70,7 @@ def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False)
     return _file((roots[0] if roots else here) / FOLDER / FILE)
 
 
-def place_of(text: str) -> Place:
+def place_of(text: str) -> StorePlace:
     """The place that a path or an address names.
 
     >>> place_of("postgres://ann:secret@db/team").shown
@@ -126,7 +126,7 @@ def _secrets(address: str) -> list[str]:
     return [secret for secret in found if secret]
 
 
-def _postgresql(rest: str) -> Place:
+def _postgresql(rest: str) -> StorePlace:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -142,13 +142,13 @@ def _postgresql(rest: str) -> Place:
             "postgresql://user@host:5432/database, with special characters of the password as "
             "%40 and the like."
         )
-    return Place("postgresql", shown, address=address)
+    return StorePlace("postgresql", shown, address=address)
 
 
-def _file(path: Path) -> Place:
+def _file(path: Path) -> StorePlace:
     absolute = path.absolute()
     try:
         shown = str(absolute.relative_to(Path.cwd()))
     except ValueError:
         shown = str(absolute)
-    return Place("sqlite", shown, path=absolute)
+    return StorePlace("sqlite", shown, path=absolute)

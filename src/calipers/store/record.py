@@ -1,11 +1,16 @@
-"""An evaluation ready to be written: plain values and bytes, nothing left to compute."""
+"""An evaluation as plain values and bytes, and writing it: whole or not at all."""
 
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import Connection, insert
+from sqlalchemy.dialects import postgresql, sqlite
+
 from calipers.errors import InvalidInput
+from calipers.store.open import Store
+from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
 LONGEST_NAME = 100
 LONGEST_VALUE = 1000
@@ -13,16 +18,20 @@ NAME_FORM = (
     "letters, digits, dots, dashes, underscores and slashes, beginning with a letter or a digit, "
     f"{LONGEST_NAME} characters at most"
 )
+JUDGEMENTS = "judgements"
+"""The column with a digest of what should be found, for each query."""
+TAG_COLUMN = "tag."
+"""How the columns of the queries' tags begin."""
 _BETWEEN = "._-/"
 
 
 @dataclass(frozen=True)
-class Record:
+class EvaluationRecord:
     """The rows of one evaluation."""
 
     id: str
     row: Mapping[str, Any]
-    """Of the evaluation itself."""
+    """The row of the evaluation itself."""
     tags: Mapping[str, str]
     summaries: Sequence[Mapping[str, Any]]
     contents: Mapping[str, tuple[str, bytes]] = field(repr=False)
@@ -86,3 +95,41 @@ def check_tags(tags: Mapping[str, str]) -> dict[str, str]:
             )
         found[name] = value
     return found
+
+
+def write(store: Store, record: EvaluationRecord) -> None:
+    """Save one evaluation; after an error or a crash the history is as it was before."""
+    with store.writing() as connection:
+        write_on(connection, record)
+
+
+def write_on(connection: Connection, record: EvaluationRecord) -> int:
+    """Save one evaluation as part of the caller's transaction; returns its number.
+
+    The evaluation comes first: whoever removes contents waits for those that have begun.
+    """
+    statement = insert(EVALUATION).values(id=record.id, **record.row)
+    number = int(connection.execute(statement.returning(EVALUATION.c.number)).scalar_one())
+    _rows(connection, TAG, [{"name": n, "value": v} for n, v in record.tags.items()], number)
+    positions = [{"position": i, **row} for i, row in enumerate(record.summaries)]
+    _rows(connection, SUMMARY, positions, number)
+    # In the same order everywhere: two that save the same contents must not wait for each other.
+    for digest, content in sorted(record.contents.values()):
+        _content(connection, digest, content)
+    parts = [{"kind": kind, "digest": digest} for kind, (digest, _) in record.contents.items()]
+    _rows(connection, PART, parts, number)
+    return number
+
+
+def _rows(
+    connection: Connection, table: Any, rows: Sequence[Mapping[str, Any]], number: int
+) -> None:
+    if rows:
+        connection.execute(insert(table), [{"evaluation": number, **row} for row in rows])
+
+
+def _content(connection: Connection, digest: str, content: bytes) -> None:
+    """Keep a content unless it is there already."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(CONTENT).on_conflict_do_nothing()
+    connection.execute(statement, {"digest": digest, "bytes": content})

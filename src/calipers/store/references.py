@@ -39,11 +39,6 @@ class Reference:
     back: int
 
 
-def is_reference(value: Any) -> bool:
-    """Whether a value names an evaluation of the history; a file can be written as ./@file."""
-    return isinstance(value, str) and value.startswith("@")
-
-
 def parse_reference(text: str) -> Reference:
     """The parts of a reference.
 

@@ -11,16 +11,29 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.trend import slice_summaries
-from calipers.model.evaluation import moment
+from calipers.io.corpus import open_corpus
+from calipers.io.load import load
+from calipers.model.evaluation import Evaluation, moment
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
 from calipers.store.blob import digest_of, pack
-from calipers.store.git import GitState
-from calipers.store.parts import JUDGEMENTS, TAG_COLUMN
-from calipers.store.record import Record, check_name, check_tags, new_id
+from calipers.store.git import GitState, git_state
+from calipers.store.listing import evaluations
+from calipers.store.open import open_store
+from calipers.store.place import Where
+from calipers.store.record import (
+    JUDGEMENTS,
+    TAG_COLUMN,
+    EvaluationRecord,
+    check_name,
+    check_tags,
+    new_id,
+    write,
+)
+from calipers.store.schema import EVALUATION
 
 DEPTH = 100
 """Results beyond this rank, and beyond every cut-off in use, are not kept."""
@@ -29,6 +42,36 @@ MOST_VALUES = 20
 LONGEST_LABEL = 200
 SHARED = ("query", "text", "targets")
 """What is known of a query before anything was retrieved: the same from night to night."""
+
+
+def save(
+    scores: Scores,
+    name: str,
+    *,
+    tags: Mapping[str, str] | None = None,
+    store: Where = None,
+    ground_truth: Any = None,
+    run: Any = None,
+    results: bool = True,
+    corpus: Any = None,
+    now: datetime | None = None,
+) -> Evaluation:
+    """Keep scores under a name, in one transaction, with the git commit they were made on.
+
+    A name or a tag that cannot be kept is refused before anything is read.
+    """
+    check_name(name)
+    checked = check_tags(tags or {})
+    searched = None if corpus is None else corpus_fingerprint(open_corpus(corpus).batches())
+    truth = None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth
+    returned = None if run is None or not results else load(run, "run").run
+    record = record_of(
+        scores, name, tags=checked, git=git_state(), ground_truth=truth, run=returned,
+        corpus=searched, now=now,
+    )  # fmt: skip
+    opened = open_store(store, create=True)
+    write(opened, record)
+    return evaluations(opened, where=[EVALUATION.c.id == record.id])[0]
 
 
 def record_of(
@@ -41,7 +84,7 @@ def record_of(
     run: Run | None = None,
     corpus: str | None = None,
     now: datetime | None = None,
-) -> Record:
+) -> EvaluationRecord:
     """The record of an evaluation.
 
     With the ``ground_truth`` it can later be told which judgements changed; with the ``run`` too,
@@ -68,7 +111,7 @@ def record_of(
     }
     if ground_truth is not None and run is not None:
         contents |= _retrieved(scores, ground_truth, run)
-    return Record(
+    return EvaluationRecord(
         new_id(),
         row,
         check_tags(tags or {}),

@@ -9,8 +9,8 @@ import numpy as np
 from calipers.io.format import Format, Output
 from calipers.io.records import Record, Target, build
 from calipers.io.write import opened
-from calipers.metrics import metric
-from calipers.metrics.views import Found
+from calipers.measures import metric
+from calipers.measures.views import Found
 from calipers.model.arrays import Floats
 from calipers.model.dataset import Dataset, Role
 

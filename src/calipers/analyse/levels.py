@@ -1,0 +1,60 @@
+"""The same evaluation at the level of evidence, of chunks and of documents, side by side."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from calipers.analyse.scoring import score
+from calipers.match.level import LEVELS, Level, NoDocuments, check_level
+from calipers.match.pair import match_pair
+from calipers.measures import Metric
+from calipers.measures.coverage import Coverage
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.levels import Levels
+from calipers.model.run import Run
+from calipers.model.scores import Scores
+
+
+def score_at_levels(
+    truth: GroundTruth,
+    run: Run,
+    levels: Sequence[Level],
+    metrics: Sequence[Metric],
+    *,
+    matching: dict[str, Any],
+    intervals: dict[str, Any],
+) -> Levels:
+    """The scores at each level; one that cannot be computed is explained, unless it is the only.
+
+    ``matching`` are the arguments of ``match_pair`` apart from the level, ``intervals`` those of
+    ``score``.
+    """
+    scores: dict[str, Scores] = {}
+    excuses: list[str] = []
+    for level in levels:
+        possible = [one for one in metrics if level != "document" or not _counts_characters(one)]
+        if len(possible) < len(metrics):
+            left_out = ", ".join(str(one) for one in metrics if one not in possible)
+            excuses.append(f"Not at the level of documents, which have no spans: {left_out}.")
+        if not possible:
+            continue
+        try:
+            pair = match_pair(truth, run, level=level, **matching)
+        except NoDocuments as error:
+            if len(levels) == 1:
+                raise
+            excuses.append(str(error))
+            continue
+        scores[level] = score(pair, possible, **intervals)
+    return Levels(scores, tuple(excuses))
+
+
+def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
+    """The levels of "all", or of a list such as "evidence,document"."""
+    if at == "all":
+        return LEVELS
+    given = at.split(",") if isinstance(at, str) else at
+    return tuple(dict.fromkeys(check_level(name.strip()) for name in given))
+
+
+def _counts_characters(metric: Metric) -> bool:
+    return metric.definition.view is Coverage

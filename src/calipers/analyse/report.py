@@ -1,0 +1,143 @@
+"""Gather everything about one retriever, for the page that people open."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import polars as pl
+
+from calipers.analyse.diagnose import diagnose_pair
+from calipers.analyse.listing import list_results
+from calipers.analyse.misses import explain_misses
+from calipers.analyse.scoring import score
+from calipers.analyse.slices import slice_scores
+from calipers.analyse.sweep import sweep_over_k
+from calipers.errors import InvalidInput
+from calipers.measures import Metric, parse
+from calipers.measures.listing import list_metrics
+from calipers.model.matched import Matched
+from calipers.model.matches import Matches
+from calipers.model.policy import Ties
+from calipers.model.report import FEWEST_SHOWN, SystemReport
+from calipers.model.run import Run
+from calipers.model.scores import Scores
+
+HEAD = ("hit_rate", "recall", "precision", "f1", "ndcg", "mrr", "map")
+DEFAULT_K = 10
+DEEPEST_SWEEP = 100
+MOST_SLICES = 12
+"""A tag with more values than this is a name, not a kind of query."""
+
+T = TypeVar("T")
+
+
+def describe(
+    name: str,
+    pair: Matched,
+    chosen: Sequence[Metric],
+    *,
+    weights: Mapping[str, float] | None,
+    corpus: Any,
+    by: Iterable[str] | None,
+    **settings: Any,
+) -> SystemReport:
+    """Everything that is known of one retriever; ``settings`` are those of the intervals."""
+    rel, depth = pair.rel, pair.depth
+    k = max((metric.k for metric in chosen if metric.k is not None), default=DEFAULT_K)
+    described = [metric.with_rel(rel) for metric in parse(HEAD, [k])]
+    head = score(pair, described, **settings)
+    without: dict[str, str] = {}
+
+    def attempt(part: str, make: Callable[[], T]) -> T | None:
+        try:
+            return make()
+        except InvalidInput as error:
+            without[part] = str(error)
+            return None
+
+    swept = _swept(depth, k)
+    return SystemReport(
+        name=name,
+        k=k,
+        scores=score(pair, chosen, weights=weights, **settings),
+        head=head,
+        sweep=attempt("sweep", lambda: sweep_over_k(pair, k=swept, **settings)) if depth else None,
+        diagnosis=attempt("diagnosis", lambda: diagnose_pair(pair, k=k, by=by, **settings)),
+        misses=attempt("misses", lambda: explain_misses(pair, k, corpus=corpus)),
+        slices=attempt("slices", lambda: _slices(head, pair, by, k)),
+        rankings=rank_table(
+            pair.run, pair.matches, ties=pair.policy.ties,
+            depth=max(k, FEWEST_SHOWN), rel=rel,
+        ),
+        targets=pair.targets,
+        without=without,
+    )  # fmt: skip
+
+
+def _swept(depth: int, k: int) -> list[int] | None:
+    """A page draws no more of a deep run than the eye can use; None: as ``sweep`` chooses."""
+    if depth <= DEEPEST_SWEEP:
+        return None
+    usual = [*range(1, 21), *range(25, DEEPEST_SWEEP + 1, 5)]
+    return sorted({*usual, min(k, depth)})
+
+
+def _slices(head: Scores, pair: Matched, by: Iterable[str] | None, k: int) -> Any:
+    tags = pair.ground_truth.tags
+    cuts = (
+        list(by)
+        if by
+        else [name for name, tag in tags.items() if 1 < tag.drop_nulls().n_unique() <= MOST_SLICES]
+    )
+    if not cuts:
+        raise InvalidInput("The queries have no tags with a few values each.")
+    names = [facts.name for facts in head.metrics if facts.k == k]
+    wanted = [one for one in names if one.partition("@")[0] in ("recall", "precision", "ndcg")]
+    return slice_scores(head, cuts, metrics=wanted, resamples=head.settings["resamples"])
+
+
+def definitions_shown(systems: Sequence[SystemReport]) -> tuple[Mapping[str, Any], ...]:
+    """The definition of every metric that is shown, once."""
+    names: dict[str, None] = {}
+    for one in systems:
+        for facts in (*one.head.metrics, *one.scores.metrics):
+            names.setdefault(list_metrics(facts.name)[0]["name"])
+    return tuple(list_metrics(name)[0] for name in names)
+
+
+SHOWN = ("item", "score", "text", "document", "start", "end")
+
+
+def rank_table(
+    run: Run, matches: Matches, *, ties: Ties | None, depth: int, rel: float | None
+) -> pl.DataFrame:
+    """The first ``depth`` results of every query that the ground truth knows.
+
+    Columns: ``query`` (its code), ``rank``, what is known of the result, ``targets`` (the numbers
+    of the targets that it holds), ``grade`` (the highest of them) and ``state``: relevant, not
+    relevant (judged so), repeated (stood above already) or unjudged.
+    """
+    listed = list_results(run, matches, ties, depth, SHOWN)
+    held = (
+        pl.DataFrame(
+            {
+                "query": matches.edge_query,
+                "rank": matches.edge_rank,
+                "targets": matches.edge_target,
+                "grade": matches.target_grade[matches.edge_target],
+                "useful": matches.relevant(rel)[matches.edge_target],
+            }
+        )
+        .group_by("query", "rank")
+        .agg("targets", pl.col("grade").max(), pl.col("useful").any())
+    )
+    return (
+        listed.join(held, on=["query", "rank"], how="left", maintain_order="left")
+        .with_columns(
+            state=pl.when(pl.col("useful")).then(pl.lit("relevant"))
+            .when(pl.col("useful").is_not_null()).then(pl.lit("not relevant"))
+            .when(pl.col("repeated")).then(pl.lit("repeated"))
+            .otherwise(pl.lit("unjudged"))
+        )
+        .drop("useful", "repeated", "repeats")
+        .sort("query", "rank")
+    )  # fmt: skip

@@ -1,0 +1,165 @@
+"""One value per query and metric, from a matched pair."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+# Loaded for its metrics: a metric exists once its module was loaded.
+import calipers.measures.coverage  # noqa: F401
+from calipers.analyse.summary import summarise
+from calipers.checks.counts import audit_counts, enforce
+from calipers.errors import InvalidInput
+from calipers.measures import Metric, compute, parse
+from calipers.measures.spec import check_cutoff
+from calipers.model.arrays import frozen_array
+from calipers.model.fingerprint import Fingerprints, fingerprint_settings
+from calipers.model.matched import Matched
+from calipers.model.matches import Matches
+from calipers.model.scores import MetricFacts, Scores
+from calipers.version import __version__
+
+DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
+DEFAULT_WITHOUT_CUTOFF = ("mrr", "map")
+DEFAULT_KS = (1, 3, 5, 10)
+
+
+def score(
+    pair: Matched,
+    metrics: Sequence[Metric],
+    *,
+    weights: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Scores:
+    """The scores of matches that are there already, so that several questions cost one reading."""
+    _check_intervals(confidence, resamples)
+    matches, policy = pair.matches, pair.policy
+    metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
+    cutoffs = [metric.k for metric in metrics if metric.k is not None]
+    audit = audit_counts(
+        pair.ground_truth, matches, pair.tally,
+        depth=max(cutoffs) if cutoffs else None, rel=pair.rel,
+    )  # fmt: skip
+    enforce(policy, audit)
+    settings = {
+        "calipers": __version__, **pair.settings,
+        "confidence": confidence, "resamples": resamples, "seed": seed,
+    }  # fmt: skip
+    names = [str(metric) for metric in metrics]
+    weighted = {
+        str(metric.with_rel(pair.rel)): weight
+        for metric, weight in _weighted(weights or {}).items()
+    }
+    facts = tuple(_facts(metric) for metric in metrics)
+    values = frozen_array(compute(matches, metrics, policy))
+    return Scores(
+        metrics=facts,
+        values=values,
+        queries=_query_table(matches, pair.rel),
+        tags=pair.ground_truth.tags,
+        audit=audit,
+        policy=policy,
+        fingerprints=Fingerprints(
+            {
+                **_contents(pair),
+                "settings": lambda: fingerprint_settings(
+                    [names, policy.to_dict(), weighted, {**settings, "notes": None}]
+                ),
+            }
+        ),
+        settings=settings,
+        summaries=lambda: summarise(facts, values, weighted, settings),
+        weights=weighted,
+    )
+
+
+def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
+    """How the fingerprints of what was measured are made, where they are wanted."""
+    truth, of_run = pair.ground_truth, pair.tally.fingerprint
+    if of_run is None:
+        return {}
+    return {"ground_truth": lambda: truth.fingerprint, "run": of_run.hexdigest}
+
+
+def choose_metrics(
+    metrics: str | Iterable[str | Metric] | None,
+    k: int | Sequence[int] | None,
+    rel: float | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> tuple[Metric, ...]:
+    """The metrics asked for, or the usual ones, and those that a combined score needs."""
+    ks = cutoffs(k)
+    if metrics is None:
+        chosen = (*parse(DEFAULT_METRICS, ks or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF))
+    else:
+        chosen = parse(metrics, ks)
+    if not chosen:
+        raise InvalidInput("No metric is named; name at least one, such as recall@10.")
+    chosen = (*chosen, *_weighted(weights or {}))
+    return tuple(dict.fromkeys(metric.with_rel(rel) for metric in chosen))
+
+
+def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:
+    """The metrics of a combined score, each once, with its weight."""
+    found: dict[Metric, float] = {}
+    for name, weight in weights.items():
+        several = parse([name])
+        if len(several) != 1:
+            raise InvalidInput(
+                f"A weight is given to {name!r}, which stands for {len(several)} metrics; "
+                "give each its own weight."
+            )
+        metric = several[0]
+        if metric in found:
+            raise InvalidInput(f"The metric {metric} is given two weights; give it one.")
+        if metric.definition.better != "higher":
+            raise InvalidInput(
+                f"The metric {metric} cannot be part of a combined score: more of it is not "
+                "better; combine metrics such as recall@10 and precision@5."
+            )
+        if not (isinstance(weight, int | float) and 0 < weight < float("inf")):
+            raise InvalidInput(
+                f"The weight of {metric} is {weight!r}; a weight is a number above 0."
+            )
+        found[metric] = float(weight)
+    return found
+
+
+def cutoffs(k: Any) -> list[int] | None:
+    """The cut-offs that were given, as one number or several; None where none was."""
+    if k is None:
+        return None
+    several = [k] if isinstance(k, str) or not hasattr(k, "__iter__") else list(k)
+    if not several:
+        raise InvalidInput("No cut-off is given in k; give at least one, such as 10.")
+    return [check_cutoff(one) for one in several]
+
+
+def _check_intervals(confidence: float, resamples: int) -> None:
+    if not 0 < confidence < 1:
+        raise InvalidInput(
+            f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
+            "such as 0.95."
+        )
+    if not isinstance(resamples, int) or resamples < 1:
+        raise InvalidInput(
+            f"The number of resamples is {resamples!r}; it must be a whole number of at least 1."
+        )
+
+
+def _facts(metric: Metric) -> MetricFacts:
+    definition = metric.definition
+    return MetricFacts(
+        str(metric), metric.stem, metric.k, definition.better, definition.bounds,
+        definition.summary,
+    )  # fmt: skip
+
+
+def _query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
+    targets = np.bincount(matches.target_query[matches.relevant(rel)], minlength=matches.n_queries)
+    return matches.queries.with_columns(
+        pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)
+    )

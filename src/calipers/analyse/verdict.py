@@ -1,0 +1,249 @@
+"""May this change be merged? Conditions and a baseline, put to one result."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from calipers.analyse.comparable import obstacles, undefined_in_some
+from calipers.analyse.conditions import Condition
+from calipers.analyse.gate import (
+    Pairing,
+    check_baseline,
+    check_condition,
+    everything,
+    pair,
+    slices_by,
+)
+from calipers.analyse.scoring import choose_metrics
+from calipers.errors import InvalidInput
+from calipers.measures import Metric, parse
+from calipers.model.gate import Baseline, Check, Verdict
+from calipers.model.scores import Scores
+from calipers.suggest import did_you_mean
+from calipers.version import __version__
+
+AGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(h|d|w)\s*")
+HOURS = {"h": 1, "d": 24, "w": 7 * 24}
+CLOCKS_DIFFER = timedelta(days=1)
+"""A baseline may be saved this far in the future: clocks differ, but not by more."""
+
+
+def reach_verdict(
+    scores: Scores,
+    conditions: Sequence[Condition],
+    kept: Baseline | None,
+    wanted: Sequence[Metric],
+    *,
+    by: str | Iterable[str] = (),
+    tolerance: float | None = None,
+    max_age: str | None = None,
+    anyway: bool = False,
+    rel: float | None = None,
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    seed: int = 0,
+    now: datetime | None = None,
+) -> Verdict:
+    """Whether the scores meet the conditions, and are not worse than the baseline."""
+    tags = several(by)
+    checks = [check_condition(scores, _with_rel(one, rel)) for one in conditions]
+    warnings: list[str] = []
+    if kept is not None:
+        warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
+        pairing = pair(scores, kept.scores)
+        names = _names(wanted, scores, kept)
+        warnings += _undefined(pairing, names)
+        if warnings and not anyway:
+            raise InvalidInput(
+                " ".join(warnings) + " Save the baseline again (`calipers baseline save`), or "
+                "compare all the same with --anyway."
+            )
+        checks += check_baseline(
+            pairing, names, [everything(scores), *slices_by(scores, tags)],
+            baseline=kept.name, alpha=alpha, tolerance=tolerance,
+            resamples=resamples, seed=seed,
+        )  # fmt: skip
+        _require_pairs(checks, kept)
+    elif tags:
+        raise InvalidInput(
+            "Slices are named with --by and there is no baseline to compare them with; give "
+            "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
+        )
+    return Verdict(
+        checks=tuple(checks),
+        warnings=tuple(warnings),
+        notes=tuple(_unchecked(scores, kept, tags)),
+        queries=len(scores),
+        baseline=kept.name if kept else None,
+        baseline_saved=kept.saved if kept else None,
+        alpha=alpha,
+        tolerance=tolerance,
+        fingerprints=dict(scores.fingerprints),
+        calipers=__version__,
+    )
+
+
+def metrics_needed(
+    conditions: Sequence[Condition],
+    wanted: Sequence[Metric],
+    rel: float | None,
+    weights: Mapping[str, float] | None,
+) -> tuple[Metric, ...]:
+    """What must be measured to check the conditions and the metrics wanted."""
+    if any(one.metric is None for one in conditions) and not weights:
+        raise InvalidInput(
+            "A condition is about the score, which is a weighted mean, and no weights are given; "
+            "give them with --score, such as recall@10=0.7,precision@5=0.3."
+        )
+    asked = [*wanted, *(one.metric for one in conditions if one.metric is not None)]
+    if not asked and weights:
+        asked = list(parse(list(weights)))
+    return choose_metrics(asked, None, rel, weights)
+
+
+def metrics_of_baseline(
+    metrics: Any, k: Any, rel: float | None, kept: Baseline | None
+) -> tuple[Metric, ...]:
+    """The metrics to compare with the baseline: those asked for, or all that it holds."""
+    if metrics is not None:
+        return choose_metrics(metrics, k, rel)
+    if kept is None:
+        return ()
+    return parse([one.name for one in kept.scores.metrics if one.better != "neither"])
+
+
+def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str]:
+    names = [str(metric) for metric in wanted]
+    if scores.weights and kept.scores.weights:
+        names.append("score")
+    has = list(kept.scores)
+    for name in names:
+        if name not in has:
+            raise InvalidInput(
+                f"The baseline {kept.name} has no {name}; it has {', '.join(has)}."
+                f"{did_you_mean(name, has)} Choose among these with -m, or save the baseline "
+                "again with the metric."
+            )
+    if not names:
+        raise InvalidInput(
+            f"The baseline {kept.name} holds no metric of which more or less is better; save it "
+            "again with the metrics to watch."
+        )
+    return names
+
+
+def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) -> list[str]:
+    """What makes the baseline a poor yardstick, one sentence each."""
+    differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
+    found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
+    version = kept.scores.settings["calipers"]
+    if version != scores.settings["calipers"]:
+        found.append(
+            f"The baseline {kept.name} was measured with Calipers {version} and this result with "
+            f"{scores.settings['calipers']}; a definition may have changed."
+        )
+    if kept.saved is not None and kept.saved - now > CLOCKS_DIFFER:
+        found.append(
+            f"The baseline {kept.name} was saved on {_day(kept.saved)}, which lies in the future."
+        )
+    if max_age is not None:
+        allowed = _age(max_age)
+        if kept.saved is None:
+            found.append(
+                f"The baseline {kept.name} does not say when it was saved, and it may be at most "
+                f"{max_age.strip()} old."
+            )
+        elif now - kept.saved > allowed:
+            found.append(
+                f"The baseline {kept.name} is {(now - kept.saved).days} days old (saved on "
+                f"{_day(kept.saved)}); at most {max_age.strip()} are allowed."
+            )
+    return found
+
+
+def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
+    queries = pairing.now.queries["query"].gather(pairing.rows_now)
+    found = []
+    for name in names:
+        columns = {
+            "this result": pairing.now.of(name)[pairing.rows_now],
+            "the baseline": pairing.before.of(name)[pairing.rows_before],
+        }
+        sentence = undefined_in_some(name, columns, queries)
+        if sentence:
+            found.append(sentence)
+    return found
+
+
+def _require_pairs(checks: Sequence[Check], kept: Baseline) -> None:
+    """Where no drop could ever be seen, a pass would mean nothing."""
+    whole = [check for check in checks if check.change is not None and check.slice is None]
+    if all(check.status == "untested" for check in whole):
+        raise InvalidInput(
+            f"{whole[0].metric} cannot be compared with the baseline {kept.name}: "
+            f"{whole[0].because[0]}, or fewer metrics (-m), or a --tolerance."
+        )
+
+
+def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
+    lines = list(scores.settings.get("notes") or ())
+    rest = [tag for tag in scores.tags if tag not in by]
+    if kept is None or not rest:
+        return lines
+    return [
+        *lines,
+        f"The means may hide a slice that got worse: --by {rest[0]} compares the values of "
+        f"{rest[0]} one by one{'' if len(rest) == 1 else ' (tags: ' + ', '.join(rest) + ')'}.",
+    ]
+
+
+def _with_rel(condition: Condition, rel: float | None) -> Condition:
+    if condition.metric is None:
+        return condition
+    return Condition(
+        condition.metric.with_rel(rel), condition.op, condition.value,
+        condition.tag, condition.tag_value,
+    )  # fmt: skip
+
+
+def several(value: str | Iterable[str]) -> list[str]:
+    """One or more, as a list."""
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _age(text: str) -> timedelta:
+    found = AGE.fullmatch(text) if isinstance(text, str) else None
+    if not found:
+        raise InvalidInput(
+            f"The highest age of the baseline is {text!r}; write a number with h, d or w for "
+            "hours, days or weeks, such as 30d."
+        )
+    return timedelta(hours=float(found[1]) * HOURS[found[2]])
+
+
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def check_gate(
+    alpha: float, tolerance: float | None, conditions: Sequence[Condition], baseline: Any
+) -> None:
+    """Refuse settings that cannot be meant, before any file is read."""
+    if not conditions and baseline is None:
+        raise InvalidInput(
+            "The gate has nothing to check; give a condition with --require, such as "
+            "'recall@10 >= 0.85', or a --baseline."
+        )
+    if not (isinstance(alpha, int | float) and 0 < alpha < 1):
+        raise InvalidInput(
+            f"The rate of false alarms (alpha) is {alpha!r}; it must lie between 0 and 1, such as "
+            "0.05."
+        )
+    if tolerance is not None and not (
+        isinstance(tolerance, int | float) and 0 <= tolerance < float("inf")
+    ):
+        raise InvalidInput(
+            f"The tolerance is {tolerance!r}; it is the drop that is allowed, a number from 0 up, "
+            "such as 0.02."
+        )

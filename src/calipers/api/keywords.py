@@ -1,0 +1,52 @@
+"""Keywords that many operations share, declared once, so that an editor completes them."""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypedDict
+
+from calipers.model.policy import Duplicates, Failed, Missing, Ties, Unanswerable, Unknown
+
+Where = str | os.PathLike[str] | None
+"""A history: a file or the address of a database; None: the usual place."""
+
+
+class Matching(TypedDict, total=False):
+    """How results are held against a ground truth."""
+
+    match: str | None
+    """"id", "quote", "span", or with parameters as in "quote(min=0.8)"; None: as the data says."""
+    level: str | None
+    """"evidence" (several chunks together may hold a target), "chunk" or "document"."""
+    rel: float | None
+    """The grade from which a target is relevant; None: above 0."""
+    corpus_size: int | None
+    """Items in the corpus, for tn@k."""
+    like: str | None
+    """The policies of another tool: "trec_eval", "trec_eval-c"; single policies overrule it."""
+    missing: Missing | None
+    """A query that the run does not have: "zero", "exclude" or "error"."""
+    unanswerable: Unanswerable | None
+    """A query without any relevant target: "exclude", "zero" or "error"."""
+    duplicates: Duplicates | None
+    """The same item twice for one query: "first" or "error"."""
+    unknown: Unknown | None
+    """A query that the ground truth does not have: "ignore" or "error"."""
+    errors: Failed | None
+    """A query on which the retriever failed: "zero", "exclude" or "error"."""
+    ties: Ties | None
+    """The order among equal scores: "trec", "input" or "error"."""
+    store: str | os.PathLike[str] | None
+    """The history in which references such as "@nightly" are looked up."""
+    progress: Callable[[int, int], None] | None
+    """Called with the bytes read and the bytes in all."""
+    fingerprints: bool
+    """False leaves the fingerprints of run and ground truth out: a tenth faster on large files."""
+
+
+class Reading(Matching, total=False):
+    """What is measured, and how it is matched."""
+
+    ground_truth: Any
+    """What should be found: a path, a mapping, records, a table."""
+    run: Any
+    """What the retriever returned, in the same shapes."""

@@ -1,0 +1,1 @@
+"""Asking language models: the client, the prompts, and what is made of the replies."""

@@ -1,0 +1,172 @@
+"""A language model behind an OpenAI-compatible endpoint that the user names.
+
+It is asked like a retriever: the same driver, connections, retries, limits and cache. An answer
+that cannot be used fails like a question that got none, so it is counted and never cached.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import msgspec
+
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.model.labels import MACHINE
+from calipers.model.retrieval import RetrievalReport
+from calipers.retrievers.base import AskFailed, Question, Retriever, Session, beginning
+from calipers.retrievers.entry import RunEntry
+from calipers.retrievers.http import from_address
+from calipers.retrievers.keywords import Patience
+from calipers.retrievers.retrieve import retrieve_to_report
+
+PATH = "/chat/completions"
+WORKERS = 4
+TIMEOUT_SECONDS = 60.0
+CACHE_FILE = "answers.sqlite"
+
+_entry = msgspec.json.Decoder(RunEntry).decode
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+Check = Callable[[str], object]
+"""Raises AskFailed where an answer cannot be used."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one prompt: a text, or why there is none."""
+
+    text: str | None
+    error: str | None = None
+
+
+def chat_model(
+    endpoint: str, model: str, instructions: str, check: Check, *, key_env: str | None = None
+) -> Retriever:
+    """A language model, given the same instructions with every prompt, at temperature 0.
+
+    ``key_env`` names the environment variable that holds the key, if the endpoint wants one.
+    """
+    if not isinstance(endpoint, str) or not endpoint.startswith(("http://", "https://")):
+        raise InvalidInput(
+            f"The endpoint is {endpoint!r:.80}; it must be an address such as "
+            "http://127.0.0.1:8000/v1."
+        )
+    if not isinstance(model, str) or not model.strip():
+        raise InvalidInput("No model is named; name the one that the endpoint is to use.")
+    address = endpoint.rstrip("/")
+    inner = from_address(
+        address if address.endswith(PATH) else address + PATH,
+        request={
+            "model": _literal(model),
+            "temperature": 0,
+            "messages": [
+                {"role": "system", "content": _literal(instructions)},
+                {"role": "user", "content": "{query}"},
+            ],
+        },
+        headers=_key_header(key_env),
+    )
+    return replace(inner, open=lambda: _Session(inner.open(), check))
+
+
+def ask_model(
+    model: Retriever,
+    prompts: Sequence[str],
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    workers: int = WORKERS,
+    **patience: Unpack[Patience],
+) -> tuple[list[Reply], RetrievalReport]:
+    """A reply to every prompt, in order, and how it went.
+
+    ``cache`` is a folder: what was answered once with the same endpoint, model and prompt is
+    taken from there. Without a ``timeout`` among the others, a prompt may take a minute.
+    """
+    lines: list[bytes] = []
+    # The same prompt is asked once, however often it is needed.
+    numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
+    settings: Patience = {"timeout": TIMEOUT_SECONDS, **patience}
+    report = retrieve_to_report(
+        model, [Question(number, prompt) for prompt, number in numbers.items()], k=1,
+        workers=workers, keep=lines.append,
+        cache=None if cache is None else _cache_file(Path(cache)), **settings,
+    )  # fmt: skip
+    replies = {}
+    for entry in map(_entry, lines):
+        text = entry.retrieved[0].text if entry.retrieved else None
+        replies[entry.query if entry.id is None else entry.id] = Reply(text, entry.error)
+    return [replies[numbers[prompt]] for prompt in prompts], report
+
+
+def machine_name(model: str) -> str:
+    """The name under which a model's work is marked.
+
+    >>> machine_name("small-model")
+    'machine:small-model'
+    """
+    return MACHINE + model
+
+
+def _cache_file(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(
+            f"The cache {folder} cannot be made: {error.strerror}; name another folder."
+        ) from error
+    return folder / CACHE_FILE
+
+
+def _literal(text: str) -> str:
+    # A dollar in a request would be taken for an environment variable.
+    return text.replace("$", "$$")
+
+
+def _key_header(variable: str | None) -> dict[str, str]:
+    if variable is None:
+        return {}
+    # Somebody may have given the key itself, so what was given is never repeated.
+    if not _NAME.fullmatch(variable) or not os.environ.get(variable):
+        raise InvalidInput(
+            "The environment variable named with --key-env (key_env) is not set; give the name of "
+            "a variable that holds the key, not the key itself, and set it first: export NAME=…"
+        )
+    return {"Authorization": f"Bearer ${{{variable}}}"}
+
+
+@dataclass(eq=False)
+class _Session:
+    """One connection; what comes back is the text of the answer, if it can be used."""
+
+    inner: Session
+    check: Check
+
+    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
+        answers = [_content(raw) for raw in self.inner.ask(questions, k, timeout)]
+        for answer in answers:
+            self.check(answer)
+        return [[{"id": "answer", "text": answer}] for answer in answers]
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def _content(raw: Any) -> str:
+    choices = raw.get("choices") if isinstance(raw, Mapping) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, Mapping) else None
+    if not isinstance(first, Mapping) or not isinstance(message, Mapping):
+        raise AskFailed(
+            "bad answer",
+            "the answer is not that of an OpenAI-compatible endpoint (no choices[0].message); it "
+            f"begins with {beginning(raw)}",
+        )
+    if message.get("refusal") or first.get("finish_reason") == "content_filter":
+        raise AskFailed("refusal", f"the model refused: {beginning(message.get('refusal') or '')}")
+    content = message.get("content")
+    if not isinstance(content, str) or not content.strip():
+        raise AskFailed("empty", f"the model said nothing; its message is {beginning(message)}")
+    return content

@@ -1,0 +1,60 @@
+"""A language model as a first judge; what it says is marked as its own."""
+
+import os
+from collections.abc import Iterable
+from typing import Any, Unpack
+
+from calipers.chat.client import Reply, ask_model, chat_model, machine_name
+from calipers.chat.prompts import JUDGE, JUDGE_THIS, filled
+from calipers.chat.replies import read_grade
+from calipers.errors import InvalidInput
+from calipers.io.labels import read_labels
+from calipers.model.labels import Label
+from calipers.model.machine import MachineLabels
+from calipers.retrievers.keywords import AskingModel
+
+
+def grade_labels(
+    labels: Any, *, endpoint: str, model: str, key_env: str | None, **asking: Unpack[AskingModel]
+) -> MachineLabels:
+    """Let a language model grade every pair of question and item.
+
+    A refusal, a malformed answer or a grade that there is not leaves the row without one, and
+    is counted.
+    """
+    rows = _pairs(labels)
+    named = machine_name(model)
+    machine = chat_model(endpoint, model, JUDGE, read_grade, key_env=key_env)
+    readable = [row for row in rows if row.text is not None]
+    if not readable:
+        raise InvalidInput(
+            "No row has a text, and an id alone cannot be judged; draft again with --corpus."
+        )
+    prompts = [
+        filled(JUDGE_THIS, question=row.query or row.query_id, passage=row.text or "")
+        for row in readable
+    ]
+    replies, report = ask_model(machine, prompts, **asking)
+    said = dict(zip((row.pair for row in readable), replies, strict=True))
+    silent = Reply(None, "there is no text to judge")
+    judged = tuple(_judged(row, said.get(row.pair, silent), named) for row in rows)
+    return MachineLabels(judged, named, len(rows) - len(readable), report)
+
+
+def _judged(row: Label, reply: Reply, judge: str) -> Label:
+    if reply.text is None:
+        return row.judged(judge, None, f"not graded: {reply.error}")
+    found = read_grade(reply.text)
+    return row.judged(judge, found.grade, found.why)
+
+
+def _pairs(labels: Any) -> list[Label]:
+    """Every pair once; several judges' rows for it are the same work for the machine."""
+    if isinstance(labels, str | os.PathLike):
+        given: Iterable[Label] = (label for _, label in read_labels(labels))
+    else:
+        given = labels
+    once = {label.pair: label for label in given}
+    if not once:
+        raise InvalidInput("There is no row to judge; give a file that `calipers draft` wrote.")
+    return list(once.values())

@@ -1,0 +1,145 @@
+"""What is wrong with the targets of a ground truth in the light of a corpus."""
+
+from collections.abc import Iterator
+
+from calipers.checks import catalogue
+from calipers.checks.evidence import CorpusEvidence, Row
+from calipers.checks.labels import target_name
+from calipers.checks.quote_evidence import ENOUGH
+from calipers.checks.span_evidence import ENOUGH as ENOUGH_OF_SPAN
+from calipers.model.health import Example, HealthFinding
+from calipers.words import plural
+
+
+def corpus_findings(evidence: CorpusEvidence) -> Iterator[HealthFinding]:
+    """Every finding about relevant targets; the others need not be there."""
+    rows: dict[str, list[Row]] = {"id": [], "quote": [], "span": []}
+    for row in evidence.targets.iter_rows(named=True):
+        if row["grade"] > 0:
+            rows[evidence.way(row)].append(row)
+    yield from _about_ids(evidence, rows["id"])
+    placed, found = _about_spans(evidence, rows["span"])
+    yield from found
+    yield from _about_chunks(evidence, rows["quote"], placed)
+    yield _ambiguous(evidence, rows["quote"])
+
+
+def unplaced_spans(evidence: CorpusEvidence) -> list[str]:
+    """A note about spans that cannot be checked, as nobody knows where the chunks stand."""
+    count = sum(
+        evidence.way(row) == "span"
+        and row["document"] in evidence.spans.reach
+        and not evidence.knows_places(row)
+        for row in evidence.targets.iter_rows(named=True)
+    )
+    if not count:
+        return []
+    return [
+        f"{plural(count, 'span')} could not be checked: the corpus does not say where the chunks "
+        "of these documents begin (a column 'start')."
+    ]
+
+
+def _example(row: Row, detail: str | None = None) -> Example:
+    return Example(str(row["query"]), target_name(row), detail)
+
+
+def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFinding]:
+    seen = evidence.items.seen
+    absent = [row for row in rows if not seen[str(row["item"])]]
+    shown = ", ".join(repr(one) for one in evidence.items.sample)
+    detail = f"Ids of the corpus look like {shown}."
+    if absent and all(" " in str(row["item"]) for row in absent):
+        detail += ' If the targets are texts, write them as {"quote": "…"}.'
+    yield HealthFinding.of_kind(
+        catalogue.ID_NOT_IN_CORPUS, map(_example, absent), count=len(absent), of=len(rows),
+        detail=detail,
+    )  # fmt: skip
+    several = [item for item, count in seen.items() if count > 1]
+    yield HealthFinding.of_kind(
+        catalogue.REPEATED_ID,
+        (Example(target=one, detail=plural(seen[one], "chunk")) for one in several),
+        count=len(several), of=len(evidence.items.items),
+    )  # fmt: skip
+
+
+def _about_spans(
+    evidence: CorpusEvidence, rows: list[Row]
+) -> tuple[list[Row], list[HealthFinding]]:
+    """The spans that can be looked for, and what is wrong with the others."""
+    reach = evidence.spans.reach
+    unknown = [row for row in rows if row["document"] not in reach]
+    placed: list[Row] = []
+    beyond: list[Example] = []
+    moved: list[Example] = []
+    for row in filter(evidence.knows_places, rows):
+        end = reach[str(row["document"])]
+        if int(str(row["end"])) > end:
+            beyond.append(_example(row, f"the document ends at {end}"))
+            continue
+        placed.append(row)
+        there = evidence.span_sightings(row).moved
+        if there is not None:
+            moved.append(_example(row, f"there stands {there!r}"))
+    of = len(rows)
+    return placed, [
+        HealthFinding.of_kind(
+            catalogue.UNKNOWN_DOCUMENT, map(_example, unknown), count=len(unknown), of=of
+        ),
+        HealthFinding.of_kind(catalogue.BEYOND_DOCUMENT, beyond, count=len(beyond), of=of),
+        HealthFinding.of_kind(catalogue.MOVED, moved, count=len(moved), of=of),
+    ]
+
+
+def _about_chunks(
+    evidence: CorpusEvidence, quotes: list[Row], spans: list[Row]
+) -> Iterator[HealthFinding]:
+    """Evidence that no chunk holds: gone, or split over several."""
+    absent: list[Example] = []
+    split: list[Example] = []
+    lost: set[object] = set()
+    shares = [(row, _quote_share(evidence, row), ENOUGH) for row in quotes]
+    shares += [(row, _span_share(evidence, row), ENOUGH_OF_SPAN) for row in spans]
+    for row, share, enough in shares:
+        if share is None:
+            continue
+        if share >= enough:
+            split.append(_example(row, f"chunks hold at least {share:.0%} of it together"))
+        else:
+            known = f"chunks hold {share:.0%} of it" if share else "no part of it was found"
+            absent.append(_example(row, known))
+            lost.add(row["query"])
+    of = len(quotes) + len(spans)
+    detail = f"{plural(len(lost), 'query', 'queries')} cannot be won in full."
+    yield HealthFinding.of_kind(
+        catalogue.IN_NO_CHUNK, absent, count=len(absent), of=of, detail=detail
+    )
+    yield HealthFinding.of_kind(catalogue.SPLIT, split, count=len(split), of=of)
+
+
+def _quote_share(evidence: CorpusEvidence, row: Row) -> float | None:
+    """What chunks hold of a quote together; None where one holds all of it."""
+    seen = evidence.sightings(row)
+    return None if seen.chunks else seen.share(len(str(row["plain"])))
+
+
+def _span_share(evidence: CorpusEvidence, row: Row) -> float | None:
+    """What chunks hold of a span together; None where one holds enough of it."""
+    seen = evidence.span_sightings(row)
+    start, end = int(str(row["start"])), int(str(row["end"]))
+    return None if seen.holders else seen.share(start, end)
+
+
+def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
+    # Without documents two chunks may simply overlap; from three on it is no coincidence.
+    most = 1 if evidence.documents_known else 2
+    examples = []
+    for row in quotes:
+        seen = evidence.sightings(row)
+        if len(seen.places) <= most:
+            continue
+        where = plural(seen.chunks, "chunk")
+        if evidence.documents_known:
+            where += f" of {plural(len(seen.documents), 'document')}"
+        examples.append(_example(row, f"in {where}, such as {', '.join(map(repr, seen.holders))}"))
+    return HealthFinding.of_kind(catalogue.AMBIGUOUS, examples, count=len(examples), of=len(quotes))

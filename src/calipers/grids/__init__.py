@@ -1,0 +1,1 @@
+"""Grids: a file of retrievers with parameters, every combination a run of its own."""

@@ -1,0 +1,263 @@
+"""What a grid file asks for: retrievers with parameters, and every combination of them."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from calipers.analyse.scoring import choose_metrics
+from calipers.config import find_config, read_config
+from calipers.errors import InvalidInput
+from calipers.model.grid import Combination
+from calipers.retrievers.retrieve import deepest
+from calipers.retrievers.secrets import without_secrets
+from calipers.suggest import did_you_mean
+
+DEFAULT_OUTPUT = "grid"
+DEPTH = 20
+"""Results to ask for where neither the file nor its metrics want more."""
+LONGEST_NAME = 80
+KEYS = (
+    "retrievers", "params", "k", "questions", "output", "baseline",
+    "workers", "timeout", "retries", "rate", "max-errors",
+)  # fmt: skip
+RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
+PACE = ("workers", "timeout", "retries", "rate", "max-errors")
+MEASURES = (
+    "metrics", "k", "rel", "match", "level", "seed", "like",
+    "missing", "unanswerable", "duplicates", "unknown", "errors", "ties",
+)  # fmt: skip
+EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a grid file asks for."""
+
+    path: Path
+    combinations: tuple[Combination, ...]
+    output: Path
+    baseline: str
+    """The name of the combination that the others are held against."""
+    pace: Mapping[str, Any]
+    """How patiently retrievers are asked: the keywords of ``retrieve``."""
+    measures: Mapping[str, Any]
+    """What is compared: the keywords of ``compare``."""
+    own_questions: str | None
+    truth: str | None
+
+    @property
+    def folder(self) -> Path:
+        """Where the file stands: paths in it, and modules, are looked for from there."""
+        return self.path.parent
+
+    @property
+    def questions(self) -> str:
+        """The file of the questions: those of the ground truth, unless others are named."""
+        return self.own_questions or self.ground_truth
+
+    @property
+    def ground_truth(self) -> str:
+        """The file that says what should be found."""
+        if self.truth is None:
+            raise InvalidInput(
+                f'{self.path} names no ground truth; write ground-truth = "questions.jsonl" above '
+                "[grid]."
+            )
+        return self.truth
+
+
+def read_grid(
+    config: str | os.PathLike[str] | None, baseline: str | None = None, metrics: Any = None
+) -> Plan:
+    """The plan in a configuration file; ``baseline`` and ``metrics`` go before those in it."""
+    found = find_config() if config is None else read_config(Path(config))
+    if found.path is None:
+        raise InvalidInput(
+            "There is no calipers.toml here or in a folder above; write one with a table [grid], "
+            "or name the file."
+        )
+    measures = {name: found.shared[name] for name in MEASURES if name in found.shared}
+    if "score" in found.shared:
+        measures["weights"] = found.shared["score"]
+    chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel", "weights")))
+    plan = _read_table(found.grid, found.path, deepest(chosen, DEPTH), baseline)
+    if metrics is not None:
+        choose_metrics(metrics, measures.get("k"))
+        measures["metrics"] = metrics
+    named = (found.shared[name] for name in ("ground-truth", "data") if name in found.shared)
+    truth = next(map(str, named), None)
+    return replace(plan, measures=measures, truth=truth)
+
+
+def _read_table(table: Mapping[str, Any], path: Path, depth: int, baseline: str | None) -> Plan:
+    """The combinations of a ``[grid]`` table, checked; ``depth`` is k where the file has none."""
+    if not table:
+        raise InvalidInput(f"{path} has no [grid]; write one, such as:\n{EXAMPLE}")
+    grid = _checked(table, KEYS, path, "grid")
+    retrievers = grid.get("retrievers")
+    if not isinstance(retrievers, Mapping) or not retrievers:
+        raise InvalidInput(f"{path} names no retriever in [grid]; write one, such as:\n{EXAMPLE}")
+    output = path.parent / _text(grid, "output", path, "grid", DEFAULT_OUTPUT)
+    shared = _params(grid.get("params", {}), path, "grid.params")
+    combinations = [
+        one
+        for name, given in retrievers.items()
+        for one in _combinations(name, given, shared, grid.get("k", depth), output, path)
+    ]
+    _check_names(combinations, path)
+    questions = _text(grid, "questions", path, "grid", None)
+    pace = {name.replace("-", "_"): grid[name] for name in PACE if name in grid}
+    first = _baseline(_text(grid, "baseline", path, "grid", None), combinations, str(path))
+    if baseline is not None:
+        first = _baseline(baseline, combinations, "--baseline")
+    where = None if questions is None else str(path.parent / questions)
+    return Plan(
+        path, tuple(combinations), output, first or combinations[0].name, pace,
+        measures={}, own_questions=where, truth=None,
+    )  # fmt: skip
+
+
+def _combinations(
+    name: str, given: Any, shared: Mapping[str, list[Any]], depth: Any, output: Path, path: Path
+) -> Iterator[Combination]:
+    place = f"grid.retrievers.{name}"
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{path} has {place} as {given!r:.60}; it must be a table [{place}].")
+    table = _checked(given, RETRIEVER_KEYS, path, place)
+    kinds = [kind for kind in ("make", "search") if kind in table]
+    if len(kinds) != 1:
+        raise InvalidInput(
+            f"{path} has {'both' if kinds else 'neither'} 'make' and 'search' in [{place}]; give "
+            "one: 'make' names a function that is called with the parameters and returns the "
+            "search function, 'search' the search function itself."
+        )
+    target = _text(table, kinds[0], path, place, "")
+    own = _params(table.get("params", {}), path, f"{place}.params")
+    choices = {**shared, **own}
+    depths = _depths(table.get("k", depth), path)
+    label = _text(table, "label", path, place, None)
+    for values in product(*choices.values()):
+        params = dict(zip(choices, values, strict=True))
+        for k in depths:
+            varying = [f"{n}={_said(n, params[n], own)}" for n, own in choices.items() if own[1:]]
+            varying += [f"k={k}"] if len(depths) > 1 else []
+            full = " ".join([str(name), *varying])
+            yield Combination(
+                full, str(name), target, kinds[0] == "make", params, k,
+                output / f"{_file_name(full)}.jsonl", _settings(kinds[0], target, params, label),
+            )  # fmt: skip
+
+
+def _settings(
+    kind: str, target: str, params: Mapping[str, Any], label: str | None
+) -> dict[str, Any]:
+    return {
+        kind: target,
+        "params": msgspec.to_builtins(without_secrets(params), enc_hook=str),
+        **({} if label is None else {"label": label}),
+    }
+
+
+def _params(given: Any, path: Path, place: str) -> dict[str, list[Any]]:
+    """Each parameter with the values it is to take: a list is one combination each."""
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{path} has {place} as {given!r:.60}; it must be a table [{place}].")
+    for name, value in given.items():
+        if value == []:
+            raise InvalidInput(f"{path} has {place}.{name} = []; give it at least one value.")
+    return {name: value if isinstance(value, list) else [value] for name, value in given.items()}
+
+
+def _depths(given: Any, path: Path) -> list[int]:
+    several = given if isinstance(given, list) else [given]
+    for k in several:
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise InvalidInput(
+                f"{path} has k = {given!r} in [grid]; it must be a whole number of at least 1, or "
+                "a list of them."
+            )
+    if not several:
+        raise InvalidInput(f"{path} has k = [] in [grid]; give at least one.")
+    return several
+
+
+def _checked(
+    table: Mapping[str, Any], known: tuple[str, ...], path: Path, place: str
+) -> dict[str, Any]:
+    found = {}
+    for given, value in table.items():
+        name = given.replace("_", "-")
+        if name not in known:
+            raise InvalidInput(
+                f"{path} has the key '{place}.{given}', which means nothing to Calipers; the keys "
+                f"there are {', '.join(known)}.{did_you_mean(name, known)}"
+            )
+        found[name] = value
+    return found
+
+
+def _text(table: Mapping[str, Any], name: str, path: Path, place: str, default: Any) -> Any:
+    value = table.get(name, default)
+    if value is not default and (not isinstance(value, str) or not value):
+        raise InvalidInput(f"{path} has {place}.{name} = {value!r:.60}; it must be a text.")
+    return value
+
+
+def _check_names(combinations: list[Combination], path: Path) -> None:
+    if len(combinations) < 2:
+        raise InvalidInput(
+            f"{path} has one combination in [grid], {combinations[0].name!r}, and nothing to "
+            "compare it with; name a second retriever, or a list of values for a parameter."
+        )
+    seen: set[str] = set()
+    for one in combinations:
+        if one.name in seen or str(one.output).casefold() in seen:
+            raise InvalidInput(
+                f"{path} has two combinations called {one.name!r}; take out a value that is there "
+                "twice, or give the retrievers names that differ in more than case."
+            )
+        seen |= {one.name, str(one.output).casefold()}
+
+
+def _baseline(given: str | None, combinations: list[Combination], where: str) -> str | None:
+    names = [one.name for one in combinations]
+    if given is None or given in names:
+        return given
+    own = [one.name for one in combinations if one.retriever == given]
+    if len(own) == 1:
+        return own[0]
+    if own:
+        raise InvalidInput(
+            f"The baseline {given!r} ({where}) stands for {len(own)} combinations; name one of "
+            f"them: {', '.join(own)}."
+        )
+    raise InvalidInput(
+        f"There is no combination {given!r} to be the baseline ({where}); there are "
+        f"{', '.join(names)}.{did_you_mean(given, names)}"
+    )
+
+
+def _said(name: str, value: Any, values: list[Any]) -> str:
+    if without_secrets({name: value})[name] != value:
+        return f"#{values.index(value) + 1}"
+    return value if isinstance(value, str) else msgspec.json.encode(value, enc_hook=str).decode()
+
+
+def _file_name(name: str) -> str:
+    r"""A name for a file on any system, another for another combination.
+
+    >>> _file_name("bm25 chunk_size=200"), _file_name("a/b")
+    ('bm25-chunk_size=200', 'a-b-c14cddc0')
+    """
+    plain = name.replace(" ", "-")
+    safe = re.sub(r"[^A-Za-z0-9_.=+-]", "-", plain).lstrip(".")[:LONGEST_NAME]
+    if safe == plain:
+        return safe
+    return f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -1,0 +1,113 @@
+"""Running a grid: every combination is asked every question, unless that was done before."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import msgspec
+
+from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
+from calipers.grids.plan import Plan
+from calipers.grids.workshop import Workshop, check_functions
+from calipers.model.grid import Combination, Planned
+from calipers.retrievers.journal import Meta, meta_path
+from calipers.retrievers.questions import Questions, open_questions
+from calipers.retrievers.retrieve import retrieve_to_report
+
+Watch = Callable[[Combination], AbstractContextManager[tuple[Any, Any]]]
+"""Told of each combination before it is asked; gives the callbacks for its progress."""
+
+
+def what_is_left(plan: Plan) -> Planned:
+    """What a grid would do; nothing is asked, but every function is looked for."""
+    check_functions(plan.combinations, plan.folder)
+    questions = open_questions(plan.questions)
+    done = tuple(_done(one, _decides(one, questions)) for one in plan.combinations)
+    return Planned(plan.combinations, done, len(questions))
+
+
+def run_all(
+    plan: Plan, *, restart: bool, retry_errors: bool, watch: Watch | None
+) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
+    """Ask every combination; how each went, and why some could not be run, both by name."""
+    check_functions(plan.combinations, plan.folder)
+    questions = open_questions(plan.questions)
+    try:
+        plan.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(
+            f"The folder {plan.output} cannot be made: {error.strerror}; name another output in "
+            "[grid]."
+        ) from error
+    reports: dict[str, Mapping[str, Any]] = {}
+    failures: dict[str, str] = {}
+    workshop = Workshop(plan.folder)
+    for one in plan.combinations:
+        before = None if restart else _finished(one, _decides(one, questions))
+        if before is not None and not (retry_errors and before.get("failed")):
+            reports[one.name] = before
+            continue
+        try:
+            reports[one.name] = _run(
+                one, plan, workshop, questions, watch, restart=restart, retry_errors=retry_errors
+            )
+        except (RetrieverFailed, _CannotBeMade) as error:
+            failures[one.name] = str(error)
+    if plan.baseline in failures or len(reports) < 2:
+        raise RetrieverFailed(_nothing_to_compare(plan.baseline, failures))
+    return reports, failures
+
+
+class _CannotBeMade(CalipersError):
+    """A factory that raised; the other combinations go on."""
+
+
+def _run(
+    one: Combination, plan: Plan, workshop: Workshop, questions: Questions,
+    watch: Watch | None, *, restart: bool, retry_errors: bool,
+) -> Mapping[str, Any]:  # fmt: skip
+    # Without callbacks where nobody watches.
+    with watch(one) if watch is not None else nullcontext((None, None)) as (total, progress):
+        try:
+            retriever = workshop.build(one)
+        except InvalidInput as error:
+            raise _CannotBeMade(str(error)) from error
+        return retrieve_to_report(
+            retriever, list(questions), k=one.k, output=one.output, restart=restart,
+            retry_errors=retry_errors, total=total, progress=progress, **plan.pace,
+        ).to_dict()  # fmt: skip
+
+
+def _decides(one: Combination, questions: Questions) -> dict[str, Any]:
+    """What stands beside the run of a combination that was asked these questions."""
+    return {**one.settings, "k": one.k, "questions": questions.fingerprint}
+
+
+def _meta(one: Combination) -> Meta | None:
+    try:
+        return msgspec.json.decode(meta_path(one.output).read_bytes(), type=Meta)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _finished(one: Combination, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The report of a combination that is complete, so that its index need not be built again."""
+    meta = _meta(one)
+    if meta is None or not meta.complete or meta.settings != settings or not one.output.is_file():
+        return None
+    return meta.report
+
+
+def _done(one: Combination, settings: Mapping[str, Any]) -> int:
+    """How many questions of a combination are finished."""
+    meta = _meta(one)
+    if meta is None or meta.settings != settings or not one.output.is_file():
+        return 0
+    with one.output.open("rb") as file:
+        return sum(line.endswith(b"\n") for line in file)
+
+
+def _nothing_to_compare(first: str, failures: Mapping[str, str]) -> str:
+    name = first if first in failures else next(iter(failures))
+    what = "The baseline" if first in failures else "Nothing is left to compare: the combination"
+    return f"{what} {name!r} could not be run. {failures[name]}"

@@ -1,0 +1,177 @@
+"""Any form in, any form out; what the new form cannot hold is counted and said."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.io import registry
+from calipers.io.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
+from calipers.io.format import Output, RecordStream, Writer
+from calipers.io.load import ARGUMENT, load, read_value
+from calipers.io.sight import Sight
+from calipers.io.source import Progress, Source
+from calipers.io.write import check_place
+from calipers.model.conversion import Conversion
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ranking import NotGroupedError
+
+
+def convert(
+    data: Any,
+    output: str | os.PathLike[str],
+    *,
+    ground_truth: Any = None,
+    run: Any = None,
+    to: str | None = None,
+    form: str | None = None,
+    progress: Progress | None = None,
+) -> Conversion:
+    """Write a ground truth, a run or both in another form; see ``calipers.convert``."""
+    if not str(output):
+        raise InvalidInput("No output is named; name the file to write.")
+    path = Path(output)
+    writer = registry.choose(path, to)
+    _check_output(path, writer.output)
+    inputs = _Inputs(data, ground_truth, run, form, progress)
+    try:
+        return _write(inputs, path, writer, together=False)
+    except NotGroupedError:
+        # Results of one query stand in several places: sort them first, in memory.
+        return _write(inputs, path, writer, together=True)
+
+
+def _check_output(path: Path, output: Output) -> None:
+    if not output.is_folder:
+        check_place(path)
+    elif path.exists() and not path.is_dir():
+        raise WriteFailed(
+            f"The output {path} is a file, and {output.title} is a folder; name a folder."
+        )
+
+
+@dataclass(eq=False)
+class _Reading:
+    """What is learnt about the input while it passes."""
+
+    forms: list[str] = field(default_factory=list)
+    unread: Counts = field(default_factory=Counter)
+    by_record: bool = False
+    """Whether the input has one record per query, so that anything may be known about each."""
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    data: Any
+    ground_truth: Any
+    run: Any
+    form: str | None
+    progress: Progress | None
+
+    def open(self, reading: _Reading) -> Iterator[Dataset]:
+        """The datasets, portion by portion."""
+        if self.data is not None and (self.ground_truth is not None or self.run is not None):
+            raise InvalidInput(
+                "Several inputs are given; give one file that holds everything, or a ground truth "
+                "and a run."
+            )
+        if self.data is not None:
+            yield from self._portions(self.data, "both", reading)
+        elif self.ground_truth is not None and self.run is not None:
+            truth = self._whole(self.ground_truth, "ground_truth", reading)
+            yield Dataset(truth.ground_truth, self._whole(self.run, "run", reading).run)
+        elif self.ground_truth is not None:
+            for part in self._portions(self.ground_truth, "ground_truth", reading):
+                yield _only(part, "ground_truth")
+        elif self.run is not None:
+            for part in self._portions(self.run, "run", reading):
+                yield _only(part, "run")
+        else:
+            raise InvalidInput(
+                "Nothing is given to convert; name a file, or a ground truth and a run."
+            )
+
+    def _portions(self, value: Any, role: Role, reading: _Reading) -> Iterator[Dataset]:
+        opened = self._opened(value, role, reading)
+        if isinstance(opened, Dataset):
+            yield opened
+            return
+        reading.by_record = True
+        yield from opened.portions()
+        reading.unread.update(opened.unread + opened.unused)
+
+    def _whole(self, value: Any, role: Role, reading: _Reading) -> Dataset:
+        opened = self._opened(value, role, reading)
+        if isinstance(opened, Dataset):
+            return _only(opened, role)
+        dataset = _only(opened.dataset(), role)
+        reading.unread.update(opened.unread + opened.unused)
+        return dataset
+
+    def _opened(self, value: Any, role: Role, reading: _Reading) -> Dataset | RecordStream:
+        if not isinstance(value, str | os.PathLike):
+            return read_value(value, role, ARGUMENT[role]) or load(value, role)
+        sight = Sight(Source(Path(value), self.progress))
+        form = registry.named(self.form) if self.form else registry.recognise(sight, role)
+        reading.forms.append(form.name)
+        return form.read(sight, role, True)
+
+
+def _only(part: Dataset, role: Role) -> Dataset:
+    """The part that the caller took the file for; a file without it is a mix-up."""
+    held = part.ground_truth if role == "ground_truth" else part.run
+    if held is None:
+        called = "ground truth" if role == "ground_truth" else "run"
+        raise InvalidInput(
+            f"The {called} is missing: the file given for it is {part.kind}; give it as the other "
+            "part, or name another file."
+        )
+    return replace(part, ground_truth=None) if role == "run" else replace(part, run=None)
+
+
+def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Conversion:
+    reading, remarks = _Reading(), Remarks()
+    counts: Counts = Counter()
+    parts = inputs.open(reading)
+    if together:
+        parts = (replace(p, run=p.run.grouped() if p.run else None) for p in parts)
+    first = next(parts)
+    if first.ground_truth is None and first.run is None:
+        raise InvalidInput(
+            "The input has neither results nor a ground truth, so there is nothing to convert; "
+            "add 'retrieved' or 'ground_truth' to its records."
+        )
+    if not reading.by_record:
+        writer = writer.fitting(first)
+    files = writer.write(counted(chain([first], parts), counts), path, remarks)
+    found = {facet: counts[facet] for facet in FACETS if counts[facet]}
+    lost, said = _lost(found, writer.output), tuple(remarks.sentences())
+    return Conversion(
+        read=tuple(reading.forms),
+        form=writer.output.name,
+        files=tuple(map(str, files)),
+        counts=found,
+        lost=lost,
+        unread=dict(reading.unread),
+        remarks=said,
+        sentences=(*_left_out(lost, reading.unread, writer.output), *said),
+    )
+
+
+def _left_out(lost: Mapping[str, int], unread: Mapping[str, int], output: Output) -> Iterator[str]:
+    if lost:
+        left = "; ".join(in_words(facet, count) for facet, count in lost.items())
+        yield f"Left out, as {output.title} cannot hold it: {left}."
+    if unread:
+        yield f"Not carried over: {', '.join(f'{n} ({count:,})' for n, count in unread.items())}."
+
+
+def _lost(found: Mapping[str, int], output: Output) -> dict[str, int]:
+    """What is not held; the details of a part that is lost altogether are not listed again."""
+    lost = {facet: n for facet, n in found.items() if facet not in output.holds}
+    details = {detail for facet in lost for detail in DETAILS.get(facet, ())}
+    return {facet: n for facet, n in lost.items() if facet not in details}

@@ -1,0 +1,144 @@
+"""A ground truth and a run, matched as asked or as the data says."""
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.match.by_id import match_by_id
+from calipers.match.choose import Choice, choose, parse_matching
+from calipers.match.level import check_level, to_documents
+from calipers.match.peek import peek, with_ids_as_texts
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Matched
+from calipers.model.matches import Matches
+from calipers.model.policy import Policy
+from calipers.model.run import Run
+from calipers.model.tally import Tally
+
+
+def check_matching(
+    match: str | None, level: str | None, rel: float | None, corpus_size: int | None
+) -> None:
+    """Refuse what cannot be meant before any file is read."""
+    if rel is not None and not (isinstance(rel, int | float) and 0 < rel < float("inf")):
+        raise InvalidInput(
+            f"The grade from which a target is relevant (rel) is {rel!r}; "
+            "it must be a number above 0."
+        )
+    if corpus_size is not None and (not isinstance(corpus_size, int) or corpus_size < 1):
+        raise InvalidInput(
+            f"The size of the corpus is {corpus_size!r}; it must be a whole number of at least 1."
+        )
+    check_level(level)
+    if match is not None:
+        parse_matching(match)
+
+
+def match_pair(
+    truth: GroundTruth,
+    run: Run,
+    *,
+    policy: Policy,
+    match: str | None = None,
+    level: str | None = None,
+    rel: float | None = None,
+    corpus_size: int | None = None,
+    fingerprints: bool = True,
+) -> Matched:
+    """Match a run with a ground truth, once for all metrics and cut-offs.
+
+    ``match`` is "id", "quote", "span", or one with parameters such as "quote(min=0.8)"; without
+    it the data says. ``level`` is "evidence" (several chunks together may hold a target),
+    "chunk" (one must hold it alone) or "document". Without ``fingerprints`` the run's may be
+    left out, which saves time on a large file.
+    """
+    check_matching(match, level, rel, corpus_size)
+    at = check_level(level)
+    as_read = truth, run
+    ties_asked = policy.ties
+    policy = policy.with_changes(ties=policy.ties or run.ties)
+    settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
+    if at == "document":
+        truth, run = to_documents(truth, run, policy)
+        matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
+        settings |= {"match": "document", "notes": []}
+    else:
+        choice, run = _choose(match, truth, run)
+        truth = choice.ground_truth
+        if corpus_size is not None and choice.matching.kind != "id":
+            raise InvalidInput(
+                f"The size of the corpus is given and targets are matched by "
+                f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
+                "it out, or match by id."
+            )
+        notes = (*choice.notes, *_check_evidence(choice))
+        matches, tally = _match(
+            choice, run, policy, corpus_size,
+            together=at == "evidence", fingerprint=fingerprints,
+        )  # fmt: skip
+        settings |= {"match": str(choice.matching), "notes": list(notes)}
+    return Matched(truth, run, matches, tally, policy, rel, settings, as_read, match, ties_asked)
+
+
+def match_again(pair: Matched, run: Run) -> Matched:
+    """Another run against the ground truth of a pair, under the same policies."""
+    return match_pair(
+        pair.ground_truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
+        match=pair.match_asked,
+        level=pair.settings["matched_at"], rel=pair.rel, corpus_size=pair.settings["corpus_size"],
+    )  # fmt: skip
+
+
+def _choose(match: str | None, truth: GroundTruth, run: Run) -> tuple[Choice, Run]:
+    first, run = peek(run)
+    first = pl.DataFrame() if first is None else first
+    columns = first.columns
+    # Asked for by name, plain strings with spaces in them are texts and not ids.
+    by_quote = match is not None and parse_matching(match).kind == "quote"
+    plain = "item" in columns and "text" not in columns
+    if by_quote and plain and first["item"].str.contains(r"\s").any():
+        run = with_ids_as_texts(run)
+        columns = ["text" if name == "item" else name for name in columns]
+    return choose(match, truth, columns, lambda: _have_ids_in_common(truth, run)), run
+
+
+def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
+    wanted = truth.targets["item"].unique().implode()
+    return any(frame["item"].is_in(wanted).any() for frame in run.scan())
+
+
+def _check_evidence(choice: Choice) -> tuple[str, ...]:
+    # Ids are the usual case, and need none of what evidence needs.
+    if choice.matching.kind == "quote":
+        from calipers.match.check_quotes import check_target_quotes
+
+        return check_target_quotes(choice.ground_truth)
+    if choice.matching.kind == "span":
+        from calipers.match.check_spans import check_target_spans
+
+        check_target_spans(choice.ground_truth)
+    return ()
+
+
+def _match(
+    choice: Choice,
+    run: Run,
+    policy: Policy,
+    corpus_size: int | None,
+    *,
+    together: bool,
+    fingerprint: bool,
+) -> tuple[Matches, Tally]:
+    truth, matching = choice.ground_truth, choice.matching
+    if matching.kind == "quote":
+        from calipers.match.by_quote import QuoteRule, match_by_quote
+
+        rule = QuoteRule(matching.least, matching.ignore_case, together)
+        return match_by_quote(truth, run, policy, rule)
+    if matching.kind == "span":
+        from calipers.match.by_span import match_by_span
+
+        return match_by_span(truth, run, policy, matching.least, together=together)
+    return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)

@@ -1,0 +1,109 @@
+"""What was found and what was not: hit rate, precision, recall, F, and the counts behind them."""
+
+import numpy as np
+
+from calipers.errors import InvalidInput
+from calipers.measures.define import AboveZero, metric
+from calipers.measures.ratio import ratio
+from calipers.measures.views import Found
+from calipers.model.arrays import Floats
+
+
+@metric(better="higher", also=("hit", "hits", "hitrate", "hr", "success"))
+def hit_rate(found: Found, k: int) -> Floats:
+    """1 if at least one target stands in the first k results, else 0.
+
+    Some tools call this recall@k; it is not: one of four targets found gives 1.
+    """
+    return (found.hits(k) > 0).astype(np.float64)
+
+
+@metric(better="higher", also=("p", "prec"))
+def precision(found: Found, k: int) -> Floats:
+    """How many of the first k ranks hold a target, divided by k.
+
+    Divided by k even when fewer results came back, so that returning one good result out of
+    one is not called perfect. A result returned twice earns nothing the second time.
+    """
+    return found.useful(k) / k
+
+
+@metric(better="higher", also=("r", "rec"))
+def recall(found: Found, k: int) -> Floats:
+    """The share of all targets that stand in the first k results."""
+    return ratio(found.hits(k), found.total)
+
+
+@metric(better="higher")
+def f1(found: Found, k: int) -> Floats:
+    """The harmonic mean of precision@k and recall@k, per query; 0 where both are 0.
+
+    The mean of F1 over queries is not the F1 of mean precision and mean recall.
+    """
+    return f(found, k)
+
+
+@metric(better="higher", also=("f_beta", "fbeta", "fscore"))
+def f(found: Found, k: int, beta: AboveZero = 1.0) -> Floats:
+    """Precision@k and recall@k in one: (1 + beta²) P R / (beta² P + R); 0 where both are 0.
+
+    beta above 1 weighs recall more, below 1 precision.
+    """
+    p, r = precision(found, k), recall(found, k)
+    weight = min(beta * beta, 1e300)  # what lies beyond would be infinite
+    return ratio((1 + weight) * p * r, weight * p + r, where_zero=np.where(np.isnan(r), np.nan, 0))
+
+
+@metric(better="higher", also=("all_recall", "complete_recall"))
+def full_recall(found: Found, k: int) -> Floats:
+    """1 if every target stands in the first k results, else 0: what multi-hop questions need."""
+    total = found.total
+    return np.where(total > 0, found.hits(k) == total, np.nan)
+
+
+@metric(better="higher", also=("r_cap", "rcap", "recall_cap"))
+def capped_recall(found: Found, k: int) -> Floats:
+    """The share of the targets that k results could have held: hits over min(targets, k).
+
+    Where one result holds several targets, it is 1 from min(targets, k) hits on.
+    """
+    most = np.minimum(found.total, k)
+    return ratio(np.minimum(found.hits(k), most), most)
+
+
+@metric(better="higher", bounds=(0, None))
+def tp(found: Found, k: int) -> Floats:
+    """True positives: how many targets stand in the first k results."""
+    return found.hits(k)
+
+
+@metric(better="lower", bounds=(0, None))
+def fp(found: Found, k: int) -> Floats:
+    """False positives: how many of the first k results hold no target."""
+    return found.shown(k) - found.useful(k)
+
+
+@metric(better="lower", bounds=(0, None))
+def fn(found: Found, k: int) -> Floats:
+    """False negatives: how many targets do not stand in the first k results."""
+    return found.total - found.hits(k)
+
+
+@metric(better="higher", bounds=(0, None))
+def tn(found: Found, k: int) -> Floats:
+    """True negatives: items of the corpus that are no targets and not in the first k results.
+
+    Only where the size of the corpus is known.
+    """
+    if found.corpus_size is None:
+        raise InvalidInput(
+            "The metric tn@k counts what was rightly left out, and the size of the corpus is not "
+            "known; give it with --corpus-size N (corpus_size=N in Python)."
+        )
+    others = found.hits(k) + fp(found, k) + fn(found, k)
+    if others.max(initial=0) > found.corpus_size:
+        raise InvalidInput(
+            f"The size of the corpus is given as {found.corpus_size}, but the results and targets "
+            f"of one query alone make {int(others.max())}; give the number of items in the corpus."
+        )
+    return found.corpus_size - others

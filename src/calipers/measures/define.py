@@ -1,0 +1,164 @@
+"""The decorator that makes a function a metric, and the registry it fills."""
+
+import inspect
+import math
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from calipers import plugins
+from calipers.model.arrays import Floats
+
+Better = Literal["higher", "lower", "neither"]
+Cutoff = Literal["required", "optional", "none"]
+
+
+@dataclass(frozen=True)
+class Between:
+    """The limits of a number; neither of them is allowed itself."""
+
+    low: float
+    high: float = math.inf
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"above {self.low:g}"
+        return f"between {self.low:g} and {self.high:g}"
+
+
+AboveZero = Annotated[float, Between(0)]
+Share = Annotated[float, Between(0, 1)]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One word of a metric's grammar: ``name=value`` in the parentheses."""
+
+    name: str
+    default: float | str | None
+    choices: tuple[str, ...] = ()
+    """The allowed words; empty where the value is a number."""
+    limits: Between = Between(-math.inf)
+
+    @property
+    def allowed(self) -> str:
+        """What may be written for it, in words."""
+        return " or ".join(self.choices) if self.choices else f"a number {self.limits}"
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """Everything there is to know about one metric."""
+
+    name: str
+    function: Callable[..., Floats]
+    view: Any
+    better: Better
+    bounds: tuple[float, float | None]
+    cutoff: Cutoff
+    parameters: Mapping[str, Parameter]
+    view_parameters: frozenset[str]
+    aliases: tuple[str, ...]
+    without_targets: Literal["undefined", "defined"]
+
+    @property
+    def summary(self) -> str:
+        """The formula in words: the first paragraph of the docstring."""
+        return self._paragraphs()[0]
+
+    @property
+    def notes(self) -> str:
+        """The rest of the docstring: edge cases and what others call it."""
+        return "\n\n".join(self._paragraphs()[1:])
+
+    def _paragraphs(self) -> list[str]:
+        text = (inspect.getdoc(self.function) or "").replace("``", "`")
+        return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+
+    @property
+    def grammar(self) -> str:
+        """How the name is written: ``ndcg[@k](gain=linear)``."""
+        k = {"required": "@k", "optional": "[@k]", "none": ""}[self.cutoff]
+        words = (f"{p.name}={'' if p.default is None else p.default}"
+                 for p in self.parameters.values())  # fmt: skip
+        inside = ",".join(words)
+        return f"{self.name}{k}" + (f"({inside})" if inside else "")
+
+
+_DEFINITIONS: dict[str, Definition] = {}
+_ALIASES: dict[str, str] = {}
+
+
+def metric(
+    *,
+    better: Better,
+    bounds: tuple[float, float | None] = (0, 1),
+    also: tuple[str, ...] = (),
+    without_targets: Literal["undefined", "defined"] = "undefined",
+) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
+    """Register a function as the metric of its own name.
+
+    The first parameter's annotation names the view; ``k`` makes it take a cut-off (optional
+    where it has a default); every further parameter, and those of the view, become grammar.
+    ``also`` lists the names other tools use. ``without_targets`` says whether the value of a
+    query without anything relevant is a matter of policy (undefined) or stands (defined).
+    """
+
+    def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
+        hints = get_type_hints(function, include_extras=True)
+        signature = list(inspect.signature(function).parameters.values())
+        view = hints[signature[0].name]
+        own = {p.name: _parameter(p, hints[p.name]) for p in signature[1:] if p.name != "k"}
+        view_hints = get_type_hints(view.of, include_extras=True)
+        of_view = {
+            p.name: _parameter(p, view_hints[p.name])
+            for p in list(inspect.signature(view.of).parameters.values())[1:]
+        }
+        cutoff: Cutoff = "none"
+        for p in signature:
+            if p.name == "k":
+                cutoff = "required" if p.default is inspect.Parameter.empty else "optional"
+        name = function.__name__
+        for taken in (name, *also):
+            if taken in _DEFINITIONS or taken in _ALIASES:
+                raise ValueError(f"two metrics answer to {taken!r}")
+        _DEFINITIONS[name] = Definition(
+            name, function, view, better, bounds, cutoff,
+            dict(sorted({**own, **of_view}.items())), frozenset(of_view), also, without_targets,
+        )  # fmt: skip
+        _ALIASES.update(dict.fromkeys(also, name))
+        return function
+
+    return register
+
+
+def definitions() -> Mapping[str, Definition]:
+    """Every registered metric by name; those of other packages once they were asked for."""
+    return types.MappingProxyType(_DEFINITIONS)
+
+
+@cache
+def load_plugged() -> None:
+    """Register the metrics of other packages: their entry points name decorated functions."""
+    for entry, given in plugins.found(plugins.METRICS).items():
+        if not any(given is one.function for one in _DEFINITIONS.values()):
+            plugins.warn(
+                plugins.METRICS, entry, "it is no function with the decorator of calipers.measures"
+            )
+
+
+def aliases() -> Mapping[str, str]:
+    """The names other tools use, each with ours."""
+    return types.MappingProxyType(_ALIASES)
+
+
+def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
+    members = get_args(hint) if get_origin(hint) in (types.UnionType, Union) else (hint,)
+    for member in members:
+        if get_origin(member) is Literal:
+            return Parameter(parameter.name, parameter.default, get_args(member))
+        if get_origin(member) is Annotated:
+            return Parameter(parameter.name, parameter.default, limits=member.__metadata__[0])
+    return Parameter(parameter.name, parameter.default)

@@ -1,0 +1,121 @@
+"""Graded relevance: DCG, nDCG, ERR, RBP."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from calipers.errors import InvalidInput
+from calipers.measures.define import AboveZero, Share, metric
+from calipers.measures.ratio import ratio
+from calipers.measures.views import Gains, Judged, per_query, within
+from calipers.model.arrays import Floats, Ints
+
+Gain = Literal["linear", "exp"]
+
+GAIN: dict[str, Callable[[Floats], Floats]] = {
+    "linear": lambda grade: grade,
+    "exp": lambda grade: np.exp2(grade) - 1.0,
+}
+# The same as a share of the gain of a best grade: large grades leave no float range this way.
+RELATIVE_GAIN: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "linear": lambda grade, best: grade / best,
+    "exp": lambda grade, best: np.exp2(grade - best) * -np.expm1(-grade * np.log(2)),
+}
+
+
+@metric(better="higher", bounds=(0, None))
+def dcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
+    """Discounted gain: the sum over the first k results of gain / log2(rank + 1).
+
+    The gain is the grade; ``gain=exp`` takes 2^grade - 1.
+    """
+    with np.errstate(over="ignore"):
+        total = gains.discounted(GAIN[gain](gains.grade), k)
+    if not np.isfinite(total).all():
+        raise InvalidInput(
+            f"The sum of the gains is too large for dcg(gain={gain}): the highest grade is "
+            f"{gains.highest_grade:g}; use smaller grades, or ndcg."
+        )
+    return total
+
+
+@metric(better="higher", also=("ndcg_cut",))
+def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
+    """Discounted gain of the first k results over that of the best possible ranking.
+
+    The best ranking is made of all ground truth, retrieved or not, cut at k. The gain is the
+    grade; ``gain=exp`` takes 2^grade - 1.
+    """
+    value, best = RELATIVE_GAIN[gain], gains.best_grade
+    reached = gains.discounted(value(gains.grade, best[gains.query]), k)
+    ideal = gains.ideal(value(gains.ideal_grade, best[gains.ideal_query]), k)
+    return np.minimum(ratio(reached, ideal), 1.0)
+
+
+@metric(better="higher")
+def err(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Floats:
+    """Expected reciprocal rank of the result that satisfies a reader who stops when satisfied.
+
+    A result of grade g satisfies with probability (2^g - 1) / 2^gmax; ``gmax`` is the highest
+    grade of the ground truth unless given.
+    """
+    highest = _highest(gains, gmax, "err")
+    keep = within(gains.rank, k)
+    query, rank, grade = gains.query[keep], gains.rank[keep], gains.grade[keep]
+    satisfied = np.exp2(grade - highest) - np.exp2(-highest)
+    still_reading = _product_before(query, 1.0 - satisfied)
+    return per_query(query, gains.n_queries, satisfied * still_reading / rank)
+
+
+@metric(better="higher")
+def rbp(gains: Gains, p: Share = 0.8, gmax: AboveZero | None = None) -> Floats:
+    """Rank-biased precision: (1 - p) times the sum of gain times p^(rank - 1).
+
+    The gain is the grade over the highest grade (``gmax``: that of the ground truth unless
+    given). See rbp_residual for what unjudged results could add.
+    """
+    highest = _highest(gains, gmax, "rbp")
+    gain = gains.grade / highest if highest > 0 else np.zeros_like(gains.grade)
+    weight: Floats = (1 - p) * np.power(p, gains.rank - 1.0)
+    return np.minimum(per_query(gains.query, gains.n_queries, weight * gain), 1.0)
+
+
+@metric(better="lower", also=("rbp_resid",))
+def rbp_residual(judged: Judged, p: Share = 0.8) -> Floats:
+    """What unjudged results, and all that lies below the last one, could add to rbp.
+
+    A result returned a second time counts as unjudged.
+    """
+    seen: Floats = (1 - p) * np.power(p, judged.rank - 1.0)
+    return np.clip(1.0 - per_query(judged.query, judged.n_queries, seen), 0.0, 1.0)
+
+
+def _highest(gains: Gains, gmax: float | None, name: str) -> float:
+    if gmax is None:
+        return gains.highest_grade
+    if not gmax >= gains.highest_grade:
+        raise InvalidInput(
+            f"gmax in {name}(gmax=…) is {gmax}, but the ground truth holds the grade "
+            f"{gains.highest_grade:g}; gmax must be at least that."
+        )
+    return gmax
+
+
+def _product_before(query: Ints, factor: Floats) -> Floats:
+    """Per query, the product of the factors that stand before each entry (sorted input)."""
+    result = np.ones(query.size)
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    ends = np.append(starts[1:], query.size)
+    if (ends - starts).max(initial=0) > starts.size:
+        # Few long queries: one after the other. Many short ones: all of them one step at a time.
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            np.cumprod(factor[start : end - 1], out=result[start + 1 : end])
+        return result
+    entry = starts + 1
+    while entry.size:
+        goes_on = entry < ends
+        entry, ends = entry[goes_on], ends[goes_on]
+        result[entry] = result[entry - 1] * factor[entry - 1]
+        entry = entry + 1
+    return result

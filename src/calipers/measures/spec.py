@@ -1,0 +1,226 @@
+"""A metric as a value: its printed name is its identity and parses back."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.errors import InvalidInput, UnknownMetric
+from calipers.measures.define import Definition, Parameter, aliases, definitions, load_plugged
+from calipers.suggest import did_you_mean
+
+Value = float | str
+
+_FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?")
+_TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
+
+
+@dataclass(frozen=True, order=True)
+class Metric:
+    """One metric with its cut-off and parameters, such as ``ndcg@10(gain=exp)``.
+
+    >>> from calipers.measures import parse_one
+    >>> str(parse_one("nDCG@10(gain=exp)")), str(parse_one("P_5")), str(parse_one("recip_rank"))
+    ('ndcg@10(gain=exp)', 'precision@5', 'mrr')
+    """
+
+    name: str
+    k: int | None = None
+    parameters: tuple[tuple[str, Value], ...] = ()
+    """Sorted by name; a parameter that has its default is left out."""
+
+    @property
+    def definition(self) -> Definition:
+        """The one place where this metric is defined."""
+        if self.name not in definitions():
+            load_plugged()
+        return definitions()[self.name]
+
+    @property
+    def stem(self) -> str:
+        """The name without the cut-off, as in ``ndcg(gain=exp)``."""
+        words = ",".join(f"{name}={_show(value)}" for name, value in self.parameters)
+        return self.name + (f"({words})" if words else "")
+
+    def __str__(self) -> str:
+        cutoff = "" if self.k is None else f"@{self.k}"
+        return self.name + cutoff + self.stem.removeprefix(self.name)
+
+    @property
+    def rel(self) -> float | None:
+        """Its own relevance threshold, if it has one."""
+        found = dict(self.parameters).get("rel")
+        return None if found is None else float(found)
+
+    def with_rel(self, rel: float | None) -> "Metric":
+        """This metric with a relevance threshold, where it takes one and has none of its own."""
+        own = dict(self.parameters)
+        if rel is None or "rel" not in self.definition.parameters or "rel" in own:
+            return self
+        return Metric(self.name, self.k, tuple(sorted({**own, "rel": float(rel)}.items())))
+
+
+def parse(
+    names: str | Metric | Iterable[str | Metric], ks: Sequence[int] | None = None
+) -> tuple[Metric, ...]:
+    """Metrics from their names, each once, in the order given.
+
+    ``recall@1,5`` stands for two; a metric that takes a cut-off and is given none gets each
+    of ``ks``.
+
+    >>> [str(m) for m in parse(["recall@1,5", "mrr"])]
+    ['recall@1', 'recall@5', 'mrr']
+    """
+    texts = split(names) if isinstance(names, str) else names
+    if isinstance(texts, Metric):
+        return (texts,)
+    found: dict[Metric, None] = {}
+    for text in texts:
+        for one in (text,) if isinstance(text, Metric) else _expand(text, ks):
+            found[one] = None
+    return tuple(found)
+
+
+def parse_one(name: str) -> Metric:
+    """The one metric that the name stands for; several cut-offs are an error."""
+    several = parse([name])
+    if len(several) != 1:
+        raise InvalidInput(f"One metric is expected here and {name!r} stands for {len(several)}.")
+    return several[0]
+
+
+def split(text: str) -> list[str]:
+    """``recall@1,5,map(rel=2,denominator=min)`` as its metrics: a comma before a digit goes on.
+
+    >>> split("recall@1,5,map(rel=2,denominator=min),mrr")
+    ['recall@1,5', 'map(rel=2,denominator=min)', 'mrr']
+    """
+    pieces: list[str] = []
+    depth = 0
+    start = 0
+    for i, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0 and not _goes_on(text[start:i], text[i + 1 :]):
+            pieces.append(text[start:i])
+            start = i + 1
+    pieces.append(text[start:])
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a comma stands between two cut-offs of one metric."""
+    return bool(re.match(r"\s*[0-9]", after) and re.search(r"@|[_.][0-9][0-9,]*$", before))
+
+
+def check_cutoff(value: Any) -> int:
+    """A cut-off as a whole number above 0, or a sentence."""
+    text = str(value).strip()
+    is_number = not isinstance(value, bool) and re.fullmatch(r"0*[0-9]{1,9}", text)
+    if not is_number or int(text) < 1:
+        raise InvalidInput(
+            f"The cut-off k is {text[:40] or 'empty'!r}; k must be a whole number from 1 to "
+            "999999999, such as 10 (several: 1,5,10)."
+        )
+    return int(text)
+
+
+def _expand(text: str, ks: Sequence[int] | None) -> list[Metric]:
+    if not isinstance(text, str):
+        raise InvalidInput(f"A metric is given as {text!r}; write its name, such as 'recall@10'.")
+    form = _FORM.fullmatch(text)
+    if not form:
+        raise InvalidInput(
+            f"The metric {text!r} cannot be read; write name@k(parameter=value), "
+            "such as ndcg@10(gain=exp)."
+        )
+    word, cutoffs, words, late_cutoffs = form.groups()
+    cutoffs = cutoffs if cutoffs is not None else late_cutoffs
+    definition, word_cutoff = _definition(word)
+    cutoffs = cutoffs if cutoffs is not None else word_cutoff
+    parameters = _parameters(definition, words or "", text)
+    return [Metric(definition.name, k, parameters) for k in _cutoffs(definition, cutoffs, ks)]
+
+
+def _definition(word: str) -> tuple[Definition, str | None]:
+    """The definition that a word names, and the cut-off that other tools put into the word."""
+    attempts: list[tuple[str, str | None]] = [(word.lower().replace("-", "_"), None)]
+    if trailing := _TRAILING_CUTOFF.fullmatch(attempts[0][0]):
+        attempts.append((trailing[1], trailing[2]))
+    if not any(_known(name) for name, _ in attempts):
+        load_plugged()
+    for name, cutoff in attempts:
+        if _known(name):
+            return definitions()[aliases().get(name, name)], cutoff
+    known = [*definitions(), *aliases()]
+    raise UnknownMetric(
+        f"There is no metric called {word!r}.{did_you_mean(attempts[-1][0], known)} "
+        "`calipers metrics` lists them all."
+    )
+
+
+def _known(name: str) -> bool:
+    return name in definitions() or name in aliases()
+
+
+def _cutoffs(
+    definition: Definition, cutoffs: str | None, ks: Sequence[int] | None
+) -> list[int | None]:
+    if cutoffs is not None and definition.cutoff == "none":
+        raise InvalidInput(
+            f"The metric {definition.name} takes no cut-off and is written with @{cutoffs}; "
+            f"write {definition.name}."
+        )
+    if cutoffs == "all" and definition.cutoff == "optional":
+        return [None]
+    if cutoffs is not None:
+        return [check_cutoff(one) for one in cutoffs.split(",")]
+    if definition.cutoff != "none" and ks:
+        return [check_cutoff(one) for one in ks]
+    if definition.cutoff == "required":
+        raise InvalidInput(
+            f"The metric {definition.name} needs a cut-off and has none; "
+            f"write {definition.name}@10, or give -k 1,5,10 (k=[1, 5, 10] in Python)."
+        )
+    return [None]
+
+
+def _parameters(definition: Definition, words: str, text: str) -> tuple[tuple[str, Value], ...]:
+    given: dict[str, Value] = {}
+    for word in filter(None, (word.strip() for word in words.split(","))):
+        name, equals, value = (part.strip() for part in word.partition("="))
+        parameter = definition.parameters.get(name)
+        if parameter is None or not equals:
+            allowed = ", ".join(definition.parameters) or "none"
+            raise InvalidInput(
+                f"The metric {text!r} has {word!r} in its parentheses; {definition.name} takes "
+                f"these parameters, as name=value: {allowed}."
+                f"{did_you_mean(name, definition.parameters)}"
+            )
+        if name in given:
+            raise InvalidInput(f"The metric {text!r} gives {name} twice; give it once.")
+        given[name] = _value(definition, parameter, value)
+    kept = {n: v for n, v in given.items() if v != definition.parameters[n].default}
+    return tuple(sorted(kept.items()))
+
+
+def _value(definition: Definition, parameter: Parameter, text: str) -> Value:
+    if parameter.choices:
+        if text in parameter.choices:
+            return text
+    else:
+        try:
+            number = float(text)
+        except ValueError:
+            number = float("nan")
+        if parameter.limits.low < number < parameter.limits.high:
+            return number
+    raise InvalidInput(
+        f"{parameter.name} in {definition.name}({parameter.name}=…) is {text!r}; "
+        f"it can be {parameter.allowed}."
+    )
+
+
+def _show(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if value == int(value) else repr(value)

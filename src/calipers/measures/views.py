@@ -1,0 +1,278 @@
+"""The honest views of the matches that metrics are computed from.
+
+The annotation of a metric's first parameter names the view it needs; the parameters of the
+view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` needs no code in recall.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from calipers.measures.claims import claim_greedily
+from calipers.measures.define import AboveZero
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.matches import Matches
+
+NEVER = np.iinfo(np.int64).max
+"""The rank of a target that was not found."""
+
+
+def per_query(query: Ints, n_queries: int, weights: Floats | None = None) -> Floats:
+    """Sum of the weights (or the number of entries) for each query."""
+    return np.bincount(query, weights, minlength=n_queries).astype(np.float64)
+
+
+def within(rank: Ints, k: int | None) -> Bools:
+    """Which ranks lie in the first k."""
+    return rank < NEVER if k is None else rank <= k
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Each relevant target with the best rank that holds it; alternatives count as one."""
+
+    query: Ints
+    rank: Ints
+    holding_query: Ints
+    """The ranks that hold at least one target, each once."""
+    holding_rank: Ints
+    retrieved: Ints
+    corpus_size: int | None
+
+    @classmethod
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        relevant = matches.relevant(rel)
+        unit_of_target = _dense_units(matches, relevant)
+        unit_query = np.empty(unit_of_target.max(initial=-1) + 1, dtype=np.int64)
+        unit_query[unit_of_target] = matches.target_query[relevant]
+        dense = np.zeros(relevant.size, dtype=np.int64)
+        dense[relevant] = unit_of_target
+
+        holds = relevant[matches.edge_target]
+        edge_query, edge_rank = matches.edge_query[holds], matches.edge_rank[holds]
+        best = np.full(unit_query.size, NEVER, dtype=np.int64)
+        # Edges are sorted by rank, so writing them backwards leaves the smallest rank.
+        best[dense[matches.edge_target[holds]][::-1]] = edge_rank[::-1]
+        new = np.ones(edge_query.size, dtype=np.bool_)
+        new[1:] = (np.diff(edge_query) != 0) | (np.diff(edge_rank) != 0)
+        return cls(
+            unit_query, best, edge_query[new], edge_rank[new],
+            matches.retrieved, matches.corpus_size,
+        )  # fmt: skip
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.retrieved.size
+
+    @cached_property
+    def total(self) -> Floats:
+        """R: how many targets there are to find."""
+        return per_query(self.query, self.n_queries)
+
+    def hits(self, k: int | None = None) -> Floats:
+        """How many targets stand in the first k ranks."""
+        return per_query(self.query[within(self.rank, k)], self.n_queries)
+
+    def hits_within(self, depth: Ints) -> Floats:
+        """How many targets stand within a depth of its own for each query."""
+        return per_query(self.query[self.rank <= depth[self.query]], self.n_queries)
+
+    def useful(self, k: int | None = None) -> Floats:
+        """How many of the first k ranks hold a target."""
+        return per_query(self.holding_query[within(self.holding_rank, k)], self.n_queries)
+
+    def shown(self, k: int | None = None) -> Floats:
+        """How many results were returned, k at most."""
+        shown = self.retrieved if k is None else np.minimum(self.retrieved, k)
+        return shown.astype(np.float64)
+
+    def first(self) -> Floats:
+        """Rank of the first target, infinite where none was found."""
+        first = np.full(self.n_queries, np.inf)
+        # Sorted by rank, so writing them backwards leaves the smallest.
+        first[self.holding_query[::-1]] = self.holding_rank[::-1]
+        return first
+
+
+def _dense_units(matches: Matches, relevant: Bools) -> Ints:
+    """The units of the relevant targets, numbered from 0 without gaps."""
+    if not matches.has_alternatives:
+        return np.arange(np.count_nonzero(relevant))
+    return np.unique(matches.target_unit[relevant], return_inverse=True)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """Walking down the ranking, each rank claims at most one unclaimed relevant target."""
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    total: Floats
+    """R: how many targets could be claimed, per query."""
+
+    @classmethod
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        relevant = matches.relevant(rel)
+        query, rank, grade = claim_greedily(matches, relevant)
+        query_of_target = matches.target_query[relevant]
+        if matches.has_alternatives:
+            units = np.unique(matches.target_unit[relevant], return_index=True)[1]
+            query_of_target = query_of_target[units]
+        return cls(query, rank, grade, per_query(query_of_target, matches.n_queries))
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.total.size
+
+    @cached_property
+    def ordinal(self) -> Floats:
+        """1 for the first claim of its query, 2 for the second, and so on."""
+        return position_in_query(self.query)
+
+
+def position_in_query(query: Ints) -> Floats:
+    """1, 2, 3 … within each run of equal query codes (sorted input)."""
+    index = np.arange(query.size)
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    lengths = np.diff(starts, append=query.size)
+    return (index - np.repeat(starts, lengths) + 1).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """The claims with their grades, beside the best grades that could have been claimed."""
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    ideal_query: Ints
+    ideal_grade: Floats
+    """Per query, from the highest grade down; of alternatives only the best."""
+    highest_grade: float
+    n_queries: int
+
+    @classmethod
+    def of(cls, matches: Matches) -> Self:
+        """The view over every target with a grade above 0."""
+        relevant = matches.relevant()
+        query, rank, grade = claim_greedily(matches, relevant)
+        order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
+        best = np.flatnonzero(relevant)[order]
+        if matches.has_alternatives:
+            best = best[np.sort(np.unique(matches.target_unit[best], return_index=True)[1])]
+        return cls(
+            query, rank, grade,
+            matches.target_query[best], matches.target_grade[best],
+            matches.highest_grade, matches.n_queries,
+        )  # fmt: skip
+
+    @cached_property
+    def best_grade(self) -> Floats:
+        """The highest grade of each query, 0 where it has no target."""
+        best = np.zeros(self.n_queries)
+        # From the highest down, so writing them backwards leaves the highest.
+        best[self.ideal_query[::-1]] = self.ideal_grade[::-1]
+        return best
+
+    def discounted(self, value: Floats, k: int | None = None) -> Floats:
+        """Sum of the claimed values, each over log2(rank + 1)."""
+        keep = within(self.rank, k)
+        points = value[keep] / self._discount[keep]
+        return per_query(self.query[keep], self.n_queries, points)
+
+    def ideal(self, value: Floats, k: int | None = None) -> Floats:
+        """The same sum for the best possible ranking of all ground truth."""
+        keep = within(self.ideal_rank, k)
+        points = value[keep] / self._ideal_discount[keep]
+        return per_query(self.ideal_query[keep], self.n_queries, points)
+
+    @cached_property
+    def ideal_rank(self) -> Ints:
+        """Where each target stands in the best possible ranking."""
+        return position_in_query(self.ideal_query).astype(np.int64)
+
+    @cached_property
+    def _discount(self) -> Floats:
+        discount: Floats = np.log2(self.rank + 1.0)
+        return discount
+
+    @cached_property
+    def _ideal_discount(self) -> Floats:
+        discount: Floats = np.log2(self.ideal_rank + 1.0)
+        return discount
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The ranks whose item somebody judged, whatever the grade."""
+
+    query: Ints
+    rank: Ints
+    retrieved: Ints
+
+    @classmethod
+    def of(cls, matches: Matches) -> Self:
+        """The view over every target."""
+        new = matches.is_new_rank
+        return cls(matches.edge_query[new], matches.edge_rank[new], matches.retrieved)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.retrieved.size
+
+
+@dataclass(frozen=True, eq=False)
+class Opposed:
+    """Each relevant target that was found, beside the judged irrelevant ranks above it."""
+
+    query: Ints
+    above: Floats
+    """How many ranks above it hold only what was judged irrelevant."""
+    n_relevant: Floats
+    n_irrelevant: Floats
+
+    @classmethod
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0).
+
+        A negative grade is neither relevant nor irrelevant: it marks what was outside the pool.
+        """
+        found = Found.of(matches, rel)
+        is_irrelevant = ~matches.relevant(rel) & (matches.target_grade >= 0)
+        is_against = _holding(matches, is_irrelevant) & ~_holding(matches, matches.relevant(rel))
+        new = matches.is_new_rank
+        irrelevant = _place(matches.edge_query[new], matches.edge_rank[new])[is_against]
+        kept = found.rank < NEVER
+        query, rank = found.query[kept], found.rank[kept]
+        before_query = np.searchsorted(irrelevant, _place(query, np.zeros_like(rank)))
+        above = np.searchsorted(irrelevant, _place(query, rank)) - before_query
+        n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
+        return cls(query, above.astype(np.float64), found.total, n_irrelevant)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.n_relevant.size
+
+
+def _holding(matches: Matches, targets: Bools) -> Bools:
+    """Which of the ranks with an edge hold one of these targets."""
+    rank_of_edge = np.cumsum(matches.is_new_rank) - 1
+    counts = np.bincount(
+        rank_of_edge[targets[matches.edge_target]],
+        minlength=np.count_nonzero(matches.is_new_rank),
+    )
+    return counts > 0
+
+
+def _place(query: Ints, rank: Ints) -> Ints:
+    """One number per query and rank that sorts by query first."""
+    return (query << 32) + rank

@@ -1,0 +1,143 @@
+"""What several judges said, how far they agree, and the ground truth they make together."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from calipers.errors import InvalidInput
+from calipers.model.labels import Label, Pair
+
+Scale = Literal["nominal", "ordinal", "interval"]
+"""What a difference between grades means: just different, an order, or a distance."""
+Weights = Literal["none", "linear", "quadratic"]
+"""How Cohen's kappa counts the distance between two grades."""
+How = Literal["majority", "mean", "max", "min"]
+"""How several grades become one."""
+WhenTied = Literal["leave", "max", "min", "mean"]
+"""What happens where two grades have equally many votes."""
+TargetsAs = Literal["id", "quote", "span"]
+"""How the merged ground truth recognises an item."""
+SCALES: tuple[str, ...] = get_args(Scale)
+WEIGHTS: tuple[str, ...] = get_args(Weights)
+HOW: tuple[str, ...] = get_args(How)
+WHEN_TIED: tuple[str, ...] = get_args(WhenTied)
+TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One measure of agreement, with what it rests on."""
+
+    name: str
+    judges: tuple[str, ...]
+    value: float | None
+    n: int
+    """How many pairs of question and item it rests on."""
+    observed: float | None = None
+    """Agreement (for alpha and weighted kappa: disagreement) as it is."""
+    expected: float | None = None
+    """The same as it would be by chance."""
+    why_not: str | None = None
+    """Where there is no value."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The coefficient as plain values."""
+        return {**asdict(self), "judges": list(self.judges)}
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What every judge said about one question and one item."""
+
+    about: Label
+    """The pair itself: the question, the item, its text and place."""
+    grades: Mapping[str, float]
+    """By judge, in the order of the judges."""
+
+    @property
+    def spread(self) -> float:
+        """The largest difference between two judges."""
+        return max(self.grades.values()) - min(self.grades.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The opinions as plain values."""
+        return {
+            "query_id": self.about.query_id, "query": self.about.query, "item": self.about.item,
+            "text": self.about.text, "document": self.about.document,
+            "grades": dict(self.grades), "spread": self.spread,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """A ground truth out of all opinions, in our form."""
+
+    records: tuple[dict[str, Any], ...]
+    targets: int
+    """Pairs that have a grade now."""
+    tied: tuple[Opinions, ...]
+    """Pairs left out: no grade has more votes than every other."""
+    how: How
+    when_tied: WhenTied
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts and the ties; the records themselves go to a file."""
+        return {
+            "how": self.how, "ties": self.when_tied, "queries": len(self.records),
+            "targets": self.targets, "tied": [one.to_dict() for one in self.tied],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One judge, and how much of the work is done."""
+
+    name: str
+    labelled: int
+    missing: int
+    """Rows without a grade."""
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far judges agree, where they do not, and the ground truth they make together."""
+
+    judges: tuple[Judge, ...]
+    opinions: Mapping[Pair, Opinions]
+    """Every pair of question and item that somebody judged."""
+    coefficients: tuple[Coefficient, ...]
+    disagreements: tuple[Opinions, ...]
+    scale: Scale
+    weights: Weights
+    merged: Merged | None = None
+    """Where a merge was asked for."""
+
+    @property
+    def shared(self) -> int:
+        """Pairs that at least two judged."""
+        return sum(len(one.grades) > 1 for one in self.opinions.values())
+
+    def write(self, path: str | Path) -> None:
+        """The merged ground truth as JSON lines, whole or not at all."""
+        if self.merged is None:
+            raise InvalidInput("There is no merged ground truth to write; ask for one with merge=.")
+        from calipers.io.kept_records import write_records
+
+        write_records(list(self.merged.records), path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values: what ``--json`` prints."""
+        return {
+            "judges": [
+                {"name": one.name, "labelled": one.labelled, "missing": one.missing}
+                for one in self.judges
+            ],
+            "pairs": len(self.opinions),
+            "pairs_judged_by_several": self.shared,
+            "scale": self.scale,
+            "weights": self.weights,
+            "coefficients": [one.to_dict() for one in self.coefficients],
+            "disagreements": [one.to_dict() for one in self.disagreements],
+            "merged": None if self.merged is None else self.merged.to_dict(),
+        }

@@ -1,0 +1,154 @@
+"""The health of a ground truth: what an audit found, how grave it is, and what to do."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from calipers.errors import InvalidInput
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""The gravest first."""
+EXAMPLES = 10
+"""How many examples a finding keeps."""
+LONGEST = 200
+"""Characters of a text that an example keeps."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One thing that can be wrong with a ground truth."""
+
+    name: str
+    severity: Severity
+    counts: str
+    """What the number counts, as in "3 of 40 queries"."""
+    meaning: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """One case of a finding: the query, the target it is about, and what was seen."""
+
+    query: str | None = None
+    target: str | None = None
+    detail: str | None = None
+
+    def to_dict(self) -> dict[str, str]:
+        """What is known, by name; long texts are cut."""
+        return {name: shortened(text) for name, text in asdict(self).items() if text is not None}
+
+
+@dataclass(frozen=True)
+class HealthFinding:
+    """One kind of trouble in one ground truth: how often, and where for example."""
+
+    kind: Kind
+    count: int
+    of: int | None = None
+    """Out of how many, where that makes sense."""
+    examples: tuple[Example, ...] = ()
+    detail: str | None = None
+    """What the numbers say in this very case."""
+    severity: Severity = "info"
+
+    @classmethod
+    def of_kind(
+        cls,
+        kind: Kind,
+        examples: Iterable[Example] = (),
+        *,
+        count: int,
+        of: int | None = None,
+        detail: str | None = None,
+        severity: Severity | None = None,
+    ) -> "HealthFinding":
+        """A finding with the severity of its kind unless another is named."""
+        kept = tuple(example for example, _ in zip(examples, range(EXAMPLES), strict=False))
+        return cls(kind, count, of, kept, detail, severity or kind.severity)
+
+    @property
+    def name(self) -> str:
+        """What the finding is called, in print and in JSON."""
+        return self.kind.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything about the finding, its words included."""
+        return {
+            "name": self.name,
+            "severity": self.severity,
+            "count": self.count,
+            "of": self.of,
+            "counts": self.kind.counts,
+            "detail": self.detail,
+            "meaning": self.kind.meaning,
+            "remedy": self.kind.remedy,
+            "examples": [example.to_dict() for example in self.examples],
+        }
+
+
+@dataclass(frozen=True)
+class Health:
+    """The state of a ground truth: the findings, the gravest first, and what was looked at."""
+
+    findings: tuple[HealthFinding, ...]
+    facts: Mapping[str, Any]
+    """Counts of queries, targets and chunks, and the interval to expect."""
+    notes: tuple[str, ...] = ()
+    passed: tuple[str, ...] = field(default=())
+    """The names of the checks that ran and found nothing."""
+
+    @classmethod
+    def of(
+        cls, findings: Iterable[HealthFinding], facts: Mapping[str, Any], notes: Iterable[str],
+        checked: Iterable[str],
+    ) -> "Health":  # fmt: skip
+        """The findings that found something, in order of gravity."""
+        some = sorted(
+            (finding for finding in findings if finding.count),
+            key=lambda finding: SEVERITIES.index(finding.severity),
+        )
+        found = {finding.name for finding in some}
+        passed = tuple(name for name in dict.fromkeys(checked) if name not in found)
+        return cls(tuple(some), dict(facts), tuple(notes), passed)
+
+    def __getitem__(self, name: str) -> HealthFinding:
+        """The finding of that name."""
+        for finding in self.findings:
+            if finding.name == name:
+                return finding
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(finding.name == name for finding in self.findings)
+
+    def fails(self, on: str | None) -> bool:
+        """Whether there is a finding at least as grave as ``on``; None never fails."""
+        if on is None:
+            return False
+        if on not in SEVERITIES:
+            raise InvalidInput(
+                f"An audit cannot fail on {on!r}; it can fail on {', '.join(SEVERITIES)}."
+            )
+        grave = SEVERITIES[: SEVERITIES.index(on) + 1]
+        return any(finding.severity in grave for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole audit as plain data."""
+        counts = {
+            severity: sum(finding.severity == severity for finding in self.findings)
+            for severity in SEVERITIES
+        }
+        return {
+            "counts": counts,
+            "facts": dict(self.facts),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "passed": list(self.passed),
+            "notes": list(self.notes),
+        }
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, with an ellipsis where it was cut."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

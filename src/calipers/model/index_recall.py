@@ -1,0 +1,52 @@
+"""Nearest neighbours, and how many of them an approximate index finds."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.model.arrays import Ints
+
+Distance = Literal["cosine", "dot", "euclidean"]
+"""What makes two vectors near."""
+Engine = Literal["auto", "numpy", "faiss"]
+"""What goes through the vectors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The k nearest vectors of each query, best first; equal scores stand in order of number."""
+
+    ids: Ints
+    """One row per query: row numbers among the vectors."""
+    scores: NDArray[np.float32]
+    """Cosine or dot product; for euclidean the negative distance, so that higher is nearer."""
+
+
+@dataclass(frozen=True)
+class IndexRecall:
+    """The recall of one index at one cut-off, against exact search."""
+
+    name: str
+    k: int
+    recall: float
+    """Mean share of the exact first k that are among the first k of the index."""
+    worst: float
+    """The lowest share of any query."""
+    perfect: float
+    """Share of the queries for which nothing is missing."""
+    queries: int
+    per_query: tuple[float, ...] = field(repr=False)
+    queries_per_second: float | None = None
+    speedup: float | None = None
+    """How many times faster than exact search, where both were timed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            "name": self.name, "k": self.k, "recall": self.recall, "worst": self.worst,
+            "perfect": self.perfect, "queries": self.queries,
+            "queries_per_second": self.queries_per_second, "speedup": self.speedup,
+            "per_query": list(self.per_query),
+        }  # fmt: skip

@@ -1,0 +1,64 @@
+"""A ground truth and a run, matched: the noun in the middle of the house."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matches import Matches
+from calipers.model.policy import Policy, Ties
+from calipers.model.run import Run
+from calipers.model.tally import Tally
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Matched:
+    """A ground truth and a run, read once and matched once under named policies.
+
+    ``calipers.read`` makes it, and every operation takes it in place of files: scores, sweep,
+    diagnosis, misses, bounds, gate and report are questions to the same pair.
+    """
+
+    ground_truth: GroundTruth
+    """As it was matched: plain strings are quotes where they were matched as quotes, targets are
+    documents at the level of documents."""
+    run: Run
+    matches: Matches
+    tally: Tally
+    policy: Policy
+    rel: float | None
+    """The grade from which a target is relevant; None: above 0."""
+    settings: Mapping[str, Any]
+    """What decided the matching, for the record: match, matched_at, rel, corpus_size, notes."""
+    as_read: tuple[GroundTruth, Run]
+    """Both sides before matching changed anything, to match them in another way."""
+    match_asked: str | None = None
+    """The matching that the caller named; None: the data decided."""
+    ties_asked: Ties | None = None
+    """The tie rule that the caller named; None: the custom of the run's format."""
+
+    @property
+    def depth(self) -> int:
+        """The length of the longest list of results."""
+        return int(self.matches.retrieved.max(initial=0))
+
+    @cached_property
+    def targets(self) -> pl.DataFrame:
+        """The targets in the order in which the matches number them."""
+        truth = self.ground_truth
+        return truth.targets[np.argsort(truth.target_query, kind="stable")]
+
+    def __repr__(self) -> str:
+        """What was matched, and how, for a prompt."""
+        n = self.matches.n_queries
+        queries = f"{n:,} {'query' if n == 1 else 'queries'}"
+        found = np.unique(self.matches.edge_target).size
+        return (
+            f"<Matched by {self.settings['match']}: {queries}, "
+            f"{int(self.matches.retrieved.sum()):,} results, "
+            f"{found:,} of {self.ground_truth.targets.height:,} targets returned>"
+        )

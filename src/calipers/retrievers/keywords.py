@@ -1,0 +1,91 @@
+"""Keywords of asking a retriever, declared once: an editor completes them, mypy checks them."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from calipers.retrievers.counts import AnswerCounts
+
+Progress = Callable[["AnswerCounts"], None]
+"""Told the counts as they grow."""
+
+
+class Patience(TypedDict, total=False):
+    """How fast and how patiently something is asked, and who is told of it."""
+
+    timeout: float | None
+    """Seconds per question; None: as long as it takes."""
+    retries: int
+    """Further attempts after lost connections, timeouts, 429 and 5xx."""
+    rate: float | None
+    """Questions per second at most."""
+    max_errors: int | None
+    """Stop when more than so many questions fail."""
+    progress: Progress | None
+    """Told the counts as they grow."""
+    total: Callable[[int], None] | None
+    """Told once how many questions there are."""
+
+
+class RetrieverOptions(TypedDict, total=False):
+    """What a kind of retriever takes, and where in its answers to look."""
+
+    batch: int | None
+    """A function: how many questions it takes at once."""
+    params: Mapping[str, Any] | None
+    """A function: what it is given by name with every call."""
+    request: Any
+    """An address: the JSON to send, with {query} and {k} in it."""
+    method: str | None
+    """An address: GET, POST or PUT."""
+    headers: Mapping[str, str] | None
+    """An address: headers to send; $NAME is an environment variable."""
+    embed: Callable[[str], Any] | None
+    """A vector store: a function from a text to a vector."""
+    ids: Sequence[Any] | None
+    """FAISS: the id of each vector, in the order in which they were added."""
+    texts: Sequence[str] | None
+    """FAISS: the text of each vector, in the same order."""
+    collection: str | None
+    """Qdrant: the name of the collection."""
+    using: str | None
+    """Qdrant: the name of the vector."""
+    stage_components: Sequence[str] | None
+    """Haystack: components whose documents are kept as earlier stages."""
+    results: str | None
+    """The path of the list of results in an answer, such as "$.hits[*]"."""
+    id: str | None
+    """The path of the id in a result; the next six are like it."""
+    score: str | None
+    text: str | None
+    document: str | None
+    start: str | None
+    end: str | None
+    tokens: str | None
+    stages: Mapping[str, str] | None
+    """The path of each earlier stage's results, by the name of the stage."""
+
+
+class Retrieving(Patience, RetrieverOptions, total=False):
+    """Everything that says how a retriever is asked."""
+
+    warm_up: int | None
+    """First questions to keep out of the latencies; None: one per worker, at most a tenth."""
+    cache: str | os.PathLike[str] | None
+    """A file that keeps answers between runs."""
+    label: str | None
+    """A name for this version of the retriever: answers of another version are not reused."""
+    restart: bool
+    """Begin again, replacing the output."""
+    retry_errors: bool
+    """Ask the questions again that failed before."""
+
+
+class AskingModel(Patience, total=False):
+    """How a language model is asked."""
+
+    workers: int
+    """Prompts asked at a time."""
+    cache: str | os.PathLike[str] | None
+    """A folder that keeps answers: no prompt is asked twice."""

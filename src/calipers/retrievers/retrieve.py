@@ -1,0 +1,192 @@
+"""Ask a live retriever every question, and keep what it returns as a run."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import msgspec
+
+from calipers.analyse.scoring import choose_metrics
+from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.io.records import Record, build
+from calipers.measures import Metric
+from calipers.model.retrieval import RetrievalReport
+from calipers.model.run import Run
+from calipers.retrievers.base import Retriever
+from calipers.retrievers.counts import AnswerCounts
+from calipers.retrievers.driver import Driver
+from calipers.retrievers.journal import Journal
+from calipers.retrievers.keywords import Progress, RetrieverOptions, Retrieving
+from calipers.retrievers.live_run import LiveRun
+from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
+from calipers.retrievers.questions import Questions, open_questions
+from calipers.retrievers.recognise import as_retriever
+
+if TYPE_CHECKING:
+    from calipers.retrievers.cache import Cache
+
+SHALLOWEST = 10
+"""Metrics without a cut-off, such as mrr, look at so many results at least."""
+
+_record = msgspec.json.Decoder(Record).decode
+
+
+def retrieve_to_run(
+    search: Any,
+    questions: Any,
+    *,
+    k: int = 20,
+    workers: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Retrieving],
+) -> LiveRun:
+    """Ask a retriever every question; the run is in memory, or in the ``output``.
+
+    >>> run = retrieve_to_run(lambda query, k: ["b", "a"], {"q1": "Who wrote it?"}, k=2)
+    >>> run.frame["item"].to_list(), run.report.answered
+    (['b', 'a'], 1)
+    """
+    lines: list[bytes] = []
+    report = retrieve_to_report(
+        search, questions, k=k, workers=workers, output=output, keep=lines.append, **settings
+    )
+    if output is not None:
+        return LiveRun.in_file(Path(output), report)
+    order = {one.id: number for number, one in enumerate(open_questions(questions))}
+    records = sorted(
+        map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
+    )
+    run = build(records, lambda number: f"results[{number}]", "results").run
+    if run is None:
+        raise RetrieverFailed(f"{report.retriever} gave no results.")
+    about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
+    return LiveRun(**{**about, "name": report.retriever}, report=report)
+
+
+def retrieve_for(
+    search: Any,
+    questions: Any,
+    metrics: Any = None,
+    k: Any = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    workers: int | None = None,
+    **settings: Unpack[Retrieving],
+) -> LiveRun:
+    """A run as deep as the metrics look: the largest cut-off among them, and at least 10."""
+    depth = deepest(choose_metrics(metrics, k, None, weights), SHALLOWEST)
+    return retrieve_to_run(search, questions, k=depth, workers=workers, **settings)
+
+
+def deepest(metrics: Iterable[Metric], least: int) -> int:
+    """How many results these metrics look at, and at least so many."""
+    return max([least, *(metric.k for metric in metrics if metric.k is not None)])
+
+
+def retrieve_to_report(
+    search: Any,
+    questions: Any,
+    *,
+    k: int = 20,
+    workers: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    timeout: float | None = TIMEOUT_SECONDS,
+    retries: int = RETRIES,
+    rate: float | None = None,
+    max_errors: int | None = None,
+    warm_up: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    label: str | None = None,
+    restart: bool = False,
+    retry_errors: bool = False,
+    progress: Progress | None = None,
+    total: Callable[[int], None] | None = None,
+    keep: Callable[[bytes], None] | None = None,
+    **options: Unpack[RetrieverOptions],
+) -> RetrievalReport:
+    """Ask a retriever every question, write what comes back, and say how it went.
+
+    Each finished question is in the ``output`` at once, and the same call goes on where it was
+    interrupted. ``keep`` is told each line as it is written where there is no output. What the
+    others do: ``keywords.Retrieving``.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    asked = open_questions(questions)
+    retriever = as_retriever(search, **options)
+    pace = Pace(
+        workers=retriever.workers if workers is None else workers, timeout=timeout,
+        retries=retries, rate=rate, max_errors=max_errors, warm_up=warm_up,
+    )  # fmt: skip
+    decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
+    counts = AnswerCounts(k)
+    with ExitStack() as held:
+        journal = cached = None
+        if output is not None:
+            journal = held.enter_context(
+                closing(
+                    Journal.open(
+                        output, decides, asked, counts, restart=restart, retry_errors=retry_errors
+                    )
+                )
+            )
+        if total is not None:
+            total(len(asked))
+        if cache is not None:
+            # Loaded when used: SQLite is not needed without a cache.
+            from calipers.retrievers.cache import Cache
+
+            cached = held.enter_context(closing(Cache(cache, decides)))
+        return _drive(retriever, asked, k, pace, counts, journal, cached, progress, keep)
+
+
+def _drive(
+    retriever: Retriever,
+    questions: Questions,
+    k: int,
+    pace: Pace,
+    counts: AnswerCounts,
+    journal: Journal | None,
+    cache: "Cache | None",
+    progress: Progress | None,
+    keep: Callable[[bytes], None] | None,
+) -> RetrievalReport:
+    def kept(numbers: Sequence[int], lines: Sequence[bytes]) -> None:  # noqa: ARG001
+        if keep is not None:
+            for line in lines:
+                keep(line)
+
+    driver = Driver(
+        retriever,
+        enumerate(questions) if journal is None else journal.unfinished(),
+        len(questions) if journal is None else journal.left,
+        k, pace, counts, kept if journal is None else journal.write, cache=cache,
+    )  # fmt: skip
+    try:
+        driver.run(progress)
+    except RetrieverFailed as failed:
+        raise RetrieverFailed(_what_now(str(failed), counts, len(questions), journal)) from None
+    report = counts.report(
+        retriever=retriever.name, questions=len(questions), asked=driver.asked,
+        seconds=driver.seconds, output=None if journal is None else str(journal.path),
+    )  # fmt: skip
+    if journal is not None:
+        journal.finish(report.to_dict())
+    return report
+
+
+def _what_now(sentence: str, counts: AnswerCounts, questions: int, journal: Journal | None) -> str:
+    if not sentence.endswith((".", "?", "!")):
+        sentence += "."
+    if journal is None:
+        return sentence
+    if not counts.answered:
+        journal.discard()
+        return f"{sentence} No file was written."
+    failed = ", and --retry-errors asks the failed ones again" if counts.errors else ""
+    return (
+        f"{sentence} {counts.done} of {questions} questions are finished and kept in "
+        f"{journal.path}; the same command goes on from there{failed}."
+    )

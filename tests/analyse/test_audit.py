@@ -1,0 +1,77 @@
+import polars as pl
+import pytest
+
+from calipers import audit
+from calipers.checks.width import WIDEST
+from calipers.errors import CalipersError, InvalidInput
+from calipers.io import corpus as corpus_module
+
+
+def truth(n):
+    return {f"question {n} of many {n * 7919}": {"a": 1} for n in range(n)}
+
+
+def test_too_few_queries_says_how_wide_the_interval_is():
+    found = audit(truth(10))["too_few_queries"]
+    assert found.severity == "warning"
+    # Wilson's interval of 5 out of 10.
+    assert "0.237–0.763" in str(found.detail)
+    assert "About 93 queries" in str(found.detail)
+
+
+def test_the_number_of_queries_it_names_is_the_smallest_that_is_enough():
+    assert "too_few_queries" in audit(truth(91))
+    enough = audit(truth(93))
+    assert "too_few_queries" not in enough
+    assert enough.facts["interval"]["margin"] <= WIDEST
+
+
+def test_one_query_has_no_interval():
+    assert "at least two" in str(audit(truth(1))["too_few_queries"].detail)
+
+
+def test_results_make_the_interval_a_measured_one():
+    asked = truth(20)
+    health = audit(asked, run={query: ["a"] for query in asked})
+    interval = health.facts["interval"]
+    assert (interval["measured"], interval["metric"], interval["mean"]) == (True, "recall@10", 1.0)
+
+
+def test_results_that_cannot_be_scored_are_said():
+    health = audit({"q": {"a": 1}}, run={"q": ["unlike", "anything"]})
+    assert any("could not be scored" in note for note in health.notes)
+    assert health.facts["interval"]["measured"] is False
+
+
+def test_quotes_asked_for_by_name():
+    health = audit({"q": {"short": 1}}, match="quote")
+    assert health["short_quotes"].count == 1
+
+
+def test_results_alone_are_no_ground_truth(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("q1 Q0 d1 1 0.5 tag\n")
+    with pytest.raises(InvalidInput, match="no ground truth"):
+        audit(path)
+
+
+def test_a_contradiction_in_one_record_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text(
+        '{"query": "q", "ground_truth": [{"id": "a", "grade": 1}, {"id": "a", "grade": 2}]}\n'
+    )
+    with pytest.raises(CalipersError, match="two different grades"):
+        audit(path)
+
+
+def test_the_corpus_is_never_held_as_a_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpus_module, "ROWS_AT_ONCE", 3)
+    path = tmp_path / "corpus.parquet"
+    pl.DataFrame(
+        {"id": [f"c{n}" for n in range(50)], "text": [f"text number {n}" for n in range(50)]}
+    ).write_parquet(path)
+    sizes = [batch.height for batch in corpus_module.open_corpus(path).batches()]
+    assert max(sizes) == 3
+    health = audit([{"query": "q", "ground_truth": [{"quote": "text number 49"}]}], corpus=path)
+    assert "evidence_in_no_chunk" not in health
+    assert health.facts["chunks"] == 50

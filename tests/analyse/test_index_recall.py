@@ -1,0 +1,100 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.analyse.neighbours import exact_neighbours
+from calipers.api.live import index_recall, retrieve
+from calipers.api.measure import evaluate
+from calipers.errors import InvalidInput
+from calipers.model.index_recall import IndexRecall
+
+rankings = st.lists(st.permutations(range(8)), min_size=1, max_size=6)
+
+
+def one(*args: Any, **settings: Any) -> IndexRecall:
+    found = index_recall(*args, **settings)
+    assert isinstance(found, IndexRecall)
+    return found
+
+
+@given(rankings, st.data(), st.integers(1, 8))
+def test_is_the_recall_of_the_exact_first_k(
+    exact: list[list[int]], data: st.DataObject, k: int
+) -> None:
+    found = data.draw(st.lists(st.permutations(range(8)), min_size=len(exact), max_size=len(exact)))
+    shares = [len(set(a[:k]) & set(b[:k])) / k for a, b in zip(exact, found, strict=True)]
+    result = one(exact, found, k=k)
+    assert result.per_query == tuple(shares)
+    assert result.recall == pytest.approx(sum(shares) / len(shares))
+    truth = {str(i): {str(d): 1 for d in row[:k]} for i, row in enumerate(exact)}
+    run = {str(i): [str(d) for d in row] for i, row in enumerate(found)}
+    scores = evaluate(ground_truth=truth, run=run, metrics=f"recall@{k}")
+    assert result.recall == pytest.approx(scores[f"recall@{k}"].mean)
+
+
+@given(rankings)
+def test_an_index_that_is_exact_misses_nothing(exact: list[list[int]]) -> None:
+    result = one(exact, exact, k=5)
+    assert (result.recall, result.worst, result.perfect) == (1, 1, 1)
+
+
+def test_every_form_is_understood() -> None:
+    exact, found = np.array([[1, 2], [3, 4]]), np.array([[1, 9], [3, -1]])
+    distances = np.zeros((2, 2))
+    forms = [found, found.tolist(), (distances, found), {"0": [1, 9], "1": [3]}]
+    assert {one(exact, form, k=2).recall for form in forms} == {0.5}
+
+
+def test_the_stages_of_a_run_can_be_held_against_each_other() -> None:
+    def search(query: str, k: int) -> dict[str, Any]:
+        return {"retrieved": ["a", "c"], "stages": {"exact": ["a", "b"]}}
+
+    run = retrieve(search, ["one", "two"], k=2)
+    assert one(run.stages["exact"], run, k=2).recall == 0.5
+
+
+def test_functions_are_timed_and_several_stand_side_by_side() -> None:
+    vectors = np.random.default_rng(0).normal(size=(400, 8))
+
+    def exact(queries: Any, k: int) -> Any:
+        return exact_neighbours(vectors, queries, k, engine="numpy")
+
+    def half(queries: Any, k: int) -> Any:
+        return exact_neighbours(vectors[:200], queries, k, engine="numpy")
+
+    found = index_recall(exact, {"all": exact, "half": half}, k=[1, 10], queries=vectors[:50])
+    assert isinstance(found, list)
+    assert [(row.name, row.k) for row in found] == [
+        ("all", 1), ("all", 10), ("half", 1), ("half", 10),
+    ]  # fmt: skip
+    assert found[0].recall == found[1].recall == 1
+    assert 0.2 < found[3].recall < 0.8
+    assert all(row.queries_per_second and row.speedup for row in found)
+    assert found[0].to_dict()["queries"] == 50
+
+
+@pytest.mark.parametrize(
+    ("exact", "approximate", "options", "words"),
+    [
+        ([[1]], [[1]], {"k": 0}, "k is 0"),
+        ([[1]], [[1]], {"k": []}, "empty list"),
+        ([[1]], [[1]], {"k": "5"}, "k is '5'"),
+        ([[1], [2]], [[1]], {}, "no neighbours for query '1' .1 of 2"),
+        ([[1, 1]], [[1]], {}, "lists an id twice"),
+        ([[-1]], [[1]], {}, "found nothing"),
+        ([1, 2], [[1]], {}, "exact is a list; give a table"),
+        (len, [[1]], {}, "nothing to ask it; give queries="),
+    ],
+)
+def test_bad_input(exact: Any, approximate: Any, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        index_recall(exact, approximate, **options)
+
+
+def test_a_prompt_shows_no_list_of_all_queries() -> None:
+    found = index_recall([[1]] * 500, [[1]] * 500, k=1)
+    assert repr(found).startswith("IndexRecall(name='index', k=1, recall=1.0,")
+    assert "per_query" not in repr(found)

@@ -1,0 +1,66 @@
+import pytest
+
+from calipers import levels
+from calipers.errors import InvalidInput
+from calipers.match.level import NoDocuments
+
+SPLIT = {
+    "query": "split",
+    "retrieved": [
+        {"text": "so the lock", "document": "gil"},
+        {"text": "is held. Next", "document": "gil"},
+    ],
+    "ground_truth": [{"quote": "the lock is held", "document": "gil"}],
+}
+WRONG_CHUNK = {
+    "query": "wrong",
+    "retrieved": [
+        {"text": "threads in general", "document": "gil"},
+        {"text": "something else", "document": "faq"},
+    ],
+    "ground_truth": [{"quote": "a lock for threads", "document": "gil"}],
+}
+
+
+def means(found, name):
+    return {level: scores[name].mean for level, scores in found.scores.items()}
+
+
+def test_the_levels_differ_where_they_should():
+    found = levels([SPLIT, WRONG_CHUNK], metrics="recall@2", resamples=10)
+    assert means(found, "recall@2") == {"evidence": 0.5, "chunk": 0.0, "document": 1.0}
+    assert found.not_computed == ()
+
+
+def test_a_list_names_levels_in_its_own_order():
+    found = levels([SPLIT], at="document, chunk", metrics="recall@2", resamples=10)
+    assert list(found.scores) == ["document", "chunk"]
+
+
+def test_a_level_that_cannot_be_computed_is_explained():
+    bare = {**SPLIT, "ground_truth": [{"quote": "the lock is held"}]}
+    found = levels([bare], metrics="recall@2", resamples=10)
+    assert list(found.scores) == ["evidence", "chunk"]
+    assert "document is not known, the first of query 'split'" in found.not_computed[0]
+    with pytest.raises(NoDocuments, match="document is not known"):
+        levels([bare], at="document", metrics="recall@2")
+
+
+def test_characters_are_not_counted_in_documents():
+    span = {"document": "d", "start": 0, "end": 9}
+    rows = [{"query": "q", "retrieved": [span], "ground_truth": [span]}]
+    found = levels(rows, metrics="recall@1,iou@1", resamples=10)
+    assert list(found.scores["document"]) == ["recall@1"]
+    assert found.not_computed == ("Not at the level of documents, which have no spans: iou@1.",)
+
+
+def test_an_unknown_level_is_an_error():
+    with pytest.raises(InvalidInput, match=r"no level 'chunks'.*Did you mean chunk"):
+        levels([SPLIT], at="chunks")
+
+
+def test_the_plain_form_holds_every_level():
+    found = levels([SPLIT], metrics="recall@2", resamples=10).to_dict(per_query=False)
+    assert list(found["levels"]) == ["evidence", "chunk", "document"]
+    assert found["levels"]["chunk"]["settings"]["matched_at"] == "chunk"
+    assert found["not_computed"] == []

@@ -1,0 +1,105 @@
+import json
+
+import pytest
+
+from calipers import evaluate, resolve
+from calipers.errors import InvalidInput
+
+DOCS = {
+    "gil.md": "The GIL  is\r\na lock. It lets one thread run.",
+    "copy.md": "It lets one thread run.",
+}
+
+
+def record(*targets, **more):
+    return {"query": "What is the GIL?", **more, "ground_truth": list(targets)}
+
+
+def test_everything_else_is_kept():
+    given = record(
+        {"quote": "is a lock", "grade": 2, "group": "g", "note": "mine"}, "an-id", {"id": "x"},
+        {"document": "gil.md", "start": 0, "end": 3}, id="q1", owner="me", tags={"type": "fact"},
+        retrieved=[{"id": "c1", "text": "is a lock", "extra": 1}],
+    )  # fmt: skip
+    before = json.dumps(given)
+    found = resolve([given], DOCS)
+    [written] = found.records
+    first, *others = written["ground_truth"]
+    assert first == {
+        "quote": "is a lock", "grade": 2, "group": "g", "note": "mine",
+        "document": "gil.md", "start": 9, "end": 19,
+    }  # fmt: skip
+    assert others == given["ground_truth"][1:]
+    assert {k: v for k, v in written.items() if k != "ground_truth"} == {
+        k: v for k, v in given.items() if k != "ground_truth"
+    }
+    assert json.dumps(given) == before
+
+
+def test_several_places_are_left_unless_the_first_is_asked_for():
+    given = [record({"quote": "lets one thread"}, {"quote": "not there"})]
+    left = resolve(given, DOCS)
+    assert left.counts == {"once": 0, "several": 1, "none": 1}
+    assert left.records[0]["ground_truth"] == given[0]["ground_truth"]
+    taken = resolve(given, DOCS, first=True)
+    assert taken.records[0]["ground_truth"][0]["document"] == "gil.md"
+    assert taken.records[0]["ground_truth"][1] == {"quote": "not there"}
+    assert (left.resolved, taken.resolved) == (0, 1)
+    assert [one["outcome"] for one in left.to_dict()["unclear"]] == ["several", "none"]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "pretty"])
+def test_files_in_and_out(tmp_path, form):
+    given = [record({"quote": "is a lock"}, owner="me"), {"query": "b", "ground_truth": []}]
+    content = {
+        "jsonl": "".join(json.dumps(one) + "\n" for one in given),
+        "json": json.dumps(given),
+        "pretty": json.dumps(given, indent=2),
+    }
+    source, docs, out = tmp_path / "evals", tmp_path / "docs", tmp_path / "spans.jsonl"
+    source.write_text(content[form])
+    docs.mkdir()
+    (docs / "gil.md").write_bytes(DOCS["gil.md"].encode())
+    found = resolve(source, docs)
+    found.write(out)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert rows == list(found.records)
+    assert rows[0]["owner"] == "me"
+    assert rows[0]["ground_truth"][0]["end"] == 19
+
+
+def test_plain_strings_that_read_like_texts_are_quotes():
+    found = resolve([record("is a lock")], DOCS)
+    assert found.records[0]["ground_truth"][0]["start"] == 9
+    assert found.notes
+    graded = resolve([{"query": "q", "ground_truth": {"is a lock": 2}}], DOCS)
+    assert graded.records[0]["ground_truth"] == [
+        {"quote": "is a lock", "grade": 2, "document": "gil.md", "start": 9, "end": 19}
+    ]
+
+
+@pytest.mark.parametrize(
+    "targets", [["chunk-1"], [{"document": "gil.md", "start": 0, "end": 3}], []]
+)
+def test_nothing_to_resolve_is_an_error(targets):
+    with pytest.raises(InvalidInput, match="no quote to resolve"):
+        resolve([record(*targets)], DOCS)
+
+
+def test_another_form_becomes_ours(tmp_path):
+    path = tmp_path / "evals.csv"
+    path.write_text("query,quote,grade\nq1,is a lock,2\nq1,not there,1\nq2,The GIL,1\n")
+    found = resolve(path, DOCS)
+    assert [one["query"] for one in found.records] == ["q1", "q2"]
+    assert found.records[0]["ground_truth"] == [
+        {"grade": 2.0, "quote": "is a lock", "document": "gil.md", "start": 9, "end": 19},
+        {"grade": 1.0, "quote": "not there"},
+    ]
+
+
+def test_what_was_resolved_scores_by_span(tmp_path):
+    retrieved = [{"id": "c", "document": "gil.md", "start": 0, "end": 20}]
+    found = resolve([record({"quote": "is a lock"}, retrieved=retrieved)], DOCS)
+    found.write(tmp_path / "spans.jsonl")
+    scores = evaluate(tmp_path / "spans.jsonl", metrics="recall@1", match="span")
+    assert scores["recall@1"].mean == 1.0

@@ -1,0 +1,226 @@
+"""The gate as a whole: what blocks it, and that bad input is never a pass."""
+
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+
+from calipers.api.decide import gate, save_baseline
+from calipers.api.measure import evaluate
+from calipers.errors import InvalidInput, UnreadableFile
+
+NOW = datetime(2024, 5, 1, tzinfo=UTC)
+N = 12
+
+
+def records(right, tag="a"):
+    """``right`` of N queries find their target first, the others second."""
+    return [
+        {
+            "id": f"q{n}",
+            "query": f"question {n}",
+            "retrieved": ["t", "x"] if n < right else ["x", "t"],
+            "ground_truth": ["t"],
+            "tags": {"type": tag if n % 2 else "b"},
+        }
+        for n in range(N)
+    ]
+
+
+@pytest.fixture
+def baseline(tmp_path):
+    path = tmp_path / "main.json"
+    save_baseline(records(N), to=path, metrics="mrr,recall@1", now=NOW)
+    return path
+
+
+def changed(path, **keys):
+    content = msgspec.json.decode(path.read_bytes())
+    path.write_bytes(msgspec.json.encode({**content, **keys}))
+
+
+def test_the_same_result_passes_and_says_that_nothing_changed(baseline):
+    verdict = gate(records(N), baseline=baseline, now=NOW)
+    assert verdict.passed
+    assert [check.change.difference for check in verdict.checks] == [0.0, 0.0]
+    assert verdict.baseline == "main"
+    assert verdict.baseline_saved == NOW
+
+
+def test_a_significant_drop_fails(baseline):
+    verdict = gate(records(0), baseline=baseline, now=NOW)
+    assert not verdict.passed
+    assert {check.because for check in verdict.failed} == {("significantly worse",)}
+    assert verdict.failed[0].worst[0].baseline == 1.0
+
+
+def test_conditions_and_a_baseline_together(baseline):
+    verdict = gate(records(N), require=["mrr >= 0.9", "mrr > 1"], baseline=baseline, now=NOW)
+    assert [check.status for check in verdict.checks] == ["passed", "failed", "passed", "passed"]
+
+
+def test_metrics_choose_what_is_compared(baseline):
+    verdict = gate(records(N), baseline=baseline, metrics="mrr", now=NOW)
+    assert [check.metric for check in verdict.checks] == ["mrr"]
+    with pytest.raises(InvalidInput, match=r"has no recall@5; it has .* Did you mean recall@1"):
+        gate(records(N), baseline=baseline, metrics="recall@5", now=NOW)
+
+
+def test_slices_are_compared_where_asked_for_and_mentioned_where_not(baseline):
+    plain = gate(records(N), baseline=baseline, now=NOW)
+    assert any("--by type" in note for note in plain.notes)
+    sliced = gate(records(N), baseline=baseline, by="type", now=NOW)
+    assert {check.slice for check in sliced.checks} == {None, "type=a", "type=b"}
+    assert not sliced.notes
+    with pytest.raises(InvalidInput, match="Did you mean type"):
+        gate(records(N), baseline=baseline, by="typ", now=NOW)
+
+
+def test_a_changed_ground_truth_blocks_unless_overridden(baseline):
+    other = records(N)
+    other[0]["ground_truth"] = ["t", "new"]
+    with pytest.raises(InvalidInput, match=r"different ground truth.*--anyway"):
+        gate(other, baseline=baseline, now=NOW)
+    verdict = gate(other, baseline=baseline, anyway=True, now=NOW)
+    assert any("different ground truth" in warning for warning in verdict.warnings)
+
+
+def test_other_policies_block_unless_overridden(baseline):
+    with pytest.raises(InvalidInput, match=r"policy missing"):
+        gate(records(N), baseline=baseline, missing="exclude", now=NOW)
+    assert gate(records(N), baseline=baseline, missing="exclude", anyway=True, now=NOW).warnings
+
+
+@pytest.mark.parametrize(
+    ("days", "age", "blocked"),
+    [(29, "30d", False), (31, "30d", True), (8, "1w", True), (1, "12h", True), (1, "48h", False)],
+)
+def test_an_old_baseline_blocks(baseline, days, age, blocked):
+    later = NOW + timedelta(days=days)
+    if not blocked:
+        assert gate(records(N), baseline=baseline, max_age=age, now=later).passed
+        return
+    with pytest.raises(InvalidInput, match=f"is {days} days old"):
+        gate(records(N), baseline=baseline, max_age=age, now=later)
+    assert gate(records(N), baseline=baseline, max_age=age, now=later, anyway=True).warnings
+
+
+def test_a_baseline_from_the_future_blocks(baseline):
+    with pytest.raises(InvalidInput, match="lies in the future"):
+        gate(records(N), baseline=baseline, now=NOW - timedelta(days=3))
+
+
+def test_a_plain_result_is_a_baseline_without_an_age(tmp_path):
+    path = tmp_path / "result.json"
+    path.write_bytes(msgspec.json.encode(evaluate(records(N), metrics="mrr").to_dict()))
+    assert gate(records(N), baseline=path, now=NOW).passed
+    with pytest.raises(InvalidInput, match="does not say when it was saved"):
+        gate(records(N), baseline=path, max_age="30d", now=NOW)
+
+
+def test_another_version_blocks(baseline):
+    changed(baseline, calipers="0.0.1")
+    with pytest.raises(InvalidInput, match=r"measured with Calipers 0\.0\.1"):
+        gate(records(N), baseline=baseline, now=NOW)
+
+
+def test_another_form_cannot_be_read_at_all(baseline):
+    changed(baseline, schema=999)
+    with pytest.raises(UnreadableFile, match="999"):
+        gate(records(N), baseline=baseline, now=NOW, anyway=True)
+
+
+@pytest.mark.parametrize(
+    "kept", [{"name": "x"}, {"name": "x", "saved": "yesterday"}, 3,
+             {"name": "x", "saved": "2024-05-01T00:00:00"}],
+)  # fmt: skip
+def test_a_damaged_date_is_refused(baseline, kept):
+    changed(baseline, baseline=kept)
+    with pytest.raises(InvalidInput, match="does not say properly when"):
+        gate(records(N), baseline=baseline, now=NOW)
+
+
+def test_too_few_queries_cannot_pass(tmp_path):
+    path = tmp_path / "main.json"
+    for n in (1, 5):
+        save_baseline(records(N)[:n], to=path, metrics="mrr", now=NOW)
+        with pytest.raises(InvalidInput, match="at least 6 are needed"):
+            gate(records(N)[:n], baseline=path, now=NOW)
+    assert gate(records(N)[:5], baseline=path, tolerance=0.1, now=NOW).passed
+
+
+def test_runs_that_share_no_queries(tmp_path):
+    path = tmp_path / "main.json"
+    save_baseline([{**one, "id": f"other {one['id']}"} for one in records(N)], to=path, now=NOW)
+    with pytest.raises(InvalidInput, match="share no query"):
+        gate(records(N), baseline=path, now=NOW, anyway=True)
+
+
+def test_a_metric_undefined_on_one_side_blocks(tmp_path):
+    path = tmp_path / "main.json"
+    found, lost = records(N), records(N)
+    lost[0]["retrieved"] = ["x"]
+    save_baseline(found, to=path, metrics="first_rank", now=NOW)
+    with pytest.raises(InvalidInput, match="first_rank is undefined for 1 query"):
+        gate(lost, baseline=path, now=NOW)
+
+
+def test_a_result_that_was_measured_before_can_be_judged(tmp_path):
+    path = tmp_path / "result.json"
+    scores = evaluate(records(N), metrics="mrr")
+    path.write_bytes(msgspec.json.encode(scores.to_dict()))
+    assert gate(path, require="mrr >= 1").passed
+    assert gate(scores, require="mrr >= 1").passed
+    with pytest.raises(InvalidInput, match="one or the other"):
+        gate(path, require="mrr >= 1", run={"q": ["a"]})
+    with pytest.raises(InvalidInput, match="have no 'recall@3'"):
+        gate(path, require="recall@3 >= 1")
+
+
+def test_the_combined_score_can_be_required_and_compared(tmp_path):
+    weights = {"mrr": 0.5, "recall@1": 0.5}
+    assert not gate(records(6), require="score >= 0.9", weights=weights).passed
+    with pytest.raises(InvalidInput, match="no weights are given"):
+        gate(records(N), require="score >= 0.5")
+    path = tmp_path / "main.json"
+    save_baseline(records(N), to=path, weights=weights, metrics="mrr", now=NOW)
+    verdict = gate(records(N), baseline=path, now=NOW)
+    assert [check.metric for check in verdict.checks] == ["mrr", "recall@1", "score"]
+
+
+def test_rel_reaches_conditions_and_baseline(tmp_path):
+    graded = [{**one, "ground_truth": {"t": 1, "x": 2}} for one in records(N)]
+    path = tmp_path / "main.json"
+    save_baseline(graded, to=path, metrics="mrr", rel=2, now=NOW)
+    verdict = gate(graded, require="mrr >= 0.4", baseline=path, rel=2, now=NOW)
+    assert {check.value for check in verdict.checks} == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, "nothing to check"),
+        ({"require": "mrr"}, "cannot be read"),
+        ({"require": "mrr >= 0.1 for typ=a"}, "Did you mean type"),
+        ({"require": "mrr >= 0.1 for type=z"}, "No query has type=z"),
+        ({"require": "mrr >= 0.1", "by": "type"}, "no baseline"),
+        ({"require": "mrr >= 0.1", "alpha": 0}, "alpha"),
+        ({"require": "mrr >= 0.1", "tolerance": -1}, "tolerance"),
+        ({"require": "mrr >= 0.1", "tolerance": float("nan")}, "tolerance"),
+        ({"baseline": "nowhere.json"}, "no file"),
+    ],
+)
+def test_bad_use_is_a_sentence(settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        gate(records(N), **settings)
+
+
+@pytest.mark.parametrize("age", ["", "30", "d", "-3d", "3 years", "nan d"])
+def test_an_age_that_cannot_be_read(baseline, age):
+    with pytest.raises(InvalidInput, match="such as 30d"):
+        gate(records(N), baseline=baseline, max_age=age, now=NOW)
+
+
+def test_one_seed_one_verdict(baseline):
+    first, second = (gate(records(6), baseline=baseline, seed=5, now=NOW) for _ in range(2))
+    assert first.to_dict() == second.to_dict()

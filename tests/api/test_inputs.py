@@ -1,0 +1,139 @@
+"""One pair at the hub: whatever is asked of it, it is read once and matched once."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import calipers
+from calipers.api import inputs
+from calipers.errors import InvalidInput
+from calipers.io.source import Source
+from calipers.match import by_id, by_quote, by_span
+from tests.command import calipers_command
+
+RECORDS = [
+    {
+        "id": f"q{i}",
+        "query": f"question {i}",
+        "retrieved": [{"id": f"d{(i + j) % 12}", "text": f"text {j}", "score": 9 - j}
+                      for j in range(6)],
+        "ground_truth": {f"d{i % 12}": 2, f"d{(i + 4) % 12}": 1, "far": 1},
+        "tags": {"type": "odd" if i % 2 else "even"},
+    }
+    for i in range(24)
+]  # fmt: skip
+
+
+@pytest.fixture
+def evals(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in RECORDS))
+    return path
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often files are read as a whole, and runs are matched."""
+    counts: Counter[str] = Counter()
+    pieces = Source._pieces
+
+    def counting_pieces(self):
+        yield from pieces(self)
+        # A look at the first lines, to know the form, does not come to the end.
+        counts[f"read {Path(self.name).name}"] += 1
+
+    monkeypatch.setattr(Source, "_pieces", counting_pieces)
+    for module in (by_id, by_quote, by_span):
+        assemble = module.assemble
+
+        def counting(*args, _assemble=assemble, **settings):
+            counts["matched"] += 1
+            return _assemble(*args, **settings)
+
+        monkeypatch.setattr(module, "assemble", counting)
+    return counts
+
+
+def test_every_output_at_once_reads_the_file_once_and_matches_once(evals, counted, tmp_path):
+    result = calipers_command(
+        "eval", evals, "--html", tmp_path / "r.html", "--markdown", tmp_path / "r.md",
+        "--per-query", tmp_path / "q.csv", "--by", "type", "--bounds", "--json",
+        "--save", "nightly", "--store", tmp_path / "history.db",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    assert dict(counted) == {"read evals.jsonl": 1, "matched": 1}
+
+
+def test_a_run_beside_its_ground_truth_is_read_once_each(evals, counted, tmp_path):
+    truth, run = tmp_path / "truth.jsonl", tmp_path / "run.jsonl"
+    truth.write_text(
+        "".join(json.dumps({k: r[k] for k in ("id", "query", "ground_truth")}) + "\n"
+                for r in RECORDS)
+    )  # fmt: skip
+    run.write_text(
+        "".join(json.dumps({k: r[k] for k in ("id", "query", "retrieved")}) + "\n"
+                for r in RECORDS)
+    )  # fmt: skip
+    result = calipers_command(
+        "eval", "-g", truth, "-r", run, "--html", tmp_path / "r.html", "--bounds", "--json"
+    )
+    assert result.code == 0, result.err
+    assert dict(counted) == {"read truth.jsonl": 1, "read run.jsonl": 1, "matched": 1}
+
+
+def test_comparing_with_a_page_reads_each_run_once(evals, counted, tmp_path):
+    other = tmp_path / "other.jsonl"
+    turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
+    other.write_text("".join(json.dumps(one) + "\n" for one in turned))
+    result = calipers_command("compare", evals, other, "--html", tmp_path / "r.html", "--json")
+    assert result.code == 0, result.err
+    assert dict(counted) == {"read evals.jsonl": 1, "read other.jsonl": 1, "matched": 2}
+
+
+def test_questions_to_a_pair_read_nothing_and_match_nothing(evals, counted):
+    pair = calipers.read(evals)
+    before = dict(counted)
+    calipers.evaluate(pair, metrics="recall@5")
+    calipers.sweep(pair)
+    calipers.diagnose(pair)
+    calipers.misses(pair)
+    calipers.bounds(pair, metrics="recall@5")
+    calipers.gate(pair, require="recall@5 >= 0.1")
+    calipers.report(pair)
+    assert {"read evals.jsonl": 1, "matched": 1} == before == dict(counted)
+
+
+def test_a_pair_answers_as_its_file_does(evals):
+    pair = calipers.read(evals, rel=2)
+    assert calipers.evaluate(pair).to_dict() == calipers.evaluate(evals, rel=2).to_dict()
+    assert calipers.sweep(pair).to_dict() == calipers.sweep(evals, rel=2).to_dict()
+    assert calipers.misses(pair).to_dict() == calipers.misses(evals, rel=2).to_dict()
+    assert calipers.diagnose(pair).to_dict() == calipers.diagnose(evals, rel=2).to_dict()
+    levels = calipers.levels(pair, at="evidence,chunk")
+    assert calipers.levels(evals, at="evidence,chunk", rel=2).to_dict() == levels.to_dict()
+
+
+def test_pairs_are_compared_like_their_files(evals):
+    turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
+    pairs = {"old": calipers.read(evals), "new": calipers.read(turned)}
+    files = {"old": str(evals), "new": turned}
+    assert calipers.compare(files).to_dict() == calipers.compare(pairs).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"), [("match", "id"), ("rel", 2.0), ("run", {"q": []}), ("like", "trec_eval")]
+)
+def test_how_a_pair_was_matched_cannot_be_changed_afterwards(evals, keyword, value):
+    pair = calipers.read(evals)
+    with pytest.raises(InvalidInput, match=f"{keyword}=.*give {keyword} to calipers.read"):
+        calipers.evaluate(pair, **{keyword: value})
+
+
+def test_a_run_that_stays_is_scanned_once_whoever_stops_early(evals, counted):
+    run = inputs.read_pair(evals, None, None)[1].kept()
+    next(run.scan())
+    assert run.frame.equals(inputs.read_pair(evals, None, None)[1].frame)
+    assert list(run.scan())
+    assert counted["read evals.jsonl"] == 2

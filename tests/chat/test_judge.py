@@ -1,0 +1,197 @@
+"""A language model as a judge, against a real server on loopback."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calipers import agreement, judge
+from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
+from calipers.io.labels import read_labels, write_labels
+from calipers.model.labels import Label
+from calipers.retrievers import pace
+from tests.chat.model_server import KEY, ModelServer, running
+from tests.command import calipers_command, refused
+
+GOOD = [
+    Label("q1", "What is a lock?", "a", "It is a lock.", grade=1.0, judge="anna", note="mine"),
+    Label("q1", "What is a lock?", "b", "It is a key."),
+]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
+    with running() as one:
+        yield one
+
+
+def row(name: str, text: str | None = None) -> Label:
+    return Label("q2", "Why?", name, f"[{name}] because" if text is None else text)
+
+
+def judged(server: ModelServer, rows: Any, **settings: Any) -> Any:
+    return judge(rows, endpoint=server.endpoint, model="small$1", **settings)
+
+
+def test_every_row_is_graded_and_marked(server):
+    found = judged(server, GOOD)
+    assert [(r.item, r.grade, r.judge) for r in found.rows] == [
+        ("a", 2.0, "machine:small$1"), ("b", 0.0, "machine:small$1"),
+    ]  # fmt: skip
+    assert found.rows[0].note == "It does or it does not."
+    assert found.to_dict()["grades"] == {"0": 1, "2": 1}
+
+
+def test_what_is_sent_is_the_prompt_at_temperature_0_and_nobodys_grade(server):
+    judged(server, GOOD[:1])
+    request = server.requests[0]
+    assert (request["model"], request["temperature"]) == ("small$1", 0)
+    assert [one["role"] for one in request["messages"]] == ["system", "user"]
+    assert request["messages"][1]["content"] == (
+        "Question:\nWhat is a lock?\n\nPassage:\nIt is a lock."
+    )
+    assert server.paths == ["/v1/chat/completions"]
+    assert "anna" not in json.dumps(request)
+    assert "Authorization" not in server.headers[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("refuse", "refusal"), ("filter", "refusal"), ("silent", "empty"), ("prose", "malformed"),
+        ("list", "malformed"), ("five", "wrong grade"), ("half", "wrong grade"),
+        ("true", "wrong grade"), ("word", "wrong grade"), ("other", "bad answer"),
+        ("broken", "bad answer"), ("always busy", "http 429"), ("hang", "timeout"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_counted_and_the_rest_goes_on(server, name, kind):
+    found = judged(server, [*GOOD, row(name)], timeout=0.5, retries=1)
+    assert dict(found.report.errors) == {kind: 1}
+    assert (found.labelled, found.rows[2].grade) == (2, None)
+    assert found.rows[2].judge == "machine:small$1"
+    assert found.rows[2].note.startswith(f"not graded: {kind}: ")
+
+
+@pytest.mark.parametrize("name", ["busy", "fenced", "thinking"])
+def test_what_only_looks_bad_is_used(server, name):
+    rows = [row(name, f"[{name}] Why")]
+    assert judged(server, rows).rows[0].grade == 2.0
+
+
+def test_where_nothing_works_there_is_a_sentence(server):
+    with pytest.raises(RetrieverFailed, match=r"failed on the only question. refusal"):
+        judged(server, [row("refuse")])
+    with pytest.raises(RetrieverFailed, match="refuses connections"):
+        judge(GOOD, endpoint="http://127.0.0.1:9/v1", model="m", retries=0)
+    with pytest.raises(RetrieverFailed, match="max_errors is 0"):
+        judged(server, [*GOOD, row("five")], max_errors=0, workers=1)
+
+
+def test_a_cached_answer_costs_no_request(server, tmp_path):
+    first = judged(server, [*GOOD, row("five")], cache=tmp_path / "new" / "folder")
+    assert len(server.requests) == 3
+    again = judged(server, [*GOOD, row("five")], cache=tmp_path / "new" / "folder")
+    # What could not be used was not kept, and is asked again.
+    assert len(server.requests) == 4
+    assert [r.grade for r in again.rows] == [r.grade for r in first.rows]
+    assert (again.report.cached, again.report.asked) == (2, 1)
+    other = judge(GOOD, endpoint=server.endpoint, model="other", cache=tmp_path / "new" / "folder")
+    assert (other.report.cached, len(server.requests)) == (0, 6)
+
+
+def test_the_same_prompt_is_asked_once(server):
+    rows = [GOOD[0], Label("q1", "What is a lock?", "copy", "It is a lock.")]
+    assert [r.grade for r in judged(server, rows).rows] == [2.0, 2.0]
+    assert len(server.requests) == 1
+
+
+def test_the_key_is_sent_and_never_shown(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    server.wants_key = True
+    rows = [*GOOD, row("echo")]
+    found = judged(server, rows, key_env="MY_KEY", cache=tmp_path)
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert found.rows[2].note.removeprefix("your key is ") in ("***", "Bearer ***")
+    found.write(tmp_path / "out.jsonl")
+    for path in tmp_path.iterdir():
+        assert KEY.encode() not in path.read_bytes()
+    monkeypatch.setenv("MY_KEY", "sk-another-secret")
+    with pytest.raises(RetrieverFailed) as failed:
+        judged(server, rows, key_env="MY_KEY")
+    assert "http 401" in str(failed.value)
+    assert "sk-another-secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize("given", ["UNSET_VARIABLE_X", "sk-pasted-key", "skpastedkey", ""])
+def test_a_key_given_instead_of_its_name_is_not_repeated(server, given):
+    with pytest.raises(InvalidInput, match="not the key itself") as failed:
+        judged(server, GOOD, key_env=given)
+    assert not given or given not in str(failed.value)
+    assert not server.requests
+
+
+def test_rows_without_a_text_are_not_sent(server):
+    found = judged(server, [*GOOD, Label("q1", "What?", "c")])
+    assert (found.without_text, len(server.requests)) == (1, 2)
+    assert found.rows[2].note == "not graded: there is no text to judge"
+    with pytest.raises(InvalidInput, match="No row has a text"):
+        judged(server, [Label("q1", "What?", "c")])
+    with pytest.raises(InvalidInput, match="no row to judge"):
+        judged(server, [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"endpoint": "127.0.0.1:8000", "model": "m"}, "must be an address such as http"),
+        ({"endpoint": "http://127.0.0.1:1/v1", "model": " "}, "No model is named"),
+        ({"endpoint": "http://127.0.0.1:1/v1", "model": "m", "workers": 0}, "workers is 0"),
+    ],
+)
+def test_bad_use(settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        judge(GOOD, **settings)
+
+
+def test_a_folder_that_cannot_be_made(server, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteFailed, match="The cache"):
+        judged(server, GOOD, cache=tmp_path / "file")
+    assert not server.requests
+
+
+def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_labels([*GOOD, row("five")], "label.csv")
+    output = tmp_path / "machine.jsonl"
+    words = ["judge", "label.csv", "--endpoint", server.endpoint, "--model", "m", "-o", output]
+    printed = calipers_command(*words)
+    assert printed.code == 0, printed.err
+    for said in ("2 of 3 rows graded by machine:m: 1 × 0, 1 × 2", "1 got no usable answer: 1 wrong",
+                 "3 prompts asked"):  # fmt: skip
+        assert said in printed.out
+    assert (tmp_path / ".calipers" / "answers" / "answers.sqlite").exists()
+    assert json.loads(calipers_command(*words, "--json").out)["cached"] == 2
+    people = [one.judged("anna", grade) for one, grade in zip(GOOD, (2.0, 0.0), strict=True)]
+    write_labels(people, "anna.csv")
+    found = agreement(["anna.csv", output], merge="majority")
+    assert [one.value for one in found.coefficients] == [1.0] * 3
+    assert found.judges[1].missing == 1
+    assert found.merged.records[0]["tags"] == {"source": "people and machine:m"}
+    assert [label.judge for _, label in read_labels(output)] == ["machine:m"] * 3
+
+
+def test_without_a_cache_none_is_made(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_labels(GOOD, "label.csv")
+    calipers_command("judge", "label.csv", "--endpoint", server.endpoint, "--model", "m",
+                     "-o", "machine.jsonl", "--no-cache")  # fmt: skip
+    assert sorted(p.name for p in Path().iterdir()) == ["label.csv", "machine.jsonl"]
+
+
+def test_there_is_no_default_endpoint(tmp_path):
+    assert "--endpoint" in refused("judge", "x.csv", "--model", "m", "-o", tmp_path / "y.csv")
+    assert "--endpoint" in refused("questions", "x", "--model", "m", "-o", tmp_path / "y.jsonl")

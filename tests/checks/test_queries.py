@@ -1,0 +1,62 @@
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.checks import queries
+from calipers.model.ground_truth import GroundTruth
+
+
+def truth(texts, targets=()):
+    return GroundTruth.from_targets(
+        pl.DataFrame(list(targets), schema={"query": pl.String, "item": pl.String,
+                                            "grade": pl.Float64}, orient="row"),
+        queries=pl.DataFrame({"query": list(texts), "text": list(texts.values())}),
+    )  # fmt: skip
+
+
+def test_queries_without_a_relevant_target_are_counted():
+    asked = truth({"a": "one", "b": "two", "c": "three"}, [("a", "x", 1.0), ("b", "x", 0.0)])
+    found = queries.without_ground_truth(asked)
+    assert (found.count, found.of, found.severity) == (2, 3, "warning")
+    assert [example.query for example in found.examples] == ["b", "c"]
+
+
+def test_it_is_an_error_if_no_query_has_one():
+    assert queries.without_ground_truth(truth({"a": "one"})).severity == "error"
+
+
+def test_the_same_question_under_two_ids():
+    found = queries.duplicates(
+        truth({"a": "What is the GIL?", "b": "what  is the gil", "c": "Why?", "d": None})
+    )
+    assert (found.count, found.of) == (2, 4)
+    assert "'b'" in str(found.examples[0].detail)
+
+
+def test_questions_of_signs_alone_are_told_apart():
+    assert queries.duplicates(truth({"a": "?!", "b": "!!"})).count == 0
+
+
+def test_almost_the_same_question():
+    found = queries.near_duplicates(
+        truth({
+            "a": "How do I sort a list of dictionaries?",
+            "b": "How do I sort a list of dictionary?",
+            "c": "How do I sort a list of dictionaries",
+            "d": "What is a decorator?",
+        })
+    )  # fmt: skip
+    assert found.count == 1
+    assert (found.examples[0].query, found.severity) == ("a", "info")
+
+
+@given(st.lists(st.text(st.sampled_from("ab ?A"), max_size=8), unique=True, min_size=1))
+def test_batches_change_nothing(texts):
+    asked = truth({str(n): text for n, text in enumerate(texts)})
+    whole = queries.near_duplicates(asked).count
+    before = queries.QUERIES_AT_ONCE
+    try:
+        queries.QUERIES_AT_ONCE = 2
+        assert queries.near_duplicates(asked).count == whole
+    finally:
+        queries.QUERIES_AT_ONCE = before

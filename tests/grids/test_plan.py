@@ -1,0 +1,109 @@
+"""What a grid file may say, and what becomes of it."""
+
+import pytest
+
+from calipers.api.live import grid, plan_grid
+from calipers.errors import InvalidInput
+from tests.grids.grids import TWO, log, write
+
+
+def test_the_product_of_retrievers_parameters_and_k(folder):
+    path = write(folder, """
+        [grid]
+        k = [1, 5]
+        output = "runs"
+        [grid.params]
+        size = [1, 2]
+        [grid.retrievers.a]
+        make = "finders:make"
+        params.right = 3
+        [grid.retrievers.b]
+        search = "finders.py:plain"
+        k = 4
+        params = {right = 5, size = 1}
+    """)  # fmt: skip
+    for use in (grid, plan_grid):
+        with pytest.raises(InvalidInput, match=r"plain.*takes no parameter 'size'"):
+            use(path)
+    path.write_text(path.read_text().replace(", size = 1", ""))
+    path.write_text(path.read_text().replace("finders.py:plain", "finders.py:make").replace(
+        "search =", "make ="))  # fmt: skip
+    planned = plan_grid(path)
+    assert [one.name for one in planned.combinations] == [
+        "a size=1 k=1", "a size=1 k=5", "a size=2 k=1", "a size=2 k=5", "b size=1", "b size=2",
+    ]  # fmt: skip
+    assert [one.k for one in planned.combinations] == [1, 5, 1, 5, 4, 4]
+    assert planned.combinations[4].params == {"size": 1, "right": 5}
+    assert not (folder / "runs").exists()
+
+
+def test_baseline_by_name_or_by_its_only_combination(folder):
+    path = write(folder, TWO + """
+    [grid.retrievers.other]
+    make = "finders:make"
+    params.right = 7
+    """)  # fmt: skip
+    assert grid(path, baseline="other").comparison.baseline == "other"
+    assert grid(path, baseline="some right=11").comparison.baseline == "some right=11"
+    for name, sentence in (("some", "stands for 2 combinations"), ("othr", "Did you mean other")):
+        with pytest.raises(InvalidInput, match=sentence):
+            grid(path, baseline=name)
+    path.write_text(path.read_text().replace("[grid]", '[grid]\nbaseline = "other"', 1))
+    assert grid(path).comparison.baseline == "other"
+    assert grid(path, metrics="mrr").comparison.metrics[0].name == "mrr"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", r"has no \[grid\]"),
+        ("[grid]\nk = 5", "names no retriever"),
+        ("[grid]\nretriever = 1", r"'grid\.retriever'.*Did you mean retrievers"),
+        ("[grid.retrievers.a]\nmakes = 'x'", r"'grid\.retrievers\.a\.makes'.*Did you mean make"),
+        ("[grid.retrievers.a]\nk = 3", "neither 'make' and 'search'"),
+        ("[grid.retrievers.a]\nmake = 'x'\nsearch = 'y'", "both 'make' and 'search'"),
+        ("[grid.retrievers.a]\nmake = 3", "must be a text"),
+        ("[grid.retrievers]\na = 'x'", r"must be a table \[grid\.retrievers\.a\]"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams = 3", "must be a table"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.right = []", "at least one value"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.right = 1", "one combination"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.right = [1, 1]", "two combinations"),
+        ("[grid]\nk = 0\n[grid.retrievers.a]\nmake = 'finders:make'", "k = 0 in"),
+        ("[grid]\nk = []\n[grid.retrievers.a]\nmake = 'finders:make'", r"k = \[\] in"),
+        ("[grid.retrievers.a]\nmake = 'finders:make'\nparams.righ = [1, 2]", "takes right, size"),
+        ("[grid.retrievers.a]\nmake = 'finders:mak'\nparams.right = [1, 2]", "Did you mean make"),
+        ("[grid.retrievers.a]\nmake = 'nowhere_x:f'\nparams.right = [1, 2]", "no module 'now"),
+        ("[grid.retrievers.a]\nmake = 'finders:not_callable'\nk = [1, 2]", "is a int; 'make'"),
+        ("grid = 3", r"must be a table \[grid\]"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_said_before_anything_is_asked(folder, text, sentence):
+    path = write(folder, "")
+    path.write_text(path.read_text() + text)
+    with pytest.raises(InvalidInput, match=sentence):
+        grid(path)
+    assert "ask" not in log(folder)
+
+
+def test_a_ground_truth_is_needed(folder):
+    path = write(folder, TWO)
+    path.write_text(path.read_text().replace('ground-truth = "questions.jsonl"', ""))
+    with pytest.raises(InvalidInput, match="names no ground truth"):
+        grid(path)
+    path.write_text(path.read_text().replace("[grid]", '[grid]\nquestions = "questions.jsonl"', 1))
+    assert plan_grid(path).questions == 12
+    with pytest.raises(InvalidInput, match="names no ground truth"):
+        grid(path)
+    assert "ask" not in log(folder)
+
+
+def test_the_nearest_file_is_found(folder, monkeypatch):
+    write(folder, TWO)
+    (folder / "inner").mkdir()
+    monkeypatch.chdir(folder / "inner")
+    assert len(plan_grid().combinations) == 2
+    empty = folder.parent / "nothing here"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    with pytest.raises(InvalidInput, match=r"There is no calipers.toml"):
+        plan_grid()

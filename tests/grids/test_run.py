@@ -1,0 +1,118 @@
+"""Grids: every combination once, interrupted or not, and one comparison of all."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.api.live import grid, plan_grid
+from calipers.errors import InvalidInput, RetrieverFailed
+from tests.command import calipers_command, refused
+from tests.grids.grids import TWO, log, write
+
+
+def test_every_combination_is_run_scored_and_compared(folder):
+    found = grid(write(folder, TWO))
+    assert found.comparison.systems == ("some right=2", "some right=11")
+    assert found.comparison.baseline == "some right=2"
+    means = [found.comparison.mean(name, "recall@1").mean for name in found.comparison.systems]
+    assert means == [2 / 12, 11 / 12]
+    assert found.comparison.difference("some right=11", "recall@1").verdict == "better"
+    assert [found.reports[name]["answered"] for name in found.comparison.systems] == [12, 12]
+    assert not found.failures
+    assert sorted(path.name for path in (folder / "grid").iterdir()) == [
+        "some-right=11.jsonl", "some-right=11.jsonl.meta.json",
+        "some-right=2.jsonl", "some-right=2.jsonl.meta.json",
+    ]  # fmt: skip
+
+
+def test_the_operation_keeps_its_name_when_it_was_used(folder):
+    """No module of the package may stand where the operation is looked for."""
+    path = write(folder, TWO)
+    for _ in range(2):
+        assert len(calipers.grid(path).reports) == 2
+
+
+def test_what_is_finished_is_neither_made_nor_asked_again(folder):
+    path = write(folder, TWO)
+    first = grid(path).to_dict()
+    before = log(folder)
+    assert before.count("ask") == 24
+    assert grid(path).to_dict() == first
+    assert log(folder) == before
+    path.write_text(path.read_text().replace("[2, 11]", "[2, 11, 5]"))
+    assert len(grid(path).comparison.systems) == 3
+    assert [line for line in log(folder)[len(before) :] if line != "ask"] == ["make 5 1"]
+    assert [one["done"] for one in plan_grid(path).to_dict()["combinations"]] == [12] * 3
+
+
+def test_a_killed_grid_goes_on(folder):
+    path = write(folder, TWO.replace("[grid]\n", "[grid]\n    workers = 1\n", 1))
+    undisturbed = grid(path).comparison.to_dict()
+    for file in (folder / "grid").iterdir():
+        file.unlink()
+    (folder / "log.txt").unlink()
+    (folder / "stop").touch()
+    code = f"import calipers; calipers.grid({str(path)!r})"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    (folder / "stop").unlink()
+    assert [one["done"] for one in plan_grid(path).to_dict()["combinations"]] == [12, 3]
+    assert grid(path).comparison.to_dict() == undisturbed
+    # Only the question that was on its way when the process died is asked again.
+    assert log(folder).count("ask") == 25
+    assert log(folder).count("make 2 1") == 1
+
+
+def test_other_parameters_do_not_go_on_with_an_old_run(folder):
+    path = write(folder, TWO)
+    grid(path)
+    path.write_text(path.read_text().replace("right = [", "size = 2, right = ["))
+    with pytest.raises(InvalidInput, match=r"belongs to another run: params was .*--restart"):
+        grid(path)
+    assert grid(path, restart=True).reports["some right=2"]["asked"] == 12
+
+
+def test_one_that_fails_is_reported_and_the_others_go_on(folder):
+    path = write(folder, TWO + """
+    [grid.retrievers.broken]
+    make = "finders:fails"
+    [grid.retrievers.silent]
+    make = "finders:fails_later"
+    """)  # fmt: skip
+    found = grid(path)
+    assert list(found.failures) == ["broken", "silent"]
+    assert "raises RuntimeError: no index here" in found.failures["broken"]
+    assert "no answer" in found.failures["silent"]
+    assert len(found.comparison.systems) == 2
+    printed = calipers_command("grid", path)
+    assert printed.code == 2
+    assert "broken is not in the table" in printed.out
+    with pytest.raises(RetrieverFailed, match="The baseline 'broken' could not be run"):
+        grid(path, baseline="broken")
+
+
+def test_the_command(folder):
+    path = write(folder, TWO)
+    printed = calipers_command("grid", path, "--dry-run")
+    assert printed.code == 0, printed.err
+    assert "2 combinations, 12 questions each; 24 left to ask. Nothing was run." in printed.out
+    assert not (folder / "grid").exists()
+    dry: Any = json.loads(calipers_command("grid", path, "--dry-run", "--json").out)
+    assert [one["params"] for one in dry["combinations"]] == [{"right": 2}, {"right": 11}]
+    printed = calipers_command("grid", path, columns=100)
+    assert printed.code == 0, printed.err
+    assert "some right=11 is better in recall@1 than some right=2." in printed.out
+    found = json.loads(calipers_command("grid", path, "--json").out)
+    assert found == json.loads(json.dumps(grid(path).to_dict()))
+    assert "Did you mean" in refused("grid", path, "--baseline", "some right=3")
+
+
+def test_other_commands_read_the_same_file(folder, monkeypatch):
+    path = write(folder, TWO + "[gate]\nrequire = 'recall@1 >= 0.5'\n".replace("\n", "\n    "))
+    grid(path)
+    monkeypatch.chdir(folder)
+    run = folder / "grid" / "some-right=11.jsonl"
+    assert calipers_command("gate", "--run", run, "-g", "questions.jsonl").code == 0

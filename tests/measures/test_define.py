@@ -1,0 +1,45 @@
+"""A metric is defined once, and everything about it comes from there."""
+
+import pytest
+
+from calipers.measures import definitions
+from calipers.measures.define import aliases, metric
+from calipers.measures.views import Found
+
+
+@pytest.mark.parametrize("definition", definitions().values(), ids=definitions().keys())
+def test_a_definition_says_everything(definition) -> None:
+    assert definition.summary.endswith((".", ":")), "a formula in words, as a sentence"
+    assert definition.better in ("higher", "lower", "neither")
+    low, high = definition.bounds
+    assert high is None or low < high
+    assert definition.cutoff in ("required", "optional", "none")
+    assert definition.name == definition.name.lower()
+    assert not set(definition.aliases) & set(definitions())
+
+
+def test_no_name_is_taken_twice() -> None:
+    names = [name for d in definitions().values() for name in (d.name, *d.aliases)]
+    assert len(names) == len(set(names))
+    assert set(names) == set(definitions()) | set(aliases())
+
+
+def test_a_taken_name_is_refused() -> None:
+    def recall(found: Found, k: int):
+        return found.hits(k)
+
+    with pytest.raises(ValueError, match="two metrics answer to 'recall'"):
+        metric(better="higher")(recall)
+
+
+def test_grammar_shows_cutoff_and_parameters() -> None:
+    known = definitions()
+    assert known["recall"].grammar == "recall@k(rel=)"
+    assert known["ndcg"].grammar == "ndcg[@k](gain=linear)"
+    assert known["bpref"].grammar == "bpref(rel=)"
+    assert known["rbp"].grammar == "rbp(gmax=,p=0.8)"
+
+
+def test_registries_cannot_be_changed_from_outside() -> None:
+    with pytest.raises(TypeError):
+        definitions()["mine"] = definitions()["recall"]  # type: ignore[index]

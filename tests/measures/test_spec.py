@@ -1,0 +1,229 @@
+"""Names of metrics: what is understood, how it is printed, and what is refused with what words."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import InvalidInput, UnknownMetric
+from calipers.measures import Definition, Metric, definitions, parse, parse_one
+from calipers.measures.define import aliases
+from calipers.measures.spec import check_cutoff, split
+from tests.strategies import VALUES
+
+
+@st.composite
+def metrics(draw) -> Metric:
+    """Any metric that can be written, with any values of its parameters."""
+    definition: Definition = draw(st.sampled_from(list(definitions().values())))
+    ks: st.SearchStrategy[int | None] = st.integers(1, 999_999_999)
+    if definition.cutoff == "none":
+        ks = st.none()
+    if definition.cutoff == "optional":
+        ks = st.none() | ks
+    given_ones = {}
+    for name, parameter in definition.parameters.items():
+        numbers = st.floats(
+            max(parameter.limits.low, -1e308), min(parameter.limits.high, 1e308),
+            exclude_min=True, exclude_max=True,
+        )  # fmt: skip
+        value = draw(st.none() | (st.sampled_from(parameter.choices or ("",)) if parameter.choices
+                                  else numbers))  # fmt: skip
+        if value is not None and value != parameter.default:
+            given_ones[name] = value
+    return Metric(definition.name, draw(ks), tuple(sorted(given_ones.items())))
+
+
+@given(metrics())
+def test_the_printed_name_parses_back(metric: Metric) -> None:
+    assert parse(str(metric)) == (metric,)
+    assert parse_one(str(metric)) == metric
+
+
+@given(st.lists(metrics(), min_size=1, max_size=5, unique=True))
+def test_a_list_of_names_parses_back(several: list[Metric]) -> None:
+    assert parse(",".join(map(str, several))) == tuple(several)
+
+
+SPELLINGS = {
+    "P_5": "precision@5",
+    "P@5": "precision@5",
+    "precision@5": "precision@5",
+    "Precision@5": "precision@5",
+    "recall_10": "recall@10",
+    "R@10": "recall@10",
+    "ndcg_cut_10": "ndcg@10",
+    "ndcg_cut.10": "ndcg@10",
+    "nDCG@10": "ndcg@10",
+    "ndcg_10": "ndcg@10",
+    "recip_rank": "mrr",
+    "RR@10": "mrr@10",
+    "RR": "mrr",
+    "mrr": "mrr",
+    "MRR@10": "mrr@10",
+    "success_5": "hit_rate@5",
+    "Success@5": "hit_rate@5",
+    "hit@5": "hit_rate@5",
+    "hit_rate@5": "hit_rate@5",
+    "hit-rate@5": "hit_rate@5",
+    "AP": "map",
+    "AP@100": "map@100",
+    "map_cut_100": "map@100",
+    "Rprec": "r_precision",
+    "bpref": "bpref",
+    " ndcg @ 10 ( gain = exp ) ": "ndcg@10(gain=exp)",
+    "ndcg(gain=exp)@10": "ndcg@10(gain=exp)",
+    "ndcg@10(gain=linear)": "ndcg@10",
+    "ndcg@10()": "ndcg@10",
+    "ndcg@all": "ndcg",
+    "rbp(p=0.80)": "rbp",
+    "rbp(p=.5)": "rbp(p=0.5)",
+    "f@5(rel=2.0,beta=2)": "f@5(beta=2,rel=2)",
+    "recall@010": "recall@10",
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_spellings_of_other_tools(spelling: str) -> None:
+    assert str(parse_one(spelling)) == SPELLINGS[spelling]
+
+
+def test_every_other_name_leads_to_its_metric() -> None:
+    for other, name in aliases().items():
+        assert [metric.name for metric in parse([other], ks=[3])] == [name]
+        assert [metric.name for metric in parse([other.upper()], ks=[3])] == [name]
+
+
+def test_several_cutoffs_are_several_metrics() -> None:
+    assert [str(m) for m in parse("recall@1,3, 5,mrr,P_5")] == [
+        "recall@1", "recall@3", "recall@5", "mrr", "precision@5",
+    ]  # fmt: skip
+    assert [str(m) for m in parse("P_5,10,ndcg_cut.5,10,mrr")] == [
+        "precision@5", "precision@10", "ndcg@5", "ndcg@10", "mrr",
+    ]  # fmt: skip
+    assert [str(m) for m in parse(["recall@1,3(rel=2)"])] == ["recall@1(rel=2)", "recall@3(rel=2)"]
+    assert parse("recall@5,R@5,recall_5") == parse("recall@5")
+
+
+def test_a_metric_without_cutoff_takes_the_list() -> None:
+    names = parse("recall,mrr,ndcg@3,bpref", ks=[1, 5])
+    assert [str(m) for m in names] == [
+        "recall@1", "recall@5", "mrr@1", "mrr@5", "ndcg@3", "bpref",
+    ]  # fmt: skip
+    assert [str(m) for m in parse("ndcg@all", ks=[1])] == ["ndcg"]
+
+
+def test_split_keeps_parameters_together() -> None:
+    assert split("map(rel=2,denominator=min),recall@1,5") == [
+        "map(rel=2,denominator=min)",
+        "recall@1,5",
+    ]
+    assert split(" , ,") == []
+
+
+DID_YOU_MEAN = {
+    "recal@5": "recall",
+    "presicion@5": "precision",
+    "ndgc@10": "ndcg",
+    "mmr": "mrr",
+    "NDCG_cutt_10": "ndcg_cut",
+    "hitrat@5": "hitrate",
+    "bpreff": "bpref",
+}
+
+
+@pytest.mark.parametrize("name", DID_YOU_MEAN)
+def test_an_unknown_name_gets_a_suggestion(name: str) -> None:
+    with pytest.raises(UnknownMetric) as caught:
+        parse(name)
+    assert f"Did you mean {DID_YOU_MEAN[name]}?" in str(caught.value)
+    assert "`calipers metrics` lists them all" in str(caught.value)
+
+
+def test_a_name_like_nothing_gets_no_suggestion() -> None:
+    with pytest.raises(UnknownMetric) as caught:
+        parse("zzzzzz")
+    assert "'zzzzzz'" in str(caught.value)
+    assert "Did you mean" not in str(caught.value)
+
+
+REFUSED = {
+    "recall": "recall needs a cut-off and has none; write recall@10, or give -k",
+    "recall@": "cut-off k is 'empty'",
+    "recall@0": "cut-off k is '0'; k must be a whole number from 1",
+    "recall@-1": "cut-off k is '-1'",
+    "recall@2.5": "cut-off k is '2.5'",
+    "recall@ten": "cut-off k is 'ten'",
+    "recall@1,ten": "cut-off k is 'ten'",
+    "recall@٣": "cut-off k is '٣'",
+    "recall@" + "9" * 5000: "cut-off k is '9999999999",
+    "recall@1000000000": "from 1 to 999999999",
+    "bpref@5": "bpref takes no cut-off and is written with @5; write bpref",
+    "r_precision_5": "r_precision takes no cut-off",
+    "recall@all": "cut-off k is 'all'",
+    "recall@5(rel=0)": "rel in recall(rel=…) is '0'; it can be a number above 0",
+    "recall@5(rel=-1)": "a number above 0",
+    "recall@5(rel=nan)": "a number above 0",
+    "recall@5(rel=inf)": "a number above 0",
+    "recall@5(rel=two)": "is 'two'",
+    "f@5(beta=0)": "beta in f(beta=…) is '0'; it can be a number above 0",
+    "rbp(p=1)": "p in rbp(p=…) is '1'; it can be a number between 0 and 1",
+    "rbp(p=0)": "a number between 0 and 1",
+    "err(gmax=0)": "gmax in err(gmax=…) is '0'",
+    "ndcg@5(gain=log)": "gain in ndcg(gain=…) is 'log'; it can be linear or exp",
+    "map@5(denominator=k)": "it can be all or min",
+    "ndcg@5(gian=exp)": "these parameters, as name=value: gain. Did you mean gain?",
+    "ndcg@5(exp)": "has 'exp' in its parentheses",
+    "judged@5(rel=2)": "these parameters, as name=value: none",
+    "f@5(beta=2,beta=3)": "gives beta twice",
+    "recall@5(rel=2": "cannot be read; write name@k(parameter=value)",
+    "recall@5)": "cannot be read",
+    "recall 5": "cannot be read",
+    "@5": "cannot be read",
+    "(rel=2)": "cannot be read",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED, ids=lambda name: name[:20])
+def test_what_cannot_be_read_is_refused_with_a_sentence(name: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(REFUSED[name])):
+        parse([name])
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, True, "ten", "", None, "1_0", "+1", [1]])
+def test_a_cutoff_is_a_whole_number_above_zero(value: object) -> None:
+    with pytest.raises(InvalidInput, match="cut-off k is"):
+        check_cutoff(value)
+
+
+def test_one_metric_means_one() -> None:
+    with pytest.raises(InvalidInput, match=r"One metric is expected.*stands for 2"):
+        parse_one("recall@1,5")
+
+
+def test_a_metric_is_named_by_text() -> None:
+    with pytest.raises(InvalidInput, match="A metric is given as 5; write its name"):
+        parse([5])  # type: ignore[list-item]
+
+
+def test_a_metric_value_is_taken_as_it_is() -> None:
+    metric = parse_one("recall@5(rel=2)")
+    assert parse(metric) == parse([metric]) == (metric,)
+
+
+def test_a_threshold_is_added_where_there_is_none() -> None:
+    assert str(parse_one("recall@5").with_rel(2)) == "recall@5(rel=2)"
+    assert str(parse_one("recall@5(rel=3)").with_rel(2)) == "recall@5(rel=3)"
+    assert str(parse_one("ndcg@5").with_rel(2)) == "ndcg@5"
+    assert str(parse_one("recall@5").with_rel(None)) == "recall@5"
+
+
+def test_the_values_tried_are_those_of_real_parameters() -> None:
+    numbers = {
+        parameter.name
+        for definition in definitions().values()
+        for parameter in definition.parameters.values()
+        if not parameter.choices
+    }
+    assert set(VALUES) <= numbers

@@ -1,0 +1,77 @@
+"""A run in a file is not in memory before somebody looks into it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from calipers.api.live import retrieve
+from calipers.api.measure import evaluate
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.retrievers import live_run
+from calipers.retrievers.live_run import LiveRun
+
+QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
+
+
+def search(query: str, k: int) -> dict[str, Any]:
+    ids = [f"{query[-1]}-{i}" for i in range(k)]
+    return {"retrieved": ids, "stages": {"candidates": ids[::-1]}}
+
+
+def made(output: Path) -> LiveRun:
+    return retrieve(search, QUESTIONS, k=2, output=output)
+
+
+def test_nothing_is_read_before_it_is_needed(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    with mock.patch.object(live_run, "load", side_effect=AssertionError("read")):
+        run = made(output)
+        assert repr(run) == f"<LiveRun: {str(output)!r}; 6 queries; as listed>"
+        assert run.report.answered == 6
+    assert run.frame["item"].to_list()[:2] == ["0-0", "0-1"]
+    assert run.queries["query"].to_list() == list(QUESTIONS)
+    assert run.stages["candidates"].frame["item"].to_list()[:2] == ["0-1", "0-0"]
+    assert "stages 'candidates'" in repr(run)
+
+
+def test_it_is_the_run_that_would_be_in_memory(tmp_path: Path) -> None:
+    filed, held = made(tmp_path / "run.jsonl"), retrieve(search, QUESTIONS, k=2)
+    assert filed.frame.equals(held.frame)
+    assert (filed.order, filed.ties) == (held.order, held.ties)
+    for one in (filed, held):
+        assert one.queries.drop("latency_ms").columns == ["query", "text", "error"]
+    assert filed.queries["text"].equals(held.queries["text"])
+    truth = {f"q{i}": {f"{i}-1": 1} for i in range(6)}
+    scores = [evaluate(ground_truth=truth, run=one, metrics="mrr") for one in (filed, held)]
+    assert scores[0].fingerprints == scores[1].fingerprints
+    assert scores[0]["mrr"].mean == scores[1]["mrr"].mean == 0.5
+
+
+def test_another_run_in_the_same_file_is_not_taken_for_it(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    first = made(output)
+    second = retrieve(lambda query, k: ["z"], QUESTIONS, k=2, output=output, restart=True)
+    with pytest.raises(InvalidInput, match=r"run.jsonl was changed after it was made"):
+        _ = first.frame
+    assert second.frame["item"].unique().to_list() == ["z"]
+    output.unlink()
+    assert second.frame.height == 6
+    with pytest.raises(UnreadableFile, match="There is no file"):
+        _ = first.queries
+
+
+def test_going_on_with_a_finished_run_leaves_the_file_as_it_is(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    first = made(output)
+    assert made(output).report.asked == 0
+    assert first.frame.height == 12
+
+
+def test_a_copy_with_another_name(tmp_path: Path) -> None:
+    run = replace(made(tmp_path / "run.jsonl"), name="mine")
+    assert run.name == "mine"
+    assert run.frame.height == 12
+    assert list(run.stages) == ["candidates"]
