@@ -145,7 +145,7 @@ def load_plugged() -> None:
     for entry, given in plugins.found(plugins.METRICS).items():
         if not any(given is one.function for one in _DEFINITIONS.values()):
             plugins.warn(
-                plugins.METRICS, entry, "it is no function with the decorator of calipers.metrics"
+                plugins.METRICS, entry, "it is no function with the decorator of calipers.measures"
             )
 
 
