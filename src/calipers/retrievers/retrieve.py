@@ -17,12 +17,14 @@ from calipers.model.run import Run
 from calipers.retrievers.base import Retriever
 from calipers.retrievers.counts import AnswerCounts
 from calipers.retrievers.driver import Driver
+from calipers.retrievers.earlier import Wish
 from calipers.retrievers.journal import Journal
 from calipers.retrievers.keywords import Progress, RetrieverOptions, Retrieving
 from calipers.retrievers.live_run import LiveRun
 from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
 from calipers.retrievers.questions import Questions, open_questions
 from calipers.retrievers.recognise import as_retriever
+from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.retrievers.cache import Cache
@@ -50,7 +52,7 @@ def retrieve_to_run(
     """
     lines: list[bytes] = []
     report = retrieve_to_report(
-        search, questions, k=k, workers=workers, output=output, keep=lines.append, **settings
+        search, questions, k=k, workers=workers, output=output, told=lines.append, **settings
     )
     if output is not None:
         return LiveRun.in_file(Path(output), report)
@@ -100,20 +102,24 @@ def retrieve_to_report(
     cache: str | os.PathLike[str] | None = None,
     label: str | None = None,
     restart: bool = False,
+    resume: bool = False,
+    keep: bool = False,
+    afresh: bool = False,
     retry_errors: bool = False,
     progress: Progress | None = None,
     total: Callable[[int], None] | None = None,
-    keep: Callable[[bytes], None] | None = None,
+    told: Callable[[bytes], None] | None = None,
     **options: Unpack[RetrieverOptions],
 ) -> RetrievalReport:
     """Ask a retriever every question, write what comes back, and say how it went.
 
     Each finished question is in the ``output`` at once, and the same call goes on where it was
-    interrupted. ``keep`` is told each line as it is written where there is no output. What the
-    others do: ``keywords.Retrieving``.
+    interrupted. ``told`` gets each line as it is written where there is no output; with ``afresh``
+    an output that does not fit is set aside. What the others do: ``keywords.Retrieving``.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    wish = Wish(restart, resume, keep, retry_errors, afresh)
     asked = open_questions(questions)
     retriever = as_retriever(search, **options)
     pace = Pace(
@@ -125,21 +131,16 @@ def retrieve_to_report(
     with ExitStack() as held:
         journal = cached = None
         if output is not None:
-            journal = held.enter_context(
-                closing(
-                    Journal.open(
-                        output, decides, asked, counts, restart=restart, retry_errors=retry_errors
-                    )
-                )
-            )
+            opened = Journal.open(output, decides, asked, counts, code=retriever.code, wish=wish)
+            journal = held.enter_context(closing(opened))
         if total is not None:
             total(len(asked))
         if cache is not None:
             # Loaded when used: SQLite is not needed without a cache.
             from calipers.retrievers.cache import Cache
 
-            cached = held.enter_context(closing(Cache(cache, decides)))
-        return _drive(retriever, asked, k, pace, counts, journal, cached, progress, keep)
+            cached = held.enter_context(closing(Cache(cache, {**decides, "code": retriever.code})))
+        return _drive(retriever, asked, k, pace, counts, journal, cached, progress, told)
 
 
 def _drive(
@@ -151,12 +152,12 @@ def _drive(
     journal: Journal | None,
     cache: "Cache | None",
     progress: Progress | None,
-    keep: Callable[[bytes], None] | None,
+    told: Callable[[bytes], None] | None,
 ) -> RetrievalReport:
     def kept(numbers: Sequence[int], lines: Sequence[bytes]) -> None:  # noqa: ARG001
-        if keep is not None:
+        if told is not None:
             for line in lines:
-                keep(line)
+                told(line)
 
     driver = Driver(
         retriever,
@@ -168,13 +169,27 @@ def _drive(
         driver.run(progress)
     except RetrieverFailed as failed:
         raise RetrieverFailed(_what_now(str(failed), counts, len(questions), journal)) from None
+    if counts.empty and counts.empty == counts.answered:
+        if journal is not None:
+            journal.discard()
+        raise RetrieverFailed(_nothing_found(retriever.name, counts))
     report = counts.report(
         retriever=retriever.name, questions=len(questions), asked=driver.asked,
         seconds=driver.seconds, output=None if journal is None else str(journal.path),
+        earlier=None if journal is None else journal.earlier,
     )  # fmt: skip
     if journal is not None:
         journal.finish(report.to_dict())
     return report
+
+
+def _nothing_found(retriever: str, counts: AnswerCounts) -> str:
+    failed = f", and {counts.errors.total()} failed" if counts.errors else ""
+    return (
+        f"{retriever} was asked {plural(counts.done, 'question')} and returned no result for any "
+        f"of them{failed}; there is nothing to measure. Ask it one question by hand: is its index "
+        "filled, and does it return a list?"
+    )
 
 
 def _what_now(sentence: str, counts: AnswerCounts, questions: int, journal: Journal | None) -> str:
