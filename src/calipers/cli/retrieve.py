@@ -151,10 +151,10 @@ def command(
     screen = console()
     for line in report_lines(report):
         screen.print(line, markup=False)
-    what, line = _what_next(questions, output)
+    what, next_command = _what_next(questions, output)
     screen.print(f"Written to {output}. {what}:", markup=False, soft_wrap=True)
     # Never broken over two lines: it is there to be copied.
-    screen.print(f"  {shlex.join(line)}", markup=False, soft_wrap=True)
+    screen.print(f"  {shlex.join(next_command)}", markup=False, soft_wrap=True)
     if report.failed:
         screen.print("Ask the failed ones again: the same command with --retry-errors.")
 

@@ -22,9 +22,6 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
     These are the file of the function (or of ``module``, in which an object was found), and the
     files of the same project that it imports. A function without a file, as in a notebook, is
     known by its own source and that of the functions it calls.
-
-    >>> list(code_of(eval("lambda query: [query]")))
-    ['<lambda>']
     """
     function = _function(value)
     own = module or sys.modules.get(getattr(function, "__module__", None) or "")

@@ -168,8 +168,8 @@ def _from_module(name: str, target: str) -> ModuleType:
 
 def _up_to_date(module: ModuleType) -> ModuleType:
     """The module as its file is now: an edit between two calls of one session counts."""
-    path = Path(module.__file__) if getattr(module, "__file__", None) else None
-    if path is None or not path.is_file():
+    path = Path(getattr(module, "__file__", None) or "")
+    if not path.is_file():
         return module
     content = path.read_bytes()
     before = _LOADED.get(module.__name__)
