@@ -212,3 +212,40 @@ def test_eval_takes_results_from_one_place() -> None:
     live = ("eval", "questions.jsonl", "--retriever", "live_search.py:search")
     assert "Both --run and --retriever" in refused(*live, "--run", "run.jsonl")
     assert "one file is needed" in refused("eval", "--retriever", "live_search.py:search")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("sweep",), ("diagnose",), ("misses", "-k", "1"), ("gate", "--require", "mrr >= 0.1")],
+)
+def test_every_command_asks_a_retriever(command: tuple[str, ...]) -> None:
+    arguments = (*command, "questions.jsonl", "--retriever", "live_search.py:search", "--json")
+    printed = calipers_command(*arguments)
+    assert printed.code == 0, printed.err
+    retrieve = ("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl")
+    assert calipers_command(*retrieve).code == 0
+    filed = calipers_command(*command, "-g", "questions.jsonl", "-r", "run.jsonl", "--json")
+    assert type(json.loads(printed.out)) is type(json.loads(filed.out))
+    if command[0] != "gate":
+        assert json.loads(printed.out).keys() == json.loads(filed.out).keys()
+
+
+def test_two_versions_of_a_retriever_are_compared() -> None:
+    for folder, turned in (("old", "[::-1]"), ("new", "")):
+        Path(folder).mkdir()
+        Path(folder, "search.py").write_text(
+            f"def search(query, k):\n    return ['d0', 'd1', 'd2']{turned}\n"
+        )
+    arguments = (
+        "compare", "--retriever", "old=old/search.py:search", "--retriever",
+        "new=new/search.py:search", "questions.jsonl", "-m", "mrr", "--json",
+    )  # fmt: skip
+    printed = calipers_command(*arguments)
+    assert printed.code == 0, printed.err
+    found = json.loads(printed.out)
+    assert found["systems"] == ["old", "new"]
+    assert [one["mean"] for one in found["means"]] == [(1 / 3 + 1 / 2) / 2, 0.75]
+    assert "say which file holds the questions" in refused(*arguments, "other.jsonl")
+    page = calipers_command(*arguments[:-1], "--html", "page.html")
+    assert page.code == 0, page.err
+    assert Path("page.html").exists()

@@ -6,7 +6,7 @@ import click
 
 from calipers.cli import options
 from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.progress import asking, reading
 
 
 @click.group("baseline", short_help="Keep a result for `calipers gate` to compare with.")
@@ -53,7 +53,7 @@ def save(
         weights=options.weights(score), **settings,
     )  # fmt: skip
     with reading() as progress:
-        baseline = save_baseline(to=output, name=name, progress=progress, **given)
+        baseline = save_baseline(to=output, name=name, progress=progress, watch=asking, **given)
     if as_json:
         print_json(baseline_dict(baseline))
     else:

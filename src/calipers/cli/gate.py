@@ -6,7 +6,7 @@ import click
 
 from calipers.cli import options
 from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.progress import asking, reading
 from calipers.errors import CalipersError
 
 
@@ -81,7 +81,7 @@ def command(
         check_place(path)
     try:
         with reading() as progress:
-            verdict = gate(progress=progress, **given)
+            verdict = gate(progress=progress, watch=asking, **given)
     except CalipersError as error:
         # A report left over from an earlier run would pass for that of this one.
         _write_error(str(error), **outputs)

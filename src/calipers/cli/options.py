@@ -65,12 +65,32 @@ def renamed_option(*names: str, former: str, **settings: Any) -> Callable[[F], F
 
 
 def input_options(function: F) -> F:
-    """DATA, or --ground-truth and --run."""
+    """DATA, or --ground-truth and --run, or --retriever."""
     return apply(
         click.argument("data", nargs=-1, metavar="[DATA]", callback=_one_file),
         click.option("--ground-truth", "-g", metavar="FILE", help="What should be found."),
         click.option("--run", "-r", metavar="FILE", help="What the retriever returned."),
-    )(function)
+        click.option(
+            "--retriever", metavar="RETRIEVER",
+            help="Ask this live retriever instead of reading a run: package.module:function, an "
+            "address or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
+        ),
+        asking_options,
+    )(function)  # fmt: skip
+
+
+def asking_options(function: F) -> F:
+    """How a live retriever is asked: --ask-for and --workers."""
+    return apply(
+        click.option(
+            "--ask-for", type=int, metavar="N",
+            help="Results to ask a retriever for. [default: as many as are looked at]",
+        ),
+        click.option(
+            "--workers", type=int, metavar="N",
+            help="Questions asked at a time. [default: 8; 1 for a command]",
+        ),
+    )(function)  # fmt: skip
 
 
 def _one_file(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -264,6 +284,13 @@ def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str,
     found = find_config() if config is None else read_config(config)
     settings = found.fill(given, gate=gate)
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def largest_k(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a command that looks at one k, where the file may have several."""
+    if isinstance(settings.get("k"), list):
+        settings["k"] = max(settings["k"])
+    return settings
 
 
 def cutoff_list(text: str | None) -> list[int] | None:

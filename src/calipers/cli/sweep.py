@@ -6,7 +6,7 @@ import click
 
 from calipers.cli import options
 from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.progress import asking, reading
 
 
 @click.command("sweep")
@@ -23,23 +23,23 @@ from calipers.cli.progress import reading
 )  # fmt: skip
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=int, help="Of the bootstrap. [default: 0]")
+@options.config_option
 @options.json_option
 @options.printed_as("csv", "Print every k as CSV.")
 def command(
-    data: str | None,
-    ground_truth: str | None,
-    run: str | None,
     metrics: str | None,
     cutoffs: str | None,
+    config: str | None,
     as_json: bool,
     as_csv: bool,
     **settings: Any,
 ) -> None:
     """Measure at every k, and find the k to use.
 
-    DATA is a file that holds results and ground truth; or give --ground-truth and --run.
-    Metrics are named without a cut-off, as they are measured at every k.
+    DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
+    questions and --retriever. Metrics are named without a cut-off, as they are measured at
+    every k; those of the settings file, and its k, are for other commands.
 
     \b
     Examples:
@@ -49,10 +49,11 @@ def command(
     """
     from calipers.api.measure import sweep
 
+    settings = options.filled(config, **settings)
     with reading() as progress:
         found = sweep(
-            data, ground_truth=ground_truth, run=run, metrics=metrics,
-            k=options.cutoff_list(cutoffs), progress=progress, **settings,
+            metrics=metrics, k=options.cutoff_list(cutoffs), progress=progress, watch=asking,
+            **settings,
         )  # fmt: skip
     if as_json:
         print_json(found.to_dict())

@@ -18,7 +18,7 @@ from calipers.io.formats.table import read_long
 from calipers.io.registry import of_object, of_rows, read_source
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
 from calipers.io.source import Progress, Source
-from calipers.io.tables import Table, in_memory
+from calipers.io.tables import Table, from_other_library, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -148,7 +148,7 @@ def read_value(value: Any, role: Role, name: str) -> Dataset | RecordStream | No
     if all(hasattr(value, part) for part in WHOLE_PARTS):
         return _mapping({part: getattr(value, part) for part in WHOLE_PARTS}, role, name)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
-        return _table(in_memory(pl.DataFrame(value).lazy(), name), role)
+        return _table(in_memory(from_other_library(value, name).lazy(), name), role)
     return None
 
 

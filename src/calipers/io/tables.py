@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import polars as pl
 
-from calipers.errors import UnreadableFile
+from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.guard import unguarded
 from calipers.io.source import Source
 from calipers.model.ground_truth import TARGET_SCHEMA
@@ -165,3 +166,15 @@ def renaming(columns: list[str]) -> dict[str, str]:
         if theirs is not None and ours not in chosen.values():
             chosen[theirs] = ours
     return {column: chosen[column] for column in columns if column in chosen}
+
+
+def from_other_library(value: Any, name: str) -> pl.DataFrame:
+    """A table of pandas, Arrow or another library as ours."""
+    try:
+        return pl.DataFrame(value)
+    except ImportError as error:
+        raise InvalidInput(
+            f"{name} is a {type(value).__module__.partition('.')[0]} table, and its library cannot "
+            f"hand it over: {error}; install what it names (mostly pyarrow), or give "
+            "table.to_dict('records')."
+        ) from None

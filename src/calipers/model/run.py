@@ -75,6 +75,8 @@ class Run:
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
+    asked_for: int | None = None
+    """How many results a live retriever was asked for; None where nobody knows."""
 
     @classmethod
     def from_frame(

@@ -1,17 +1,15 @@
 """Ask a live retriever every question, and keep what it returns as a run."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.records import Record, build
-from calipers.measures import Metric
 from calipers.model.retrieval import RetrievalReport
 from calipers.model.run import Run
 from calipers.retrievers.base import Retriever
@@ -28,9 +26,6 @@ from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.retrievers.cache import Cache
-
-SHALLOWEST = 10
-"""Metrics without a cut-off, such as mrr, look at so many results at least."""
 
 _record = msgspec.json.Decoder(Record).decode
 
@@ -64,27 +59,7 @@ def retrieve_to_run(
     if run is None:
         raise RetrieverFailed(f"{report.retriever} gave no results.")
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
-    return LiveRun(**{**about, "name": report.retriever}, report=report)
-
-
-def retrieve_for(
-    search: Any,
-    questions: Any,
-    metrics: Any = None,
-    k: Any = None,
-    *,
-    weights: Mapping[str, float] | None = None,
-    workers: int | None = None,
-    **settings: Unpack[Retrieving],
-) -> LiveRun:
-    """A run as deep as the metrics look: the largest cut-off among them, and at least 10."""
-    depth = deepest(choose_metrics(metrics, k, None, weights), SHALLOWEST)
-    return retrieve_to_run(search, questions, k=depth, workers=workers, **settings)
-
-
-def deepest(metrics: Iterable[Metric], least: int) -> int:
-    """How many results these metrics look at, and at least so many."""
-    return max([least, *(metric.k for metric in metrics if metric.k is not None)])
+    return LiveRun(**{**about, "name": report.retriever, "asked_for": k}, report=report)
 
 
 def retrieve_to_report(
