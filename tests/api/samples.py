@@ -83,6 +83,10 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),
         ("evals.jsonl", "turned.jsonl", "--json"),
     ),
+    "diff": Sample(
+        lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3, by="length").to_dict(),
+        ("evals.jsonl", "turned.jsonl", "-k", "3", "--by", "length", "--json"),
+    ),
     "gate": Sample(
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),
         ("evals.jsonl", "--require", "recall@5 >= 0.1", "--json"),

@@ -160,6 +160,19 @@ def matched_to_report(
     return found
 
 
+def named_run(value: Any, name: str, store: Where) -> Run:
+    """A run with a name: its file, or what the caller calls it."""
+    if isinstance(value, Matched):
+        return value.run
+    found = load(plain_answers(_kept(value, store)), "run").run
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "
+            "what a retriever returned, such as a file of `calipers retrieve`."
+        )
+    return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
+
+
 def without_inputs(reading: Reading) -> Matching:
     """The keywords that say how to match, without those that say what."""
     how = {name: value for name, value in reading.items() if name not in INPUTS}
