@@ -45,6 +45,7 @@ SLOW = ("numpy", "polars")
 # The one way up: a result that is asked to show or to save itself loads what does it, then.
 WAYS_UP = {
     ("calipers.model.agreement", "calipers.io.kept_records"),
+    ("calipers.model.diff", "calipers.io.labels"),
     ("calipers.model.draft", "calipers.io.labels"),
     ("calipers.model.machine", "calipers.io.kept_records"),
     ("calipers.model.machine", "calipers.io.labels"),
