@@ -18,7 +18,8 @@ INTRODUCTION = """\
 
 Each metric is computed per query, and its mean is taken over the queries for which it is defined.
 R stands for the relevant targets of a query: those with a grade above 0, or from `rel` on. In a
-terminal, `calipers metrics` lists the same, and `calipers metrics NAME` shows one.
+terminal, `calipers metrics` lists the same, and `calipers metrics NAME` shows one; in Python it is
+`calipers.metrics()` and `calipers.metrics("P_5")`.
 
 A name is written `name@k(parameter=value,…)`:
 

@@ -50,22 +50,13 @@ def write_baseline() -> None:
     calipers.save_baseline("evals.jsonl", to="main.json", metrics="recall@3", now=LONG_AGO)
 
 
-def write_finder() -> None:
-    """A retriever that knows half of the answers, and a grid of it."""
-    write_files()
-    Path("finder.py").write_text(FINDER)
-    Path("calipers.toml").write_text(GRID)
-
-
 def write_labels() -> None:
     """What two judges filled in, and documents that their quotes stand in."""
     write_files()
-    pairs = [(f"q{i}", f"What is {i}?", f"d{i}", f"passage {i}. " + "It is long. " * 9)
-             for i in range(6)]  # fmt: skip
     for judge, grades in (("anna", (2, 0, 1, 2, 0, 1)), ("bo", (2, 1, 1, 2, 0, 0))):
         rows = [
-            {"query_id": i, "query": query, "item": item, "text": text, "grade": g, "judge": judge}
-            for (i, query, item, text), g in zip(pairs, grades, strict=True)
+            {"query_id": f"q{i}", "query": "Who?", "item": f"d{i}", "grade": grade, "judge": judge}
+            for i, grade in enumerate(grades)
         ]
         Path(f"{judge}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
     Path("docs").mkdir(exist_ok=True)
@@ -75,22 +66,6 @@ def write_labels() -> None:
 
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
-
-FINDER = """
-def search(query, k):
-    number = int(query.split()[-1])
-    return [{"id": f"d{(number * 7 + j) % 20}", "score": 1 / (j + 1)} for j in range(k)]
-"""
-
-GRID = """
-ground-truth = "evals.jsonl"
-metrics = "recall@3"
-[grid]
-output = "runs"
-k = [2, 3]
-[grid.retrievers.some]
-search = "finder.py:search"
-"""
 
 
 def same(value: Any) -> Any:
@@ -104,9 +79,10 @@ class Sample:
     Each of the two runs in a folder of its own with the same files.
     """
 
-    call: Callable[..., Any]
+    call: Callable[[], Any]
     """What the command prints as JSON; None: it prints none."""
     arguments: tuple[str, ...]
+    """``{folder}`` in them is the folder that they are used in."""
     part: str | None = None
     """The part of the printed JSON that is the operation's, where a command prints more."""
     prepare: Callable[[], None] = write_files
@@ -114,8 +90,6 @@ class Sample:
     """Without what differs between two calls, such as times."""
     left: Callable[[], Any] = lambda: None
     """What is there afterwards: the file that was written, what the history holds."""
-    model: bool = False
-    """A language model is asked: ``call`` takes its address, the command ``--endpoint``."""
     needs: str | None = None
     """A library that may be missing."""
 
@@ -138,7 +112,12 @@ def saved(file: str, *, name: str, tags: dict[str, str]) -> None:
 
 
 def logged(file: str) -> None:
-    calipers.log_to_mlflow(calipers.evaluate(file), "sqlite:///mlflow.db")
+    calipers.log_to_mlflow(calipers.evaluate(file), tracking())
+
+
+def tracking() -> str:
+    """A whole path: MLflow remembers stores by their address."""
+    return f"sqlite:///{Path.cwd()}/mlflow.db"
 
 
 def in_mlflow(uri: str) -> Any:
@@ -149,18 +128,6 @@ def in_mlflow(uri: str) -> Any:
     (experiment,) = client.search_experiments(filter_string="name = 'calipers'")
     (run,) = client.search_runs([experiment.experiment_id])
     return run.data.metrics, run.data.params
-
-
-def graded(file: str, endpoint: str) -> dict[str, Any]:
-    found = calipers.judge(file, endpoint=endpoint, model="small")
-    found.write("machine.jsonl")
-    return found.to_dict()
-
-
-def asked(corpus: str, endpoint: str) -> dict[str, Any]:
-    found = calipers.write_questions(corpus, endpoint=endpoint, model="small", n=1)
-    found.write("asked.jsonl")
-    return found.to_dict()
 
 
 def drafted(file: str, k: int) -> dict[str, Any]:
@@ -249,8 +216,8 @@ SAMPLES: dict[str, Sample] = {
         prepare=write_saved, comparable=without("id", "evaluations"),
     ),
     "log_to_mlflow": Sample(
-        lambda: logged("evals.jsonl"), ("evals.jsonl", "--mlflow", "sqlite:///mlflow.db"),
-        left=lambda: in_mlflow("sqlite:///mlflow.db"), needs="mlflow",
+        lambda: logged("evals.jsonl"), ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),
+        left=lambda: in_mlflow(tracking()), needs="mlflow",
     ),
     "store_info": Sample(
         lambda: calipers.store_info("history.db").to_dict(), ("--store", "history.db", "--json"),
@@ -281,32 +248,6 @@ SAMPLES: dict[str, Sample] = {
         ("--keep", "1", "--tagged", "--yes", "--store", "history.db", "--json"),
         prepare=write_saved, comparable=without("id"),
         left=lambda: len(calipers.history(store="history.db").evaluations),
-    ),
-    "retrieve": Sample(
-        lambda: calipers.retrieve(
-            "finder.py:search", "evals.jsonl", k=3, output="run.jsonl"
-        ).report.to_dict(),
-        ("finder.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl", "--json"),
-        prepare=write_finder, comparable=without("seconds", "latency", "latency_ms", "per_second"),
-        left=lambda: calipers.evaluate("evals.jsonl", run="run.jsonl")["recall@3"].mean,
-    ),
-    "grid": Sample(
-        lambda: calipers.grid("calipers.toml").to_dict(), ("calipers.toml", "--json"),
-        prepare=write_finder, comparable=without("seconds", "latency", "latency_ms", "per_second"),
-    ),
-    "plan_grid": Sample(
-        lambda: calipers.plan_grid("calipers.toml").to_dict(),
-        ("calipers.toml", "--dry-run", "--json"), prepare=write_finder,
-    ),
-    "judge": Sample(
-        lambda endpoint: graded("anna.jsonl", endpoint),
-        ("anna.jsonl", "-o", "machine.jsonl", "--model", "small", "--no-cache", "--json"),
-        prepare=write_labels, left=lambda: Path("machine.jsonl").read_text(), model=True,
-    ),
-    "write_questions": Sample(
-        lambda endpoint: asked("docs", endpoint),
-        ("docs", "-n", "1", "-o", "asked.jsonl", "--model", "small", "--no-cache", "--json"),
-        prepare=write_labels, left=lambda: Path("asked.jsonl").read_text(), model=True,
     ),
     "audit": Sample(
         lambda: calipers.audit("evals.jsonl", corpus="chunks.jsonl").to_dict(),

@@ -4,7 +4,6 @@ import inspect
 import json
 import re
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
@@ -16,8 +15,8 @@ import calipers
 from calipers.api import OPERATIONS
 from calipers.cli import group
 from calipers.errors import CalipersError
+from tests.api.live_samples import LIVE_SAMPLES
 from tests.api.samples import SAMPLES
-from tests.chat.model_server import running
 from tests.command import calipers_command
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -75,20 +74,19 @@ def test_a_mistyped_argument_gets_the_nearest_one(name):
 
 @pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if one.command])
 def test_command_and_function_give_the_same(name, tmp_path, monkeypatch):
-    assert name in SAMPLES, f"tests/api/samples.py has no call of {name}; add one"
-    sample = SAMPLES[name]
+    samples = {**SAMPLES, **LIVE_SAMPLES}
+    assert name in samples, f"tests/api/samples.py has no call of {name}; add one"
+    sample = samples[name]
     if sample.needs:
         pytest.importorskip(sample.needs)
         warnings.simplefilter("ignore")  # Theirs; pytest puts its own filters back afterwards.
-    with running() if sample.model else nullcontext() as server:
-        given = (server.endpoint,) if server else ()
-        enter(tmp_path / "library", sample, monkeypatch)
-        returned = json.loads(json.dumps(sample.call(*given)))
-        expected = sample.comparable(returned), sample.comparable(sample.left())
-        assert expected != (None, None), "nothing is compared"
-        enter(tmp_path / "command", sample, monkeypatch)
-        asked = ("--endpoint", *given) if given else ()
-        printed = calipers_command(*OPERATIONS[name].command.split(), *sample.arguments, *asked)
+    enter(tmp_path / "library", sample, monkeypatch)
+    returned = json.loads(json.dumps(sample.call()))
+    expected = sample.comparable(returned), sample.comparable(sample.left())
+    assert expected != (None, None), "nothing is compared"
+    enter(tmp_path / "command", sample, monkeypatch)
+    arguments = (one.replace("{folder}", str(tmp_path / "command")) for one in sample.arguments)
+    printed = calipers_command(*OPERATIONS[name].command.split(), *arguments)
     assert printed.code == 0, printed.err
     found = None if returned is None else json.loads(printed.out)
     found = found[sample.part] if sample.part else found
