@@ -12,7 +12,7 @@ import click
 import pytest
 
 import calipers
-from calipers.api import OPERATIONS
+from calipers.api.surface import OPERATIONS
 from calipers.cli import group
 from calipers.errors import CalipersError
 from tests.api.live_samples import LIVE_SAMPLES

@@ -8,7 +8,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.model.choices import CHOICES, LIKE
+from calipers.model.policy import CHOICES, LIKE
 from tests.command import calipers_command, refused
 
 QUERIES: list[dict[str, Any]] = [
@@ -127,7 +127,7 @@ def test_a_policy_can_forbid_its_case(name: str, value: str, files: list[str]) -
 def test_an_unknown_policy_or_value_is_refused(files: list[str]) -> None:
     with pytest.raises(InvalidInput, match=r"missing='skip' does not exist.*zero, exclude, error"):
         evaluate(missing="skip")
-    with pytest.raises(InvalidInput, match=r"no policy called 'mising'.*Did you mean missing"):
+    with pytest.raises(InvalidInput, match=r"takes no argument 'mising'.*Did you mean missing"):
         evaluate(mising="zero")
     with pytest.raises(InvalidInput, match=r"cannot imitate 'trec-eval'.*Did you mean trec_eval"):
         evaluate(like="trec-eval")

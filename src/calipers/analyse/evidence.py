@@ -11,9 +11,9 @@ from calipers.analyse.intervals import exact_mean, mean_interval
 from calipers.analyse.tokens import TokenCounts
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.interval import Interval
 from calipers.model.matches import Matches
 from calipers.model.scores import Scores
+from calipers.model.summary import Interval
 
 
 @dataclass(frozen=True)

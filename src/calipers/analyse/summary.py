@@ -11,8 +11,8 @@ import numpy as np
 from calipers.ahead import ahead
 from calipers.analyse.intervals import LARGEST_BOOTSTRAP, Bounds, exact_mean, mean_intervals
 from calipers.model.arrays import Floats
-from calipers.model.interval import Interval
 from calipers.model.scores import MetricFacts, Summary, combine
+from calipers.model.summary import Interval
 
 
 def summarise(

@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
 
 COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
 """The options that say how to compare, not how to read."""
@@ -108,7 +108,7 @@ def command(
     if per_query:
         write_table(comparison.per_query, per_query)
     if html:
-        from calipers.cli.output import write_report
+        from calipers.cli.parts.output import write_report
 
         settings["resamples"] = RESAMPLES
         write_report(

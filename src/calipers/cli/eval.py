@@ -4,11 +4,10 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.levels_output import refuse_at_levels, several_levels, show_levels
-from calipers.cli.output import console, print_json, write_report
-from calipers.cli.progress import asking, reading
-from calipers.cli.saving import Saving, save_options
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json, write_report
+from calipers.cli.parts.progress import asking, reading
+from calipers.cli.parts.saving import Saving, save_options
 from calipers.errors import InvalidInput
 
 
@@ -107,16 +106,16 @@ def command(
         ground_truth, data = _questions(data, ground_truth, run), None
         run = _ask(retriever, ground_truth, asked, weights, workers)
     settings |= {"ground_truth": ground_truth, "run": run}
-    if several_levels(settings["level"]):
+    if _several(settings["level"]):
         one_result = {
             "--score": score, "--per-query": per_query, "--by": by, "--bounds": bounds,
             "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
             "--mlflow": saving.mlflow,
         }  # fmt: skip
-        at = refuse_at_levels(settings.pop("level"), one_result)
+        at = _refuse_beside_levels(settings.pop("level"), one_result)
         with reading() as progress:
             found = levels(data, at=at, progress=progress, **asked, **settings)
-        show_levels(found, as_json=as_json)
+        _show_levels(found, as_json=as_json)
         return
     paged = bool(html or markdown or saving.mlflow)
     with reading() as progress:
@@ -206,3 +205,29 @@ def _questions(data: str | None, ground_truth: str | None, run: Any) -> str:
             f"{len(given) or 'none'} {'are' if given else 'is'} given."
         )
     return given[0]
+
+
+def _several(level: str | None) -> bool:
+    """Whether more than one level is asked for."""
+    return level is not None and (level == "all" or "," in level)
+
+
+def _refuse_beside_levels(level: str, one_result: dict[str, Any]) -> str:
+    """The levels; options that need one result are refused."""
+    for option, given in one_result.items():
+        if given:
+            raise InvalidInput(
+                f"{option} needs one result and --level {level} makes several; "
+                "give one level, or leave the option out."
+            )
+    return level
+
+
+def _show_levels(found: Any, *, as_json: bool) -> None:
+    """One table with a column per level, or all of it as JSON."""
+    if as_json:
+        print_json(found.to_dict())
+        return
+    from calipers.present.levels import print_levels
+
+    print_levels(found, console())

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, is_terminal, print_json
-from calipers.cli.progress import asking
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, is_terminal, print_json
+from calipers.cli.parts.progress import asking
 
 
 @click.command("grid", short_help="Run every combination of retrievers and parameters.")

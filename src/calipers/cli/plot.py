@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.progress import reading
+from calipers.cli.parts import options
+from calipers.cli.parts.progress import reading
 
 
 @click.command("plot")

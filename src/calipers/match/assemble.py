@@ -5,8 +5,8 @@ import polars as pl
 
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Tally
 from calipers.model.matches import FAILED, Matches
-from calipers.model.tally import Tally
 
 
 def assemble(

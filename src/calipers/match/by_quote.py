@@ -13,11 +13,11 @@ from calipers.match.quote import Quote
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run
-from calipers.model.tally import Tally
 from calipers.text import normalise
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -25,6 +25,9 @@ _RUN_COLUMNS: dict[Kind, tuple[str, ...]] = {
     "span": ("document", "start", "end"),
 }
 _CALLED = {"item": "an id", "text": "a text", "document": "a document"}
+
+Level = Literal["evidence", "chunk", "document"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
@@ -225,3 +228,18 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
             f"result {' and '.join(_CALLED.get(one, one) for one in absent)}, or choose another "
             f"way with --match ({', '.join(KINDS)})."
         )
+
+
+def check_level(name: str | None) -> Level:
+    """The level of that name; evidence where none is given.
+
+    >>> check_level(None)
+    'evidence'
+    """
+    for level in LEVELS:
+        if name in (level, None):
+            return level
+    raise InvalidInput(
+        f"There is no level {name!r} here; one level is expected: {', '.join(LEVELS)}."
+        f"{did_you_mean(str(name), LEVELS)}"
+    )

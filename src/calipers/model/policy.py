@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from calipers.errors import InvalidInput
-from calipers.model.choices import CHOICES, LIKE
 from calipers.suggest import did_you_mean
 
 Missing = Literal["zero", "exclude", "error"]
@@ -13,6 +12,22 @@ Duplicates = Literal["first", "error"]
 Unknown = Literal["ignore", "error"]
 Failed = Literal["zero", "exclude", "error"]
 Ties = Literal["trec", "input", "error"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "missing": ("zero", "exclude", "error"),
+    "unanswerable": ("exclude", "zero", "error"),
+    "duplicates": ("first", "error"),
+    "unknown": ("ignore", "error"),
+    "errors": ("zero", "exclude", "error"),
+    "ties": ("trec", "input", "error"),
+}
+"""The words that each policy can be."""
+
+LIKE: dict[str, dict[str, Any]] = {
+    "trec_eval": {"missing": "exclude", "unanswerable": "zero", "ties": "trec"},
+    "trec_eval-c": {"missing": "zero", "unanswerable": "zero", "ties": "trec"},
+}
+"""The policies under which the numbers equal those of another tool."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 import polars as pl
 
-from calipers.match.peek import peek, with_ids_as_texts
+from calipers.match.pair import peek, with_ids_as_texts
 from calipers.model.run import Run
 
 

@@ -7,11 +7,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli.options import named_systems, renamed_option
+from calipers.cli.parts.options import named_systems, renamed_option
 from calipers.errors import InvalidInput
 from tests.command import calipers_command, refused
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "python_questions.json"
 
 
 @pytest.mark.parametrize(

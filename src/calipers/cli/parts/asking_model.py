@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import asking
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import asking
 
 
 def ask_model(

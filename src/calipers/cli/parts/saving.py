@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calipers.cli import options
+from calipers.cli.parts import options
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.command import calipers_command
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "python_questions.json"
 
 
 @pytest.mark.parametrize(

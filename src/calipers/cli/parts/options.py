@@ -158,7 +158,7 @@ def filter_options(function: F) -> F:
 
 def policy_options(function: F) -> F:
     """What happens in the doubtful cases."""
-    from calipers.model.choices import CHOICES, LIKE
+    from calipers.model.policy import CHOICES, LIKE
 
     said = {
         "missing": "A query that the run does not have. [default: zero]",
