@@ -19,20 +19,19 @@ from calipers.errors import InvalidInput
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@options.interval_options(resamples=2000)
 @click.option(
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
 )  # fmt: skip
 @click.option(
     "--by", multiple=True, metavar="TAG",
-    help="Also by slices of the queries: a tag, length or targets; may be given several times.",
+    help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
+    "several times.",
 )  # fmt: skip
 @click.option(
     "--bounds", is_flag=True,
-    help="Also the lowest and highest value if what nobody judged were judged.",
+    help="Also print the lowest and highest value that judging the unjudged results could give.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
@@ -44,7 +43,7 @@ from calipers.errors import InvalidInput
 @save_options
 @options.json_option
 @options.printed_as(
-    "csv", "Print the summary (with --by: the slices, with --bounds: those) as CSV."
+    "csv", "Print the summary (with --by the slices, with --bounds the bounds) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 @click.option(

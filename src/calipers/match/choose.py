@@ -104,7 +104,7 @@ def _ignores_case(text: str | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The matching to use, the ground truth seen in its light, and what must be said."""
+    """The matching to use, the ground truth as that matching reads it, and notes for the user."""
 
     matching: Matching
     ground_truth: GroundTruth

@@ -7,9 +7,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli.parts.options import named_systems, renamed_option
+from calipers.cli import group
+from calipers.cli.parts.options import as_option, named_systems, renamed_option
 from calipers.errors import InvalidInput
 from tests.command import calipers_command, refused
+from tools.check_docs import command_names
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "python_questions.json"
 
@@ -22,13 +24,13 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "python_questions.json"
         (("show", "@none"), "--json", "--csv"),
         (("history",), "--json", "--csv"),
         (("trend", "none"), "--json", "--csv"),
-        (("alarm", "none"), "--markdown", "--json"),
-        (("compare", "a.json", "b.json"), "--latex", "--csv"),
-        (("compare", "a.json", "b.json"), "--json", "--markdown"),
+        (("alarm", "none"), "--json", "--as"),
+        (("compare", "a.json", "b.json"), "--as", "--json"),
     ],
 )
 def test_a_result_is_printed_in_one_form(command: tuple[str, ...], first: str, second: str) -> None:
-    sentence = refused(*command, first, second)
+    given = [f"{one}=markdown" if one == "--as" else one for one in (first, second)]
+    sentence = refused(*command, *given)
     assert sentence == (
         f"Error: Both {first} and {second} are given; a result is printed in one form, so leave "
         "one out."
@@ -102,3 +104,46 @@ def test_help_shows_the_new_spelling_alone() -> None:
     text = CliRunner().invoke(renamed, ["--help"]).stdout
     assert "--with-tag" in text
     assert "--tag" not in text
+
+
+@click.command()
+@as_option("csv", "latex")
+def printed(form: str | None) -> None:
+    """Print the form that was asked for."""
+    click.echo(f"{form}")
+
+
+@pytest.mark.parametrize(
+    ("given", "understood", "old"),
+    [([], "None", 0), (["--as", "csv"], "csv", 0), (["--latex"], "latex", 1)],
+)
+def test_what_was_a_flag_is_the_value_of_an_option(
+    given: list[str], understood: str, old: int
+) -> None:
+    done = CliRunner().invoke(printed, given)
+    assert done.stdout == f"{understood}\n"
+    assert done.stderr.count("Warning: --latex is written --as latex now") == old
+
+
+@pytest.mark.parametrize("given", [["--csv", "--latex"], ["--as", "csv", "--latex"]])
+def test_two_forms_are_one_too_many_whichever_way_they_are_written(given: list[str]) -> None:
+    done = CliRunner().invoke(printed, given)
+    assert isinstance(done.exception, InvalidInput)
+    assert "a result is printed in one form" in str(done.exception)
+
+
+def test_an_option_may_have_had_two_spellings() -> None:
+    for old in ("--baseline", "-b"):
+        assert "--against" in refused("compare", "a.json", "b.json", old, "b")
+
+
+@pytest.mark.parametrize("name", list(command_names(group)))
+def test_help_says_what_an_option_does(name: str) -> None:
+    found: click.Command = group
+    for word in name.split()[1:]:
+        assert isinstance(found, click.Group)
+        found = found.get_command(click.Context(found), word) or found
+    for option in found.params:
+        if isinstance(option, click.Option):
+            assert option.help, f"{name} {option.opts[-1]} has no help"
+            assert not option.help.startswith("Of "), f"{name} {option.opts[-1]}: {option.help}"

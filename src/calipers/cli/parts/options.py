@@ -1,6 +1,6 @@
 """Options that several commands share, so that they look the same everywhere."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,10 +25,10 @@ def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 class _Renamed(click.Option):
     """An option that also answers to the spelling it had before, and then says so."""
 
-    def __init__(self, *args: Any, former: str, **settings: Any) -> None:
+    def __init__(self, *args: Any, former: Sequence[str], **settings: Any) -> None:
         super().__init__(*args, **settings)
         self._former = click.Option(
-            [former, f"former_{self.name}"], type=self.type, multiple=self.multiple,
+            [*former, f"former_{self.name}"], type=self.type, multiple=self.multiple,
             nargs=self.nargs, is_flag=self.is_flag,
         )  # fmt: skip
 
@@ -56,12 +56,48 @@ class _Renamed(click.Option):
         return super().handle_parse_result(ctx, opts, args)
 
 
-def renamed_option(*names: str, former: str, **settings: Any) -> Callable[[F], F]:
+def renamed_option(*names: str, former: str | Sequence[str], **settings: Any) -> Callable[[F], F]:
     """An option under a new name; ``former`` is the old spelling, which works and warns.
 
     Everything else is as for ``click.option``.
     """
-    return click.option(*names, cls=_Renamed, former=former, **settings)
+    spellings = [former] if isinstance(former, str) else former
+    return click.option(*names, cls=_Renamed, former=spellings, **settings)
+
+
+class _FormerFlags(click.Option):
+    """An option with a few values, each of which was a flag before; a flag works and warns."""
+
+    def __init__(self, *args: Any, values: Sequence[str], **settings: Any) -> None:
+        super().__init__(*args, type=click.Choice(values), **settings)
+        self._flags = {
+            value: click.Option([f"--{value}", f"former_{value}"], is_flag=True) for value in values
+        }
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know the flags; help shows the option alone."""
+        super().add_to_parser(parser, ctx)
+        for flag in self._flags.values():
+            flag.add_to_parser(parser, ctx)
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Take a flag for the value of its name, with a warning."""
+        new = self.opts[0]
+        given = [value for value, flag in self._flags.items() if flag.name in opts]
+        for value in given:
+            click.echo(
+                f"Warning: --{value} is written {new} {value} now; the next release will not know "
+                f"--{value}.",
+                err=True,
+            )
+        names = [*([new] if self.name in opts else []), *(f"--{value}" for value in given)]
+        if len(names) > 1:
+            raise _two_forms(names[0], names[1])
+        if given:
+            opts = {**opts, self.name or "": given[0]}
+        return super().handle_parse_result(ctx, opts, args)
 
 
 def input_options(function: F) -> F:
@@ -161,12 +197,12 @@ def policy_options(function: F) -> F:
     from calipers.model.policy import CHOICES, LIKE
 
     said = {
-        "missing": "A query that the run does not have. [default: zero]",
-        "unanswerable": "A query without any relevant target. [default: exclude]",
-        "duplicates": "The same item twice for one query. [default: first]",
-        "unknown": "A query that the ground truth does not have. [default: ignore]",
-        "errors": "A query on which the retriever failed. [default: zero]",
-        "ties": "Order among equal scores. [default: trec for TREC runs, else input]",
+        "missing": "What to do with a query that the run does not have. [default: zero]",
+        "unanswerable": "What to do with a query without any relevant target. [default: exclude]",
+        "duplicates": "What to do with an item that one query returns twice. [default: first]",
+        "unknown": "What to do with a query that the ground truth does not have. [default: ignore]",
+        "errors": "What to do with a query on which the retriever failed. [default: zero]",
+        "ties": "How to order results with equal scores. [default: trec for TREC runs, else input]",
     }
     options = [
         click.option(
@@ -192,16 +228,27 @@ def json_option(function: F) -> F:
     return printed_as("json", "Print the whole result as JSON.")(function)
 
 
-def _only_form(context: click.Context, option: click.Parameter, given: bool) -> bool:
+def as_option(*forms: str) -> Callable[[F], F]:
+    """--as FORM, which prints the result in another form; what were flags before works still."""
+    return click.option(
+        "--as", "form", cls=_FormerFlags, values=forms, callback=_only_form,
+        help="Print the result in this form.",
+    )  # fmt: skip
+
+
+def _only_form(context: click.Context, option: click.Parameter, given: Any) -> Any:
     if given:
         here = option.opts[0]
         before = context.meta.setdefault("calipers.printed_as", here)
         if before != here:
-            raise InvalidInput(
-                f"Both {before} and {here} are given; a result is printed in one form, so leave "
-                "one out."
-            )
+            raise _two_forms(before, here)
     return given
+
+
+def _two_forms(one: str, other: str) -> InvalidInput:
+    return InvalidInput(
+        f"Both {one} and {other} are given; a result is printed in one form, so leave one out."
+    )
 
 
 def model_options(function: F) -> F:
@@ -216,9 +263,10 @@ def model_options(function: F) -> F:
             "--key-env", metavar="VARIABLE",
             help="The environment variable that holds the key; it is never written anywhere.",
         ),
-        click.option(
-            "--cache", default=".calipers/answers", show_default=True, metavar="FOLDER",
-            help="Keep answers here, and ask no prompt twice.",
+        renamed_option(
+            "--cache-folder", "cache", former="--cache", default=".calipers/answers",
+            show_default=True, metavar="FOLDER",
+            help="Keep answers in this folder, and ask no prompt twice.",
         ),
         click.option("--no-cache", is_flag=True, help="Keep no answers."),
         click.option(
@@ -264,6 +312,31 @@ def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str,
     found = find_config() if config is None else read_config(config)
     settings = found.fill(given, gate=gate)
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def interval_options(resamples: int) -> Callable[[F], F]:
+    """--confidence, --resamples and --seed of the intervals."""
+    return apply(
+        click.option(
+            "--confidence", type=float, default=0.95, show_default=True,
+            help="The confidence level of the intervals.",
+        ),
+        click.option(
+            "--resamples", type=int, default=resamples, show_default=True,
+            help="How many times the bootstrap resamples the queries.",
+        ),
+        click.option(
+            "--seed", type=int, default=0, show_default=True,
+            help="The seed of the bootstrap; the same seed gives the same intervals.",
+        ),
+    )  # fmt: skip
+
+
+def price_option(function: F) -> F:
+    """--price."""
+    return click.option("--price", type=float, metavar="PRICE", help="What a million tokens cost.")(
+        function
+    )
 
 
 def cutoff_list(text: str | None) -> list[int] | None:
