@@ -31,7 +31,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
-class Matching:
+class MatchRule:
     """One way of recognising targets; printed as it is written."""
 
     kind: Kind
@@ -47,11 +47,11 @@ class Matching:
         return self.kind + (f"({','.join(words)})" if words else "")
 
 
-def parse_matching(text: str) -> Matching:
+def parse_matching(text: str) -> MatchRule:
     """The matching that a text such as ``quote(min=0.8)`` names.
 
     >>> parse_matching("quote(min=0.8)")
-    Matching(kind='quote', least=0.8, ignore_case=False)
+    MatchRule(kind='quote', least=0.8, ignore_case=False)
     >>> str(parse_matching(" span ")), str(parse_matching("quote(min=1)"))
     ('span(min=0.9)', 'quote')
     """
@@ -78,7 +78,7 @@ def parse_matching(text: str) -> Matching:
                 f"{did_you_mean(name, PARAMETERS[kind])}"
             )
         given[name] = value
-    return Matching(kind, _least(given.get("min"), kind), _ignores_case(given.get("case")))
+    return MatchRule(kind, _least(given.get("min"), kind), _ignores_case(given.get("case")))
 
 
 def _least(text: str | None, kind: Kind) -> float:
@@ -106,7 +106,7 @@ def _ignores_case(text: str | None) -> bool:
 class Choice:
     """The matching to use, the ground truth as that matching reads it, and notes for the user."""
 
-    matching: Matching
+    matching: MatchRule
     ground_truth: GroundTruth
     notes: tuple[str, ...] = ()
 
@@ -130,7 +130,7 @@ def choose(
             truth = _as_quotes(ground_truth)
     else:
         kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
-        matching = Matching(kind, LEAST[kind])
+        matching = MatchRule(kind, LEAST[kind])
     _require(matching.kind, truth, columns)
     return Choice(matching, truth, (*ground_truth.notes, *notes))
 
