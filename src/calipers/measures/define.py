@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from calipers import plugins
+import calipers.plugins as plugins
 from calipers.model.arrays import Floats
 
 Better = Literal["higher", "lower", "neither"]

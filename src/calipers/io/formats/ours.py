@@ -86,6 +86,20 @@ StrictRecord = msgspec.defstruct(
 """A record with no field but ours: it is tried first, as most records are such."""
 
 
+OURS_ALONE = frozenset(
+    {"id", "query", "retrieved", "ground_truth", "tags", "stages", "latency_ms", "error"}
+)
+"""Names of fields that no other form recognises its records by."""
+
+
+def is_ours_alone(sight: Sight) -> bool:
+    """Whether a file is plainly ours, so that no other form need be asked: the usual case."""
+    look = sight.look
+    if look is None or look.shape == "object":
+        return False
+    return look.keys <= OURS_ALONE and bool(look.keys & {"retrieved", "ground_truth"})
+
+
 class Ours(EachRow):
     """Records of query, retrieved and ground truth."""
 
