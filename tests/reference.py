@@ -6,7 +6,7 @@ first, copies included) and its grades (item to number); None means undefined.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from calipers.metrics import Metric
@@ -20,6 +20,10 @@ class Query:
     highest: float = 1.0
     """The highest grade in the whole ground truth."""
     corpus_size: int = 1000
+    inside: dict[str, set[str]] = field(default_factory=dict)
+    """The targets that a result holds; none named: itself."""
+    group: dict[str, str] = field(default_factory=dict)
+    """Targets of one group are alternatives: one of them is enough."""
 
 
 def wanted(query: Query, rel: float | None = None) -> set[str]:
@@ -29,10 +33,50 @@ def wanted(query: Query, rel: float | None = None) -> set[str]:
     return {item for item, grade in query.grades.items() if grade >= rel}
 
 
-def ranks_of(query: Query, items: set[str], k: int | None = None) -> list[int]:
-    """The ranks up to k at which one of the items stands for the first time."""
+def units(query: Query, items: set[str]) -> dict[str, set[str]]:
+    """The items, alternatives together."""
+    found: dict[str, set[str]] = {}
+    for item in items:
+        found.setdefault(query.group.get(item, f"only {item}"), set()).add(item)
+    return found
+
+
+def shown(query: Query, k: int | None = None) -> list[set[str]]:
+    """What each of the first k results holds; a copy holds nothing."""
     first_k = query.ranking[:k]
-    return [i + 1 for i, item in enumerate(first_k) if item in items and item not in first_k[:i]]
+    return [
+        query.inside.get(result, {result}) if result not in first_k[:i] else set()
+        for i, result in enumerate(first_k)
+    ]
+
+
+def ranks_of(query: Query, items: set[str], k: int | None = None) -> list[int]:
+    """The ranks up to k that hold one of the items."""
+    return [rank for rank, held in enumerate(shown(query, k), 1) if held & items]
+
+
+def found(query: Query, items: set[str], k: int | None = None) -> list[tuple[int, float]]:
+    """For each unit that stands in the first k: its first rank, and its best grade there."""
+    results = shown(query, k)
+    firsts = []
+    for unit in units(query, items).values():
+        rank = next((rank for rank, held in enumerate(results, 1) if held & unit), None)
+        if rank is not None:
+            grade = max(query.grades[item] for item in results[rank - 1] & unit)
+            firsts.append((rank, grade))
+    return firsts
+
+
+def paid(query: Query, items: set[str], k: int | None = None) -> list[tuple[int, float]]:
+    """Position and grade of what was found: the best grade first takes the first free position
+    at or after its rank."""
+    taken: dict[int, float] = {}
+    for rank, grade in sorted(found(query, items, k), key=lambda one: -one[1]):
+        position = rank
+        while position in taken:
+            position += 1
+        taken[position] = grade
+    return sorted((at, grade) for at, grade in taken.items() if k is None or at <= k)
 
 
 def share(above: float, below: float) -> float | None:
@@ -48,7 +92,8 @@ def precision(query: Query, k: int, rel: float | None = None) -> float:
 
 
 def recall(query: Query, k: int, rel: float | None = None) -> float | None:
-    return share(len(ranks_of(query, wanted(query, rel), k)), len(wanted(query, rel)))
+    relevant = wanted(query, rel)
+    return share(len(found(query, relevant, k)), len(units(query, relevant)))
 
 
 def f1(query: Query, k: int, rel: float | None = None) -> float | None:
@@ -63,25 +108,25 @@ def f(query: Query, k: int, beta: float = 1.0, rel: float | None = None) -> floa
 
 
 def full_recall(query: Query, k: int, rel: float | None = None) -> float | None:
-    found = recall(query, k, rel)
-    return None if found is None else 1.0 if found == 1 else 0.0
+    reached = recall(query, k, rel)
+    return None if reached is None else 1.0 if reached == 1 else 0.0
 
 
 def capped_recall(query: Query, k: int, rel: float | None = None) -> float | None:
-    relevant = wanted(query, rel)
-    return share(len(ranks_of(query, relevant, k)), min(len(relevant), k))
+    most = min(len(units(query, wanted(query, rel))), k)
+    return share(min(len(found(query, wanted(query, rel), k)), most), most)
 
 
 def tp(query: Query, k: int, rel: float | None = None) -> float:
-    return len(ranks_of(query, wanted(query, rel), k))
+    return len(found(query, wanted(query, rel), k))
 
 
 def fp(query: Query, k: int, rel: float | None = None) -> float:
-    return len(query.ranking[:k]) - tp(query, k, rel)
+    return len(query.ranking[:k]) - len(ranks_of(query, wanted(query, rel), k))
 
 
 def fn(query: Query, k: int, rel: float | None = None) -> float:
-    return len(wanted(query, rel)) - tp(query, k, rel)
+    return len(units(query, wanted(query, rel))) - tp(query, k, rel)
 
 
 def tn(query: Query, k: int, rel: float | None = None) -> float:
@@ -102,8 +147,8 @@ def average_precision(
     query: Query, k: int | None = None, denominator: str = "all", rel: float | None = None
 ) -> float | None:
     relevant = wanted(query, rel)
-    precisions = [n / rank for n, rank in enumerate(ranks_of(query, relevant, k), 1)]
-    best = len(relevant)
+    precisions = [n / at for n, (at, _) in enumerate(paid(query, relevant, k), 1)]
+    best = len(units(query, relevant))
     if denominator == "min" and k is not None:
         best = min(best, k)
     return share(sum(precisions), best)
@@ -111,7 +156,8 @@ def average_precision(
 
 def r_precision(query: Query, rel: float | None = None) -> float | None:
     relevant = wanted(query, rel)
-    return share(len(ranks_of(query, relevant, len(relevant))), len(relevant))
+    size = len(units(query, relevant))
+    return share(len(found(query, relevant, size)), size)
 
 
 def gain_of(grade: float, gain: str) -> float:
@@ -120,22 +166,28 @@ def gain_of(grade: float, gain: str) -> float:
 
 def dcg(query: Query, k: int | None = None, gain: str = "linear") -> float:
     return sum(
-        gain_of(query.grades[query.ranking[rank - 1]], gain) / math.log2(rank + 1)
-        for rank in ranks_of(query, wanted(query), k)
+        gain_of(grade, gain) / math.log2(at + 1) for at, grade in paid(query, wanted(query), k)
     )
 
 
+def ideal(query: Query) -> list[float]:
+    """The best grades there are, of alternatives the best, from the highest down."""
+    some = units(query, wanted(query)).values()
+    return sorted((max(query.grades[item] for item in unit) for unit in some), reverse=True)
+
+
 def ndcg(query: Query, k: int | None = None, gain: str = "linear") -> float | None:
-    best_first = sorted(query.grades, key=lambda item: -query.grades[item])
-    return share(dcg(query, k, gain), dcg(Query(best_first, query.grades), k, gain))
+    best_first = enumerate(ideal(query)[:k], 1)
+    best = sum(gain_of(grade, gain) / math.log2(rank + 1) for rank, grade in best_first)
+    return share(dcg(query, k, gain), best)
 
 
 def err(query: Query, k: int | None = None, gmax: float | None = None) -> float:
     highest = query.highest if gmax is None else gmax
     total, still_reading = 0.0, 1.0
-    for rank in ranks_of(query, wanted(query), k):
-        satisfied = (2 ** query.grades[query.ranking[rank - 1]] - 1) / 2**highest
-        total += still_reading * satisfied / rank
+    for at, grade in paid(query, wanted(query), k):
+        satisfied = (2**grade - 1) / 2**highest
+        total += still_reading * satisfied / at
         still_reading *= 1 - satisfied
     return total
 
@@ -143,13 +195,14 @@ def err(query: Query, k: int | None = None, gmax: float | None = None) -> float:
 def rbp(query: Query, p: float = 0.8, gmax: float | None = None) -> float:
     highest = query.highest if gmax is None else gmax
     return sum(
-        (1 - p) * p ** (rank - 1) * query.grades[query.ranking[rank - 1]] / highest
-        for rank in ranks_of(query, wanted(query))
+        (1 - p) * p ** (at - 1) * grade / highest for at, grade in paid(query, wanted(query))
     )
 
 
 def rbp_residual(query: Query, p: float = 0.8) -> float:
-    return 1 - sum((1 - p) * p ** (rank - 1) for rank in ranks_of(query, set(query.grades)))
+    pool = {item for item, grade in query.grades.items() if grade >= 0}
+    known = {*ranks_of(query, pool), *(at for at, _ in paid(query, pool))}
+    return 1 - sum((1 - p) * p ** (at - 1) for at in known)
 
 
 def judged(query: Query, k: int) -> float | None:
@@ -159,14 +212,14 @@ def judged(query: Query, k: int) -> float | None:
 def bpref(query: Query, rel: float | None = None) -> float | None:
     relevant = wanted(query, rel)
     irrelevant = {item for item, grade in query.grades.items() if grade >= 0} - relevant
+    size = len(units(query, relevant))
+    useful = ranks_of(query, relevant)
     total = 0.0
-    for rank in ranks_of(query, relevant):
-        above = sum(1 for other in ranks_of(query, irrelevant) if other < rank)
-        if above:
-            total += 1 - min(above, len(relevant)) / min(len(irrelevant), len(relevant))
-        else:
-            total += 1
-    return share(total, len(relevant))
+    for rank, _ in found(query, relevant):
+        against = [r for r in ranks_of(query, irrelevant) if r < rank and r not in useful]
+        most = min(len(irrelevant), size)
+        total += 1 - min(len(against), most) / most if against else 1
+    return share(total, size)
 
 
 REFERENCE: dict[str, Callable[..., float | None]] = {

@@ -7,8 +7,9 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.metrics.define import AboveZero, Share, metric
+from calipers.metrics.pool import Known
 from calipers.metrics.ratio import ratio
-from calipers.metrics.views import Gains, Judged, per_query, within
+from calipers.metrics.views import Gains, per_query, within
 from calipers.model.arrays import Floats, Ints
 
 Gain = Literal["linear", "exp"]
@@ -61,11 +62,11 @@ def err(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Fl
     grade of the ground truth unless given.
     """
     highest = _highest(gains, gmax, "err")
-    keep = within(gains.rank, k)
-    query, rank, grade = gains.query[keep], gains.rank[keep], gains.grade[keep]
+    keep = within(gains.position, k)
+    query, position, grade = gains.query[keep], gains.position[keep], gains.grade[keep]
     satisfied = np.exp2(grade - highest) - np.exp2(-highest)
     still_reading = _product_before(query, 1.0 - satisfied)
-    return per_query(query, gains.n_queries, satisfied * still_reading / rank)
+    return per_query(query, gains.n_queries, satisfied * still_reading / position)
 
 
 @metric(better="higher")
@@ -77,18 +78,19 @@ def rbp(gains: Gains, p: Share = 0.8, gmax: AboveZero | None = None) -> Floats:
     """
     highest = _highest(gains, gmax, "rbp")
     gain = gains.grade / highest if highest > 0 else np.zeros_like(gains.grade)
-    weight: Floats = (1 - p) * np.power(p, gains.rank - 1.0)
+    weight: Floats = (1 - p) * np.power(p, gains.position - 1.0)
     return np.minimum(per_query(gains.query, gains.n_queries, weight * gain), 1.0)
 
 
 @metric(better="lower", also=("rbp_resid",))
-def rbp_residual(judged: Judged, p: Share = 0.8) -> Floats:
+def rbp_residual(known: Known, p: Share = 0.8) -> Floats:
     """What unjudged results, and all that lies below the last one, could add to rbp.
 
-    A result returned a second time counts as unjudged.
+    A result returned a second time counts as unjudged, and so does an item of negative grade,
+    as in trec_eval.
     """
-    seen: Floats = (1 - p) * np.power(p, judged.rank - 1.0)
-    return np.clip(1.0 - per_query(judged.query, judged.n_queries, seen), 0.0, 1.0)
+    seen: Floats = (1 - p) * np.power(p, known.position - 1.0)
+    return np.clip(1.0 - per_query(known.query, known.n_queries, seen), 0.0, 1.0)
 
 
 def _highest(gains: Gains, gmax: float | None, name: str) -> float:

@@ -3,8 +3,9 @@
 import numpy as np
 
 from calipers.metrics.define import metric
+from calipers.metrics.pool import Judged, Opposed
 from calipers.metrics.ratio import ratio
-from calipers.metrics.views import Judged, Opposed, per_query, within
+from calipers.metrics.views import per_query, within
 from calipers.model.arrays import Floats
 
 

@@ -21,14 +21,14 @@ def mrr(found: Found, k: int | None = None) -> Floats:
 def map(  # noqa: A001 - the metric's own name; the builtin is not used here
     claims: Claims, k: int | None = None, denominator: Literal["all", "min"] = "all"
 ) -> Floats:
-    """Average precision: hits so far / rank, summed over the ranks that bring a new target, over R.
+    """Average precision: targets so far / position, summed over the found targets, over R.
 
     Divided by the number of all targets, found or not; ``denominator=min`` divides by
     min(targets, k), the highest number k results can hold.
     """
-    keep = within(claims.rank, k)
+    keep = within(claims.position, k)
     total = claims.total if denominator == "all" or k is None else np.minimum(claims.total, k)
-    points = claims.ordinal[keep] / claims.rank[keep]
+    points = claims.ordinal[keep] / claims.position[keep]
     return ratio(per_query(claims.query[keep], claims.n_queries, points), total)
 
 
