@@ -4,9 +4,18 @@ from calipers.api.prepare import prepare
 from calipers.errors import InvalidInput
 
 
+TEXT = "some text with a long enough quote"
+
+
 def rows(*quotes):
     truth = [{"quote": quote} for quote in quotes]
-    return [{"query": "why", "retrieved": [{"text": "some text"}], "ground_truth": truth}]
+    return [
+        {
+            "query": "why",
+            "retrieved": [{"text": "some text with a long enough quote"}],
+            "ground_truth": truth,
+        }
+    ]
 
 
 @pytest.mark.parametrize("quote", ["", "  \n", "\u200b"])

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from calipers.metrics import Metric, compute, parse, parse_one
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
-from tests.reference import Query, expected
+from tests.reference import expected
+from tests.reference_query import Query
 from tests.strategies import ALL_METRICS
 
 DEPTH = 5

@@ -9,6 +9,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.cover import Sighting, holding_ranks
+from calipers.match.no_common_ids import check_common_texts
 from calipers.match.quote import Quote
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally
@@ -69,6 +70,7 @@ def _match(
                 if held and batch.tied[begin + held[0][0] - 1]:
                     tied.add(target)
     tally = counting.finish(tied_targets=np.array(sorted(tied), dtype=np.int64))
+    check_common_texts(ground_truth, run, policy, tally, n_edges=len(ranks))
     matches = assemble(
         ground_truth, tally,
         rank=np.array(ranks, dtype=np.int64), target=np.array(targets, dtype=np.int64),

@@ -4,10 +4,14 @@ from typing import Literal
 
 import numpy as np
 
-from calipers.metrics.define import metric
+from calipers.metrics.define import Series, metric
+from calipers.metrics.parameter import AboveZero
 from calipers.metrics.ratio import ratio
-from calipers.metrics.views import Claims, Found, per_query, within
+from calipers.metrics.views import NEVER, Claims, Found, per_query, within
 from calipers.model.arrays import Floats
+
+LEAST_IN_GEOMETRIC_MEAN = 1e-5
+"""What a query counts at least, as a single 0 would make the whole mean 0."""
 
 
 @metric(better="higher", also=("rr", "recip_rank", "reciprocal_rank"))
@@ -37,6 +41,28 @@ def r_precision(found: Found) -> Floats:
     """The share of the R targets that stand in the first R results."""
     total = found.total
     return ratio(found.hits_within(total.astype(np.int64)), total)
+
+
+@metric(
+    better="higher",
+    series=Series("multiple", (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)),
+)
+def rprec_mult(found: Found, multiple: AboveZero) -> Floats:
+    """Precision at a multiple of R: at the rank multiple × R, rounded up.
+
+    ``multiple=1`` is r_precision; without a multiple those of trec_eval are meant, 0.2 to 2.
+    """
+    depth = np.ceil(np.minimum(multiple * found.total, NEVER >> 32) - 1e-9)
+    return ratio(np.minimum(found.hits_within(depth.astype(np.int64)), depth), depth)
+
+
+@metric(better="higher", bounds=(LEAST_IN_GEOMETRIC_MEAN, 1), also=("gmap",), aggregate="geometric")
+def gm_map(claims: Claims) -> Floats:
+    """Average precision, of which the geometric mean is taken: queries that fail weigh more.
+
+    Per query it is map, and 0.00001 where that is less, as in trec_eval.
+    """
+    return np.maximum(map(claims), LEAST_IN_GEOMETRIC_MEAN)
 
 
 @metric(better="lower", bounds=(1, None))

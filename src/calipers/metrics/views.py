@@ -11,7 +11,8 @@ from typing import Self
 import numpy as np
 
 from calipers.metrics.claims import claim_positions
-from calipers.metrics.define import AboveZero
+from calipers.metrics.gain_table import regraded
+from calipers.metrics.parameter import AboveZero, Table
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matches import Matches
 
@@ -145,6 +146,25 @@ def position_in_query(query: Ints) -> Floats:
     return (index - np.repeat(starts, lengths) + 1).astype(np.float64)
 
 
+def product_before(query: Ints, factor: Floats) -> Floats:
+    """Per query, the product of the factors that stand before each entry (sorted input)."""
+    result = np.ones(query.size)
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    ends = np.append(starts[1:], query.size)
+    if (ends - starts).max(initial=0) > starts.size:
+        # Few long queries: one after the other. Many short ones: all of them one step at a time.
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            np.cumprod(factor[start : end - 1], out=result[start + 1 : end])
+        return result
+    entry = starts + 1
+    while entry.size:
+        goes_on = entry < ends
+        entry, ends = entry[goes_on], ends[goes_on]
+        result[entry] = result[entry - 1] * factor[entry - 1]
+        entry = entry + 1
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class Gains:
     """The claims with their grades, beside the best grades that could have been claimed."""
@@ -159,8 +179,9 @@ class Gains:
     n_queries: int
 
     @classmethod
-    def of(cls, matches: Matches) -> Self:
-        """The view over every target with a grade above 0."""
+    def of(cls, matches: Matches, gains: Table | None = None) -> Self:
+        """The view over every target with a grade above 0; ``gains`` says what a grade is worth."""
+        matches = regraded(matches, gains)
         relevant = matches.relevant()
         query, position, grade = claim_positions(matches, relevant)
         order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
