@@ -3,7 +3,6 @@ import pytest
 from calipers.api.prepare import prepare
 from calipers.errors import InvalidInput
 
-
 TEXT = "some text with a long enough quote"
 
 
