@@ -47,6 +47,10 @@ class Located:
 
     wanted: Wanted
     places: tuple[Place, ...]
+    unknown_document: bool = False
+    """Whether it names a document that the corpus does not have."""
+    elsewhere: tuple[Place, ...] = ()
+    """Where it stands in documents that it does not name."""
 
     @property
     def outcome(self) -> Outcome:
@@ -54,7 +58,7 @@ class Located:
         return "none" if not self.places else "once" if len(self.places) == 1 else "several"
 
     def to_dict(self) -> dict[str, Any]:
-        """The quote, how many places there are, and the first of them."""
+        """The quote, how many places there are, the first of them, and those elsewhere."""
         return {
             "query": self.wanted.query,
             "quote": self.wanted.quote,
@@ -62,6 +66,8 @@ class Located:
             "outcome": self.outcome,
             "count": len(self.places),
             "places": [place.to_dict() for place in self.places[:SHOWN_PLACES]],
+            "unknown_document": self.unknown_document,
+            "elsewhere": [place.to_dict() for place in self.elsewhere[:SHOWN_PLACES]],
         }
 
 
@@ -73,10 +79,13 @@ class _Search:
     name: str
     places: dict[int, dict[Place, None]] = field(default_factory=lambda: defaultdict(dict))
     """By the number of the quote, in order of appearance, each once: chunks may overlap."""
+    documents: set[str] = field(default_factory=set)
+    """All that the corpus has."""
     _unplaced: set[str] = field(default_factory=set)
 
     def add(self, batch: pl.DataFrame) -> None:
         documents: list[str] = batch["document"].to_list()
+        self.documents.update(documents)
         starts: list[int] = self._starts(batch)
         for number, quote, start, end in locate(batch["text"].to_list(), self.finder):
             found = self.places[quote]
@@ -120,8 +129,10 @@ def resolve_quotes(
     for batch in batches:
         search.add(batch)
     for one, quote in zip(wanted, plain, strict=True):
-        places = search.places.get(number[quote], {})
-        named = one.document
+        places, named = search.places.get(number[quote], {}), one.document
         yield Located(
-            one, tuple(place for place in places if named is None or place.document == named)
+            one,
+            tuple(place for place in places if named is None or place.document == named),
+            unknown_document=named is not None and named not in search.documents,
+            elsewhere=tuple(place for place in places if named not in (None, place.document)),
         )
