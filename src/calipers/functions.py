@@ -17,9 +17,8 @@ ground truth that names the id of such an object is an error, not a silent 0.
 An id or a text that comes back twice occupies its rank and earns nothing the second time. With
 texts, one result can hold several targets and several results the same one: precision counts
 results that hold any target and recall counts targets held by any result, while average
-precision and nDCG give each target that was found a position of its own: the best grade first,
-each takes the first free position at or after the rank that shows it first. No value exceeds 1,
-and an empty ground truth gives 0.0.
+precision and nDCG give each found target a position of its own, the first free one at or after its
+first rank, the best grade first. No value exceeds 1, and an empty ground truth gives 0.0.
 
 `rel` makes targets relevant from that grade on; without it every grade above 0 is relevant.
 """
@@ -56,8 +55,7 @@ class _Query(NamedTuple):
     held: list[list[int]]  # for each rank up to k the positions in `grades`; empty for a copy
     k: int
     by_text: bool
-    cut: int | None
-    """k, where one was given: positions may lie below the last result."""
+    cut: int | None  # k, where one was given: positions may lie below the last result
 
     def found(self) -> int:
         return len({target for targets in self.held for target in targets})
@@ -311,8 +309,6 @@ def _grades(ground_truth: GroundTruth) -> dict[object, float]:
             name: _number(f"ground_truth[{short(name)}]", grade)
             for name, grade in ground_truth.items()
         }
-    if isinstance(ground_truth, set | frozenset):
-        names.sort(key=repr)  # a set of strings iterates differently in every process
     return {_hashed(f"ground_truth[{at}]", name): 1.0 for at, name in enumerate(names)}
 
 

@@ -10,7 +10,7 @@ from calipers.metrics.define import metric
 from calipers.metrics.parameter import AboveZero, Share
 from calipers.metrics.pool import Known
 from calipers.metrics.ratio import ratio
-from calipers.metrics.views import Gains, per_query, product_before, within
+from calipers.metrics.views import Gains, combined_before, per_query, within
 from calipers.model.arrays import Floats, Ints
 
 Gain = Literal["linear", "exp"]
@@ -122,7 +122,7 @@ def _expected_reciprocal_rank(
     query: Ints, position: Ints, grade: Floats, highest: float, n_queries: int
 ) -> Floats:
     satisfied = np.exp2(grade - highest) - np.exp2(-highest)
-    still_reading = product_before(query, 1.0 - satisfied)
+    still_reading = combined_before(query, 1.0 - satisfied, np.multiply)
     return per_query(query, n_queries, satisfied * still_reading / position)
 
 

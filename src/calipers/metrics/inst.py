@@ -7,8 +7,8 @@ import numpy as np
 from calipers.metrics.define import metric
 from calipers.metrics.gain import highest_gain
 from calipers.metrics.parameter import AboveZero, Between
-from calipers.metrics.views import Gains, per_query, product_before
-from calipers.model.arrays import Bools, Floats
+from calipers.metrics.views import Gains, combined_before, per_query
+from calipers.model.arrays import Floats
 
 AboveHalf = Annotated[float, Between(0.5, 1e6)]
 
@@ -28,13 +28,13 @@ def inst(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Flo
     is_last = np.diff(query, append=-1) != 0
     # Between two targets the probabilities multiply out: with u + t = open, rank i below a target
     # at rank r weighs ((r + open - 1) / (i + open - 1))² of it, and a sum of such is a trigamma.
-    open_ = 2 * t - _so_far(is_first, gain)
+    open_ = 2 * t - (combined_before(query, gain, np.add) + gain)
     start = (at + open_ - 1.0) ** 2
     # Below the last target nothing follows; the rank after it stands in where one is needed.
     following = np.where(is_last, at + 1.0, np.append(at[1:], 0.0)[: at.size])
     onward = start / np.square(following + open_ - 1.0)
     to_first = np.square(2 * t / (at[is_first] - 1.0 + 2 * t))
-    weight = product_before(query, onward) * to_first[np.cumsum(is_first) - 1]
+    weight = combined_before(query, onward, np.multiply) * to_first[np.cumsum(is_first) - 1]
     end = np.where(is_last, np.inf, following)
     below = start * (_trigamma(at + open_) - _trigamma(end + open_))
     above = np.full(n, np.inf)
@@ -42,13 +42,6 @@ def inst(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Flo
     all_weights = (2 * t) ** 2 * (_trigamma(np.full(n, 2 * t)) - _trigamma(above + 2 * t))
     all_weights += per_query(query, n, weight * below)
     return np.clip(per_query(query, n, weight * gain) / all_weights, 0.0, 1.0)
-
-
-def _so_far(is_first: Bools, gain: Floats) -> Floats:
-    """The gains of a query down to each target, its own included."""
-    total = np.cumsum(gain)
-    before = (total - gain)[is_first]
-    return total - before[np.cumsum(is_first) - 1]
 
 
 def _trigamma(x: Floats) -> Floats:

@@ -146,21 +146,24 @@ def position_in_query(query: Ints) -> Floats:
     return (index - np.repeat(starts, lengths) + 1).astype(np.float64)
 
 
-def product_before(query: Ints, factor: Floats) -> Floats:
-    """Per query, the product of the factors that stand before each entry (sorted input)."""
-    result = np.ones(query.size)
+def combined_before(query: Ints, value: Floats, combine: np.ufunc) -> Floats:
+    """Per query, the product or sum of the values that stand before each entry (sorted input).
+
+    Each query by itself, so that no value depends on the queries beside it, to the last bit.
+    """
+    result = np.full(query.size, float(combine.identity))
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     ends = np.append(starts[1:], query.size)
     if (ends - starts).max(initial=0) > starts.size:
         # Few long queries: one after the other. Many short ones: all of them one step at a time.
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            np.cumprod(factor[start : end - 1], out=result[start + 1 : end])
+            combine.accumulate(value[start : end - 1], out=result[start + 1 : end])
         return result
     entry = starts + 1
     while entry.size:
         goes_on = entry < ends
         entry, ends = entry[goes_on], ends[goes_on]
-        result[entry] = result[entry - 1] * factor[entry - 1]
+        result[entry] = combine(result[entry - 1], value[entry - 1])
         entry = entry + 1
     return result
 
