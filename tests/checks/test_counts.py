@@ -71,7 +71,7 @@ def test_defaults_never_flatter() -> None:
     }  # fmt: skip
     assert evaluate().policy.to_dict() == {
         "missing": "zero", "unanswerable": "exclude", "duplicates": "first", "unknown": "ignore",
-        "errors": "zero", "ties": "input",
+        "errors": "zero", "ties": "input", "nothing_in_common": "error",
     }  # fmt: skip
 
 
@@ -97,7 +97,10 @@ ERRORS: dict[tuple[str, str], str] = {
 
 
 def test_every_value_of_every_policy_is_tested() -> None:
-    elsewhere = {("ties", "error")}
+    elsewhere = {
+        ("ties", "error"), ("ties", "trec-9"),
+        ("nothing_in_common", "error"), ("nothing_in_common", "zero"),
+    }  # fmt: skip
     values = {(name, value) for name, values in CHOICES.items() for value in values}
     assert values == CHANGES.keys() | ERRORS.keys() | elsewhere
 

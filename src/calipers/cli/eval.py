@@ -101,7 +101,7 @@ def command(
     intervals = {name: settings.pop(name) for name in ("confidence", "resamples", "seed")}
     weights = options.weights(score)
     # A name that is no metric is said before a large file is read.
-    chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights)
+    chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights, settings["like"])
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
     if retriever is not None:
         ground_truth, data = _questions(data, ground_truth, run), None

@@ -10,6 +10,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import Choice, check_level, choose, parse_matching
+from calipers.match.imitation import imitation_notes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
@@ -44,6 +45,7 @@ def match_pair(
     level: str | None = None,
     rel: float | None = None,
     corpus_size: int | None = None,
+    like: str | None = None,
     fingerprints: bool = True,
 ) -> Matched:
     """Match a run with a ground truth, once for all metrics and cut-offs.
@@ -64,7 +66,7 @@ def match_pair(
 
         truth, run = to_documents(truth, run, policy)
         matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
-        settings |= {"match": "document", "notes": []}
+        settings |= {"match": "document", "notes": list(imitation_notes(truth, like))}
     else:
         choice, run = _choose(match, truth, run)
         truth = choice.ground_truth
@@ -74,13 +76,15 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (*choice.notes, *_check_evidence(choice))
+        notes = (*choice.notes, *_check_evidence(choice), *imitation_notes(truth, like))
         matches, tally = _match(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
         settings |= {"match": str(choice.matching), "notes": list(notes)}
-    return Matched(truth, run, matches, tally, policy, rel, settings, as_read, match, ties_asked)
+    return Matched(
+        truth, run, matches, tally, policy, rel, settings, as_read, match, like, ties_asked
+    )
 
 
 def match_again(pair: Matched, run: Run) -> Matched:
@@ -89,6 +93,7 @@ def match_again(pair: Matched, run: Run) -> Matched:
         pair.ground_truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
         match=pair.match_asked,
         level=pair.settings["matched_at"], rel=pair.rel, corpus_size=pair.settings["corpus_size"],
+        like=pair.like,
     )  # fmt: skip
 
 

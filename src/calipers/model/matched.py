@@ -62,6 +62,8 @@ class Matched:
     """Both sides before matching changed anything, to match them in another way."""
     match_asked: str | None = None
     """The matching that the caller named; None: the data decided."""
+    like: str | None = None
+    """The tool whose policies were asked for; metrics then take its parameters, too."""
     ties_asked: Ties | None = None
     """The tie rule that the caller named; None: the custom of the run's format."""
 

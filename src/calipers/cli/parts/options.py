@@ -69,7 +69,7 @@ class _FormerFlags(click.Option):
     """An option with a few values, each of which was a flag before; a flag works and warns."""
 
     def __init__(self, *args: Any, values: Sequence[str], **settings: Any) -> None:
-        super().__init__(*args, type=click.Choice(values), **settings)
+        super().__init__(*args, **{**settings, "type": click.Choice(values)})
         self._flags = {
             value: click.Option([f"--{value}", f"former_{value}"], is_flag=True) for value in values
         }
@@ -203,6 +203,8 @@ def policy_options(function: F) -> F:
         "unknown": "What to do with a query that the ground truth does not have. [default: ignore]",
         "errors": "What to do with a query on which the retriever failed. [default: zero]",
         "ties": "How to order results with equal scores. [default: trec for TREC runs, else input]",
+        "nothing_in_common": "What to do with a run that shares nothing with the ground truth. "
+        "[default: error]",
     }
     options = [
         click.option(
@@ -211,11 +213,14 @@ def policy_options(function: F) -> F:
         )
     ]  # fmt: skip
     for name, words in CHOICES.items():
-        options.append(click.option(f"--{name}", type=click.Choice(words), help=said[name]))
+        option = f"--{name.replace('_', '-')}"
+        options.append(click.option(option, type=click.Choice(words), help=said[name]))
     return apply(*options)(function)
 
 
-POLICY_NAMES = ("missing", "unanswerable", "duplicates", "unknown", "errors", "ties")
+POLICY_NAMES = (
+    "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+)  # fmt: skip
 
 
 def printed_as(form: str, what: str) -> Callable[[F], F]:
