@@ -31,7 +31,7 @@ def agreement_interval(
     >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
     >>> ends = agreement_interval(table, lambda some: cohen_kappa(some).value)
     >>> round(ends.low, 2), round(ends.high, 2)
-    (0.11, 0.6)
+    (0.07, 0.61)
     """
     check_confidence(confidence)
     shared = table[(~np.isnan(table)).sum(axis=1) >= 2]
