@@ -107,9 +107,7 @@ def _weight(mine: FloatArray, theirs: FloatArray, others: FloatArray) -> float:
     return round(min(max(weight, 0.0), 1.0), 12)
 
 
-def _within_bounds(
-    value: float, spread: float, n: int, confidence: float, bounds: Bounds
-) -> Ends:
+def _within_bounds(value: float, spread: float, n: int, confidence: float, bounds: Bounds) -> Ends:
     """The score interval of a mean whose variance is known from elsewhere."""
     low, width = bounds[0], bounds[1] - bounds[0]
     share = np.array([(value - low) / width])

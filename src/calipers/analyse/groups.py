@@ -53,13 +53,11 @@ def leaderboard(
     named = None if clusters is None else np.asarray(clusters)[whole]
     table = table[:, whole]
     means = [exact_mean(row) for row in table]
-    order = sorted(range(len(means)), key=lambda at: (means[at] if lower_is_better else -means[at]))
+    order = sorted(range(len(means)), key=lambda at: means[at] if lower_is_better else -means[at])
     pairs = list(combinations(range(len(table)), 2))
     found = [difference(table[b] - table[a], named, limits) for a, b in pairs]
     corrected = holm([None if one is None else one.p_value() for one in found])
-    p_values = {
-        pair: 1.0 if p is None else p for pair, p in zip(pairs, corrected, strict=True)
-    }
+    p_values = {pair: 1.0 if p is None else p for pair, p in zip(pairs, corrected, strict=True)}
     apart = {pair for pair, p in p_values.items() if p <= alpha}
     return Leaderboard(
         tuple(order), tuple(means[at] for at in order), int(whole.sum()),
