@@ -84,7 +84,7 @@ PARTS = [
         "Losses of recall whose true mean is 0.051, with a margin of 0.05: how often the k is "
         "advised all the same. Held to: at most 0.05.",
         lambda share: decisions.too_small_k(
-            _count(2000)(share), (2, 10, 30, 59, 60, 100, 200, 500, 1000, 6000)
+            _count(500)(share), (2, 10, 30, 59, 60, 100, 200, 500, 1000, 6000)
         ),
         "losses",
     ),
@@ -101,7 +101,7 @@ PARTS = [
         "Marks on slices",
         "Ten slices with equal means and unequal spreads and sizes: the share of tables in which "
         "any slice is marked. Held to: at most 0.06.",
-        lambda share: decisions.false_marks(_count(400)(share)),
+        lambda share: decisions.false_marks(_count(200)(share)),
         "sizes",
     ),
     Part(

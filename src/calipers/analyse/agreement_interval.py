@@ -1,9 +1,9 @@
 """Confidence intervals of agreement: what the coefficient would be without each thing in turn.
 
-The jackknife works on the logarithm of 1 - coefficient, the disagreement over that of chance,
-which keeps the interval at or below 1 and its coverage near the level (docs/statistics.md).
-Where all agree there is no disagreement to take away; then the interval reaches down to where it
-would if one more thing had been judged, and its judges had been as far apart as can be.
+What varies is 1 - coefficient, the disagreement over that of chance. The jackknife gives its
+standard error, and the interval is made on its logarithm, which keeps it at or below 1. Where all
+agree there is no disagreement to vary. Then, as for a share of which none was seen, up to
+1 - (alpha / 2)**(1 / n) of all things may find their judges as far apart as can be.
 """
 
 import math
@@ -39,31 +39,29 @@ def agreement_interval(
     if value is None:
         return None
     if value >= 1.0:
-        with_one_more = _interval(_one_more(shared), coefficient, confidence)
-        return None if with_one_more is None else Ends(with_one_more.low, 1.0)
-    return _interval(shared, coefficient, confidence)
+        one = coefficient(_one_more(shared))
+        unseen = 1.0 - (0.5 - 0.5 * confidence) ** (1.0 / len(shared))
+        return None if one is None else Ends(1.0 - (1.0 - one) * unseen * (len(shared) + 1), 1.0)
+    return _interval(shared, 1.0 - value, coefficient, confidence)
 
 
-def _interval(table: Floats, coefficient: Coefficient, confidence: float) -> Ends | None:
+def _interval(
+    table: Floats, whole: float, coefficient: Coefficient, confidence: float
+) -> Ends | None:
     # Things that were judged alike leave the same gap: one of each kind is enough.
-    kinds, first, counts = np.unique(
+    _, first, counts = np.unique(
         np.where(np.isnan(table), np.inf, table), axis=0, return_index=True, return_counts=True
     )
     n = len(table)
-    whole = _distance(coefficient(table))
-    without = [_distance(coefficient(np.delete(table, row, axis=0))) for row in first]
-    if whole is None or any(one is None for one in without) or len(kinds) < 2:
+    values = [coefficient(np.delete(table, row, axis=0)) for row in first]
+    known = [1.0 - value for value in values if value is not None]
+    if len(known) < len(values):
         return None
-    values = np.array(without, dtype=np.float64)
-    mean = math.fsum((counts * values).tolist()) / n
-    spread = (n - 1) / n * math.fsum((counts * (values - mean) ** 2).tolist())
-    margin = round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS) * math.sqrt(spread)
-    return Ends(-math.expm1(whole + margin), -math.expm1(whole - margin))
-
-
-def _distance(value: float | None) -> float | None:
-    """log(1 - coefficient); a last bit of disagreement stands in where there is none."""
-    return None if value is None else math.log(max(1.0 - value, 1e-6))
+    without = np.array(known)
+    mean = math.fsum((counts * without).tolist()) / n
+    spread = math.sqrt((n - 1) / n * math.fsum((counts * (without - mean) ** 2).tolist()))
+    margin = round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS) * spread / whole
+    return Ends(1.0 - whole * math.exp(margin), 1.0 - whole * math.exp(-margin))
 
 
 def _one_more(table: Floats) -> Floats:

@@ -24,7 +24,7 @@ from calipers.errors import InvalidInput
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
-_MOST_TIMES = 10_000.0
+_MOST_TIMES = 1000.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def _limit_of_few(share: FloatArray, worth: FloatArray, t: float, confidence: fl
     The quantile is Wilson and Hilferty's. What is counted is taken from what is not.
     """
     z = round(normal_quantile(0.5 + 0.5 * confidence), _DIGITS)
-    honest = worth * (z / t) ** 2  # fewer, as the spread is estimated too
+    honest = worth * (z / t if t else 1.0) ** 2  # fewer, as the spread is estimated too
     count = honest * share + 0.5
     step = 1.0 / (9.0 * count)
     lowest = count * np.maximum(1.0 - step - z * np.sqrt(step), 0.0) ** 3

@@ -13,10 +13,13 @@ import math
 
 from numpy.typing import ArrayLike
 
+from calipers.analyse.distributions import normal_cdf
 from calipers.analyse.score_interval import UNIT, Bounds, Ends, interval_of
 from calipers.analyse.units import Units, as_units
 
-_STEPS = 30
+Point = tuple[float, float]
+_STEPS = 40
+_LEAST, _LARGEST = 0.01, 6.0
 
 
 def unequal_interval(
@@ -52,16 +55,43 @@ def unequal_p(
         return None
     if one.mean == other.mean:
         return 1.0
-    # Halving in the logarithm of p, as what matters are its leading digits.
-    low, high = math.log(1e-15), -1e-6
+    # By the normal quantile z of p, the interval's reach is nearly a straight line.
+    low, high = _LEAST, 2.0
+    if (clear := _clearance(one, other, low, bounds)) <= 0.0:
+        return 1.0
+    while (touching := _clearance(one, other, high, bounds)) > 0.0:
+        if high >= _LARGEST:
+            return 2.0 * normal_cdf(-high)
+        low, clear, high = high, touching, min(1.5 * high, _LARGEST)
+    return 2.0 * normal_cdf(-_root(one, other, bounds, (low, clear), (high, touching)))
+
+
+def _root(one: Units, other: Units, bounds: Bounds | None, low: Point, high: Point) -> float:
+    """Where the clearance is zero, by straight lines; an end that sticks counts half."""
+    sticking = 0
+    middle = high[0]
     for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        ends = _interval(one, other, -math.expm1(middle), bounds)
-        if ends is not None and ends.low <= 0.0 <= ends.high:
-            low = middle
+        middle = low[0] + low[1] * (high[0] - low[0]) / (low[1] - high[1])
+        value = _clearance(one, other, middle, bounds)
+        if abs(value) < 1e-9 or high[0] - low[0] < 1e-9:
+            break
+        if value > 0.0:
+            low = (middle, value)
+            high = (high[0], high[1] * (0.5 if sticking > 0 else 1.0))
+            sticking = 1
         else:
-            high = middle
-    return math.exp(high)
+            high = (middle, value)
+            low = (low[0], low[1] * (0.5 if sticking < 0 else 1.0))
+            sticking = -1
+    return middle
+
+
+def _clearance(one: Units, other: Units, z: float, bounds: Bounds | None) -> float:
+    """How far from zero the interval ends that has the confidence of z."""
+    ends = _interval(one, other, 1.0 - 2.0 * normal_cdf(-z), bounds)
+    if ends is None:
+        return 0.0
+    return ends.low if one.mean > other.mean else -ends.high
 
 
 def _both(
