@@ -96,6 +96,7 @@ def _each_against_rest(parts: list[Floats]) -> list[float | None]:
 
 
 def machine_and_people(kind: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
+    people: Floats
     if kind == "close to people":
         people = rng.beta(4, 2, n)
         return np.clip(people + rng.normal(0.05, 0.1, n), 0, 1), people, 2 / 3

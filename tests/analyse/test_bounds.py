@@ -41,8 +41,8 @@ def test_no_way_of_judging_leaves_the_bounds_and_some_way_reaches_them(truth, re
     truth = {**truth, "i0": 2}
     returned = [*returned, "i0"]
     # With a metric that has no cut-off beside it, all that was returned is looked at.
-    found = bounds(ground_truth={"q": truth}, run={"q": returned}, metrics=[metric, "rbp(p=0.5)"])
-    found = found[metric]
+    both = bounds(ground_truth={"q": truth}, run={"q": returned}, metrics=[metric, "rbp(p=0.5)"])
+    found = both[metric]
     low, high = by_trying(truth, returned, metric)
     assert found.lowest == pytest.approx(low, abs=1e-12)
     assert found.highest == pytest.approx(high, abs=1e-12)

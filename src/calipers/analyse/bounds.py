@@ -146,7 +146,7 @@ def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
     """
     matches = unjudged.matches
     gain = RELATIVE_GAIN[str(dict(metric.parameters).get("gain", "linear"))]
-    best = np.float64(grade)
+    best = np.array(grade)
     gains = Gains.of(matches)
     reached = gains.discounted(gain(gains.grade, best), metric.k)
     levels = gain(np.unique([*gains.ideal_grade, grade]), best).tolist()

@@ -100,7 +100,7 @@ class Difference:
 
     def _end(self, confidence: float, sign: float) -> float:
         if self.variance == 0.0:
-            unseen = 1.0 - (1.0 - confidence) ** (1.0 / self.n)
+            unseen: float = 1.0 - (1.0 - confidence) ** (1.0 / self.n)
             return self.mean - sign * unseen * (self.reach + sign * self.mean)
         t = round(t_quantile(confidence, self.freedom), _DIGITS)
         away = margins(np.array([self.skewness]), self.n, np.array([sign * t]))

@@ -51,14 +51,13 @@ def largest_mean(losses: ArrayLike, confidence: float = 0.95, times: float = 1.0
     return min(1.0, round(math.fsum(parts), _DIGITS))
 
 
-def upper_shares(n: float, counts: FloatArray, confidence: float) -> FloatArray:
+def upper_shares(n: float, counts: ArrayLike, confidence: float) -> FloatArray:
     """The upper limits of shares of which so many were counted among n (one-sided).
 
     >>> np.round(upper_shares(20, np.array([0.0, 1.0, 20.0]), 0.95), 4).tolist()
     [0.1391, 0.2161, 1.0]
     """
-    counts = np.asarray(counts, dtype=np.float64)
-    key = tuple(counts.tolist())
+    key = tuple(np.asarray(counts, dtype=np.float64).tolist())
     return np.array(_upper_shares(float(n), key, confidence))
 
 
