@@ -8,7 +8,7 @@ from calipers.analyse.score_interval import score_ends, score_interval
 from simulations.rates import Rate
 from simulations.shapes import VALUES, Floats, Shape
 
-NUMBERS = (2, 3, 5, 10, 20, 42, 50, 100, 500, 1000, 6000)
+NUMBERS = (2, 3, 5, 7, 10, 15, 20, 30, 42, 50, 100, 500, 1000, 6000)
 
 
 def coverage(draws: int, numbers: Sequence[int] = NUMBERS, seed: int = 1) -> Iterator[Rate]:

@@ -46,7 +46,7 @@ def false_alarms(
     """Alarms in a year like the reference, with a budget of one; each starts the sum again."""
     for noise in NOISES:
         for n in numbers:
-            some = max(10, min(years, years * 50 // n))
+            some = max(min(years, 40), min(years, years * 50 // n))
             rng = np.random.default_rng([seed, n])
             alarms = 0
             for _ in range(some):

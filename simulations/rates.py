@@ -25,13 +25,18 @@ class Rate:
         return 3.0 * math.sqrt(max(edge * (1.0 - edge), 1e-4) / self.draws)
 
     @property
+    def inside(self) -> bool:
+        """Whether the figure as printed lies in its band, whatever simulation leaves open."""
+        return self.lowest <= round(self.value, 3) <= self.highest
+
+    @property
     def held(self) -> bool:
         """Whether the rate is in its band, but for what simulation leaves open."""
         return self.lowest - self.error <= self.value <= self.highest + self.error
 
 
 def table(rates: Iterable[Rate], first: str = "shape", digits: int = 3) -> str:
-    """One row per shape and one column per number of queries; what left its band is bold."""
+    """One row per shape and one column per number of queries; a figure outside its band is bold."""
     rates = list(rates)
     columns = list(dict.fromkeys(rate.n for rate in rates))
     shapes = list(dict.fromkeys(rate.shape for rate in rates))
@@ -48,4 +53,4 @@ def _cell(rate: Rate | None, digits: int) -> str:
     if rate is None:
         return ""
     shown = f"{rate.value:.{digits}f}"
-    return shown if rate.held else f"**{shown}**"
+    return shown if rate.inside else f"**{shown}**"
