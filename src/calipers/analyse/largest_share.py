@@ -74,7 +74,7 @@ def _upper_shares(n: float, counts: tuple[float, ...], confidence: float) -> tup
     # The logarithm of the chance is concave and falls in p: Newton's method steps above the root
     # at most once, and comes down to it from there.
     p = _near(n, j, normal_quantile(confidence))
-    for _ in range(12):
+    for _ in range(60):
         log_front = a * np.log1p(-p) + b * np.log(p) - log_beta
         fraction = _beta_fraction(a, b, 1.0 - p)
         chance = log_front - np.log(a) + np.log(fraction)
