@@ -242,10 +242,10 @@ def report(
     from calipers.analyse.report import definitions_shown, describe
     from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.asking import DEPTH
-    from calipers.api.inputs import matched_to_report
+    from calipers.api.inputs import like_of, matched_to_report
     from calipers.model.report import Report
 
-    chosen = choose_metrics(metrics, k, None, weights)
+    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
     made = tuple(
         describe(

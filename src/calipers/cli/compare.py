@@ -5,15 +5,16 @@ from typing import Any, cast
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import asking
+from calipers.cli.parts import options, typed
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
 COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
 """The options that say how to compare, not how to read."""
 RESAMPLES = 2000
-"""Of the intervals of single systems on the page; the option is that of the comparison."""
+"""Bootstrap resamples for the intervals of single systems on the page; --resamples is for the
+comparison."""
 
 
 @click.command("compare")
@@ -25,13 +26,13 @@ RESAMPLES = 2000
     "package.module:function, an address or cmd:command; may be given several times.",
 )  # fmt: skip
 @options.asking_options
-@click.option(
-    "--baseline", "-b", metavar="NAME",
-    help="The system the others are held against. [default: the first]",
+@options.renamed_option(
+    "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
+    help="The system that the others are compared with. [default: the first]",
 )  # fmt: skip
 @click.option(
     "--anyway", is_flag=True,
-    help="Compare although ground truth, queries or policies differ; marked as such.",
+    help="Compare although ground truth, queries or policies differ; the result says so.",
 )  # fmt: skip
 @options.measure_options
 @click.option(
@@ -40,13 +41,13 @@ RESAMPLES = 2000
 )  # fmt: skip
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True,
-    help="Of the intervals; 1 - confidence is the rate of false alarms.",
+    help="The confidence level of the intervals; 1 - confidence is the rate of false alarms.",
 )  # fmt: skip
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True,
     help="Sign flips of the test, resamples of the intervals.",
 )  # fmt: skip
-@click.option("--seed", type=int, help="Of the test and the intervals. [default: 0]")
+@click.option("--seed", type=int, help="The seed of the test and of the intervals. [default: 0]")
 @click.option(
     "--queries-by", metavar="METRIC",
     help="List the largest wins and losses in this metric. [default: the first]",
@@ -63,9 +64,7 @@ RESAMPLES = 2000
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @options.config_option
 @options.json_option
-@options.printed_as("csv", "Print the table as CSV.")
-@options.printed_as("markdown", "Print the table as Markdown.")
-@options.printed_as("latex", "Print the table as LaTeX.")
+@options.as_option("csv", "markdown", "latex")
 def command(
     systems: tuple[str, ...],
     retrievers: tuple[str, ...],
@@ -78,9 +77,7 @@ def command(
     per_query: str | None,
     html: str | None,
     as_json: bool,
-    as_csv: bool,
-    as_markdown: bool,
-    as_latex: bool,
+    form: str | None,
     **settings: Any,
 ) -> None:
     """Compare two or more retrievers on the same queries.
@@ -92,8 +89,8 @@ def command(
     \b
     Examples:
       calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
-      calipers compare old=main.json new=branch.json --markdown
-      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --baseline dense
+      calipers compare old=main.json new=branch.json --as markdown
+      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
       calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
     """
     from calipers.api.decide import compare, report
@@ -101,8 +98,6 @@ def command(
     from calipers.api.keywords import Reading
     from calipers.io.write import check_place, check_writable, write_table
 
-    asked = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
-    form = next((name for name, given in asked.items() if given), None)
     if per_query:
         check_writable(per_query)
     if html:
@@ -112,11 +107,11 @@ def command(
     # A ground truth in the file is for retrievers; a run may bring its own.
     own = {"ground_truth": settings.pop("ground_truth")} if not live else {}
     settings = {**own, **options.filled(
-        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
+        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
         **settings,
     )}  # fmt: skip
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
-    named: Any = options.named_systems(systems)
+    named: Any = typed.named_systems(systems)
     if live:
         from calipers.analyse.scoring import choose_metrics
         from calipers.api.inputs import name_systems, with_retrievers
@@ -138,7 +133,7 @@ def command(
     if per_query:
         write_table(comparison.per_query, per_query)
     if html:
-        from calipers.cli.output import write_report
+        from calipers.cli.parts.output import write_report
 
         settings["resamples"] = RESAMPLES
         write_report(

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import print_json
+from calipers.cli.parts import options
+from calipers.cli.parts.output import print_json
 
 
 @click.command("config", short_help="Show the settings that apply here, and where they stand.")

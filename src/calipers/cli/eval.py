@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.levels_output import refuse_at_levels, several_levels, show_levels
-from calipers.cli.output import console, print_json, write_report
-from calipers.cli.progress import asking, reading
-from calipers.cli.saving import Saving, save_options
+from calipers.cli.parts import options, typed
+from calipers.cli.parts.output import console, print_json, write_report
+from calipers.cli.parts.progress import asking, reading
+from calipers.cli.parts.saving import Saving, save_options
+from calipers.errors import InvalidInput
 
 
 @click.command("eval")
@@ -19,20 +19,19 @@ from calipers.cli.saving import Saving, save_options
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, help="Of the bootstrap. [default: 0]")
+@options.interval_options(resamples=2000)
 @click.option(
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
 )  # fmt: skip
 @click.option(
     "--by", multiple=True, metavar="TAG",
-    help="Also by slices of the queries: a tag, length or targets; may be given several times.",
+    help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
+    "several times.",
 )  # fmt: skip
 @click.option(
     "--bounds", is_flag=True,
-    help="Also the lowest and highest value if what nobody judged were judged.",
+    help="Also print the lowest and highest value that judging the unjudged results could give.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
@@ -44,7 +43,7 @@ from calipers.cli.saving import Saving, save_options
 @save_options
 @options.json_option
 @options.printed_as(
-    "csv", "Print the summary (with --by: the slices, with --bounds: those) as CSV."
+    "csv", "Print the summary (with --by the slices, with --bounds the bounds) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 @options.config_option
@@ -81,7 +80,6 @@ def command(
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     from calipers.analyse.scoring import choose_metrics, deepest
-    from calipers.api.decide import report as gather_report
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
@@ -89,7 +87,7 @@ def command(
 
     saving = Saving(settings)
     settings = options.filled(
-        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
+        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
         **settings,
     )  # fmt: skip
     saving.store = settings.get("store")
@@ -103,19 +101,19 @@ def command(
     metrics, k = settings.pop("metrics", None), settings.pop("k", None)
     weights, corpus = settings.pop("weights", None), settings.pop("corpus", None)
     # A name that is no metric is said before a large file is read.
-    chosen = choose_metrics(metrics, k, None, weights)
+    chosen = choose_metrics(metrics, k, None, weights, settings.get("like"))
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
     settings["watch"] = asking
-    if several_levels(settings.get("level")):
+    if _several(settings.get("level")):
         one_result = {
             "--score": weights, "--per-query": per_query, "--by": by, "--bounds": bounds,
             "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
             "--mlflow": saving.mlflow,
         }  # fmt: skip
-        at = refuse_at_levels(settings.pop("level"), one_result)
+        at = _refuse_beside_levels(settings.pop("level"), one_result)
         with reading() as progress:
             found = levels(at=at, progress=progress, **asked, **settings)
-        show_levels(found, as_json=as_json)
+        _show_levels(found, as_json=as_json)
         return
     depth = deepest(chosen)
     paged = bool(html or markdown or saving.mlflow)
@@ -133,6 +131,8 @@ def command(
     bounded = bound(pair, metrics=names) if bounds else None
     report = None
     if paged:
+        from calipers.api.decide import report as gather_report
+
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
         write_table(scores.per_query, per_query)
@@ -178,3 +178,29 @@ def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool) -> Non
         from calipers.present.bounds import print_bounds
 
         print_bounds(bounded, console())
+
+
+def _several(level: str | None) -> bool:
+    """Whether more than one level is asked for."""
+    return level is not None and (level == "all" or "," in level)
+
+
+def _refuse_beside_levels(level: str, one_result: dict[str, Any]) -> str:
+    """The levels; options that need one result are refused."""
+    for option, given in one_result.items():
+        if given:
+            raise InvalidInput(
+                f"{option} needs one result and --level {level} makes several; "
+                "give one level, or leave the option out."
+            )
+    return level
+
+
+def _show_levels(found: Any, *, as_json: bool) -> None:
+    """One table with a column per level, or all of it as JSON."""
+    if as_json:
+        print_json(found.to_dict())
+        return
+    from calipers.present.levels import print_levels
+
+    print_levels(found, console())

@@ -4,8 +4,8 @@ import shlex
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import print_json
+from calipers.cli.parts import options
+from calipers.cli.parts.output import print_json
 
 DEFAULT_K = 3
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import asking, reading
+from calipers.cli.parts import options, typed
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import asking, reading
 
 
 @click.command("sweep")
@@ -16,14 +16,12 @@ from calipers.cli.progress import asking, reading
     "Which k to look at, such as 1,5,10. [default: every one up to 100, then some]",
 )
 @click.option("--tokens", type=int, metavar="N", help="The tokens that one query may use.")
-@click.option("--price", type=float, metavar="PRICE", help="Of a million tokens.")
+@options.price_option
 @click.option(
     "--tokenizer", metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, help="Of the bootstrap. [default: 0]")
+@options.interval_options(resamples=2000)
 @options.config_option
 @options.json_option
 @options.printed_as("csv", "Print every k as CSV.")
@@ -52,7 +50,7 @@ def command(
     settings = options.filled(config, **settings)
     with reading() as progress:
         found = sweep(
-            metrics=metrics, k=options.cutoff_list(cutoffs), progress=progress, watch=asking,
+            metrics=metrics, k=typed.cutoff_list(cutoffs), progress=progress, watch=asking,
             **settings,
         )  # fmt: skip
     if as_json:

@@ -12,9 +12,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.documents import is_document, plain
 from calipers.io.format import Format, RecordStream
-from calipers.io.formats.mapping import kinds_of, read_mapping
 from calipers.io.formats.ours import Ours
-from calipers.io.formats.table import read_long
 from calipers.io.registry import of_object, of_rows, read_source
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
 from calipers.io.source import Progress, Source
@@ -156,6 +154,8 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
     """A table in a tool's own form, or with one row per item."""
     form = _claimed(table.columns, table.name)
     if form is None:
+        from calipers.io.formats.table import read_long
+
         return read_long(table, role)
     return stream_table(form, table)
 
@@ -169,10 +169,14 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
         raise InvalidInput(_two_forms(claimed, name, "say which it is: ground_truth= or run="))
     if _holds_documents(value):
         return _documents_by_query(value, role, name)
+    from calipers.io.formats.mapping import read_mapping
+
     return read_mapping(value, role, name)
 
 
 def _holds_documents(value: Mapping[Any, Any]) -> bool:
+    from calipers.io.formats.mapping import kinds_of
+
     return kinds_of(value) != {dict} and any(
         isinstance(items, list | tuple) and any(is_document(one) for one in islice(items, 1))
         for items in value.values()

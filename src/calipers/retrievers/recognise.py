@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from calipers import plugins
+import calipers.plugins as plugins
 from calipers.errors import InvalidInput
 from calipers.retrievers import haystack, langchain, llama_index, vector_stores
 from calipers.retrievers.base import Retriever
