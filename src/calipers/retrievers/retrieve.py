@@ -114,7 +114,9 @@ def retrieve_to_report(
             # Loaded when used: SQLite is not needed without a cache.
             from calipers.retrievers.cache import Cache
 
-            cached = held.enter_context(closing(Cache(cache, {**decides, "code": retriever.code})))
+            # Answers of before code was noted down stay those of addresses and models.
+            known = {**decides, "code": retriever.code} if retriever.code else decides
+            cached = held.enter_context(closing(Cache(cache, known)))
         return _drive(retriever, asked, k, pace, counts, journal, cached, progress, told)
 
 
