@@ -19,7 +19,6 @@ from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.scores import MetricFacts, Scores
 from calipers.version import __version__
-from calipers.words import plural
 
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
 DEFAULT_WITHOUT_CUTOFF = ("mrr", "map")
@@ -97,6 +96,8 @@ def _looks_below_the_end(pair: Matched, metrics: Sequence[Metric]) -> str | None
     far = [str(one) for one in metrics if one.k is not None and one.k >= FAR * longest]
     if not longest or not far:
         return None
+    from calipers.words import plural
+
     names = ", ".join(far[:MOST_NAMED]) + (" and others" if len(far) > MOST_NAMED else "")
     return f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
-from calipers.api.keywords import Reading
+from calipers.api.keywords import ASKING, DEPTH, Reading
 from calipers.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -12,10 +12,6 @@ if TYPE_CHECKING:
 
 Watch = Callable[[], AbstractContextManager[tuple[Any, Any]]]
 """Gives the callbacks for the number of questions and for the counts as they grow."""
-
-DEPTH = 20
-"""Results to ask for where nothing says how many are looked at."""
-ASKING = ("retriever", "ask_for", "workers", "watch")
 
 
 def below(k: Any) -> int:
@@ -64,15 +60,6 @@ def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -
             retriever, questions, k=asking.get("ask_for") or looks, workers=asking.get("workers"),
             total=total, progress=progress,
         )  # fmt: skip
-
-
-def plain_answers(run: Any) -> Any:
-    """A run that was handed over, read by the rule for the answers of a retriever."""
-    if not isinstance(run, Mapping | list | tuple):
-        return run
-    from calipers.retrievers.handed import with_plain_answers
-
-    return with_plain_answers(run)
 
 
 def _questions(data: Any, reading: Reading) -> Any:

@@ -241,8 +241,8 @@ def report(
     """
     from calipers.analyse.report import definitions_shown, describe
     from calipers.analyse.scoring import choose_metrics, deepest
-    from calipers.api.asking import DEPTH
     from calipers.api.inputs import like_of, matched_to_report
+    from calipers.api.keywords import DEPTH
     from calipers.model.report import Report
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.analyse.scoring import deepest
-from calipers.api.asking import ASKING, DEPTH, answers_of, plain_answers, with_answers
-from calipers.api.keywords import Matching, Reading, Where
+from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load, load_pair
 from calipers.io.source import Progress
@@ -62,7 +61,11 @@ def as_read(
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
-    data, reading = with_answers(data, reading, looks)
+    if any(reading.get(name) is not None for name in ASKING if name != "watch"):
+        # Loaded when used: who measures files need not wait for what asks retrievers.
+        from calipers.api.asking import with_answers
+
+        data, reading = with_answers(data, reading, looks)
     truth, run = read_pair(
         data, reading.get("ground_truth"), reading.get("run"),
         reading.get("progress"), reading.get("store"),
@@ -80,7 +83,7 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     """Another run of the same queries, matched as ``pair`` was; it may bring its ground truth."""
     if isinstance(other, Matched):
         return other
-    found = load(plain_answers(_kept(other, reading.get("store"))), "run")
+    found = load(_plain(_kept(other, reading.get("store"))), "run")
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
     return matched(found, **without_inputs(reading))
@@ -126,8 +129,11 @@ def with_retrievers(
     for name in retrievers or {}:
         if name in systems:
             raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
-    runs = answers_of(retrievers or {}, questions, asking, deepest(metrics))
-    return {**systems, **runs}
+    if not retrievers:
+        return dict(systems)
+    from calipers.api.asking import answers_of
+
+    return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
 
 
 def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
@@ -165,11 +171,20 @@ def matched_to_report(
     return found
 
 
+def _plain(run: Any) -> Any:
+    """A run that was handed over, read by the rule for the answers of a retriever."""
+    if not isinstance(run, Mapping | list | tuple):
+        return run
+    from calipers.retrievers.handed import with_plain_answers
+
+    return with_plain_answers(run)
+
+
 def named_run(value: Any, name: str, store: Where) -> Run:
     """A run with a name: its file, or what the caller calls it."""
     if isinstance(value, Matched):
         return value.run
-    found = load(plain_answers(_kept(value, store)), "run").run
+    found = load(_plain(_kept(value, store)), "run").run
     if found is None:
         raise InvalidInput(
             f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "
@@ -202,9 +217,9 @@ def read_pair(
     store: Where = None,
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run, from files and values or from what the history kept."""
-    data, run = _kept(data, store), plain_answers(_kept(run, store))
+    data, run = _kept(data, store), _plain(_kept(run, store))
     if run is None and (ground_truth is not None or isinstance(data, list | tuple)):
-        data = plain_answers(data)
+        data = _plain(data)
     return load_pair(data, ground_truth, run, progress)
 
 

@@ -71,3 +71,9 @@ class Reading(Matching, total=False):
     """Questions asked at a time; None: 8, or 1 for a command."""
     watch: Callable[[], AbstractContextManager[tuple[Any, Any]]] | None
     """Gives the callbacks for the progress of asking: the number of questions, the counts."""
+
+
+ASKING = ("retriever", "ask_for", "workers", "watch")
+"""The keywords of these that are about asking a retriever."""
+DEPTH = 20
+"""Results to ask a retriever for where nothing says how many are looked at."""

@@ -174,8 +174,8 @@ def sweep(
     """
     from calipers.analyse.scoring import cutoffs
     from calipers.analyse.sweep import check_costs, sweep_over_k
-    from calipers.api.asking import DEPTH
     from calipers.api.inputs import matched
+    from calipers.api.keywords import DEPTH
 
     check_costs(tokens, price)
     pair = matched(data, keep=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
