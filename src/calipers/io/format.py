@@ -124,14 +124,19 @@ class RecordStream:
     unread: Unread = field(default_factory=Counter)
     unused: Unread = field(default_factory=Counter)
     """How many records have a value that is known and had to be left out."""
+    notes: list[str] = field(default_factory=list)
+    """How it was read, where that is not plain; complete when all records have passed."""
 
     def dataset(self) -> Dataset:
         """Everything at once, as columns."""
         made = self._built(self.records, self.place)
         truth = made.ground_truth
+        run = made.run
         if truth is not None:
-            truth = replace(truth, notes=tuple(self._notes(truth)))
-        return replace(made, ground_truth=truth)
+            truth = replace(truth, notes=(*self.notes, *self._notes(truth)))
+        elif run is not None:
+            run = replace(run, notes=(*run.notes, *self.notes))
+        return replace(made, ground_truth=truth, run=run)
 
     def _built(self, records: Iterable[Record], place: Place) -> Dataset:
         made = build(records, place, self.name, self.name, self.form.fields)

@@ -11,6 +11,8 @@ from typing import Any
 
 from calipers import plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
+from calipers.io.columns import Columns, nothing_fits
+from calipers.io.foreign import what_it_is
 from calipers.io.format import Format, Writer
 from calipers.io.formats import BUILT_IN
 from calipers.io.rows import RowFormat, WholeFormat
@@ -50,9 +52,9 @@ def formats() -> tuple[Format, ...]:
     return (*FORMATS, *plugged())
 
 
-def read_source(source: Source, role: Role) -> Dataset:
+def read_source(source: Source, role: Role, columns: Columns) -> Dataset:
     """What a file or folder holds, in whatever known form it is."""
-    sight = Sight(source)
+    sight = Sight(source, columns)
     opened = recognise(sight, role).read(sight, role, False)
     return opened if isinstance(opened, Dataset) else opened.dataset()
 
@@ -75,6 +77,9 @@ def recognise(sight: Sight, role: Role) -> Format:
         raise InvalidInput(_two_forms(sight, claimed))
     if claimed:
         return claimed[0]
+    other = what_it_is(sight) if not sight.columns_said.named else None
+    if other is not None:
+        raise UnreadableFile(f"{sight.name} {other}.")
     found = next((form for form in FORMATS if form.fallback and form.detect(sight)), None)
     if found is None:
         raise UnreadableFile(_unknown(sight))
@@ -201,8 +206,7 @@ def _unknown(sight: Sight) -> str:
             "file in it."
         )
     if sight.table is not None:
-        found = f"its columns are {', '.join(sorted(sight.table.columns))[:200]}"
-    else:
-        first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
-        found = f"its first line is {first!r}"
+        return nothing_fits(sight.name, sorted(sight.table.columns), "query")
+    first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
+    found = f"its first line is {first!r}"
     return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."

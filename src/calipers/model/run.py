@@ -75,6 +75,8 @@ class Run:
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
+    notes: tuple[str, ...] = ()
+    """What a reader of results must know about how it was read."""
 
     @classmethod
     def from_frame(
@@ -82,7 +84,7 @@ class Run:
         frame: pl.DataFrame,
         *,
         order: Order | None = None,
-        ties: Ties = "input",
+        ties: Ties | None = None,
         queries: pl.DataFrame | None = None,
         name: str | None = None,
         stages: Mapping[str, "Run"] | None = None,
@@ -90,6 +92,7 @@ class Run:
         """A run from a table with query, item and what else there is (see ``RUN_SCHEMA``).
 
         Without ``order``, a column of ranks makes it, else scores, else the rows themselves.
+        Where scores make it, the order of the rows means nothing: equal ones go by id (trec).
         """
         unknown = [name for name in ("query",) if name not in frame.columns]
         if unknown:
@@ -101,6 +104,8 @@ class Run:
             frame = frame.select(pl.col(name).cast(kind) for name, kind in known.items())
         if order is None:
             order = natural_order(frame.columns)
+        if ties is None:
+            ties = "trec" if order == "score" and "item" in frame.columns else "input"
         return cls(
             lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True
         )

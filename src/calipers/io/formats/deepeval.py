@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from calipers.io.decoded import decoded_text
 from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, EachRow, decoded_text
+from calipers.io.rows import At, EachRow
 
 BETWEEN = "|"
 """What divides the texts of one list in its CSV and JSON lines."""

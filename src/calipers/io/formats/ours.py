@@ -95,6 +95,7 @@ class Ours(EachRow):
     strict = StrictRecord
     example = EXAMPLE
     kept = frozenset(Handwritten.__struct_encode_fields__)
+    of_ids = ("retrieved", "ground_truth")
     outputs: ClassVar[tuple[Output, ...]] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
