@@ -18,7 +18,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
 from calipers.io.cells import Splitter
 from calipers.io.decoded import decoded_text
-from calipers.io.format import Format, RecordStream, Unread, wrong_form
+from calipers.io.format import Format, RecordStream, Unread, once_each, wrong_form
 from calipers.io.json_files import RawRecords, explain_broken, explain_mismatch
 from calipers.io.records import Id, Place, Record, Result, Target
 from calipers.io.sight import Sight
@@ -233,7 +233,8 @@ def _stream(
     form: RowFormat, rows: Rows, place: Place, name: str, unread: Unread, unused: Unread
 ) -> RecordStream:
     where = place if form.one_each else lambda _: name
-    return RecordStream(form.records(rows), where, name, form, unread, unused)
+    stream = RecordStream(form.records(rows), where, name, form, unread, unused)
+    return once_each(stream) if form.merges_equal else stream
 
 
 def _cell(value: Any, form: RowFormat, key: str) -> Any:

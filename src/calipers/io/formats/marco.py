@@ -11,7 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.io.format import Format
 from calipers.io.lines import (
     NUMBER,
-    Layout,
+    LineLayout,
     empty,
     holds_texts,
     is_lines,
@@ -24,8 +24,8 @@ from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
 
-RUN = Layout("run", "query item rank", ((0, "query"), (1, "item"), (2, "rank")), "rank", 3)
-JUDGEMENTS = Layout(
+RUN = LineLayout("run", "query item rank", ((0, "query"), (1, "item"), (2, "rank")), "rank", 3)
+JUDGEMENTS = LineLayout(
     "judgement", "query item grade", ((0, "query"), (1, "item"), (2, "grade")), "grade", 3
 )
 CLEARLY_RANKED = 3

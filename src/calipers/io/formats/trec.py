@@ -15,7 +15,7 @@ from calipers.io.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.format import Format, Output
 from calipers.io.lines import (
     NUMBER,
-    Layout,
+    LineLayout,
     empty,
     first_rows,
     holds_texts,
@@ -33,10 +33,10 @@ from calipers.model.run import Run
 TAG = "calipers"
 UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
 """What a form with columns between blanks cannot hold; a leading # would be a comment."""
-RUN = Layout(
+RUN = LineLayout(
     "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5
 )
-JUDGEMENTS = Layout(
+JUDGEMENTS = LineLayout(
     "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
 )
 
