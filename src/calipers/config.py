@@ -25,7 +25,8 @@ SHARED: dict[str, str] = {
     "data": TEXT, "ground-truth": TEXT, "run": TEXT, "corpus": TEXT,
     "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
-    "seed": NUMBER, "store": TEXT, "like": TEXT, "map-ids": TEXT, "columns": NAMES, **dict.fromkeys(CHOICES, TEXT),
+    "seed": NUMBER, "store": TEXT, "like": TEXT, "map-ids": TEXT, "columns": NAMES,
+    **dict.fromkeys(CHOICES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {

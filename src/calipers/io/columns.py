@@ -15,7 +15,6 @@ from calipers.model.run import RUN_SCHEMA
 from calipers.names import (
     QUERY_ID,
     QUERY_TEXT,
-    RETURNED_IDS,
     ROW,
     WANTED_IDS,
     WEAK_QUOTE,
@@ -202,6 +201,16 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
     )
 
 
-def holds_returned(theirs: str) -> bool:
-    """Whether the name of a column says that its ids were found."""
-    return plain_name(theirs) in RETURNED_IDS
+def unknown_fields(fields: Iterable[str], role: Role) -> str:
+    """Which fields of a record could be the part that is looked for, and how to say so."""
+    wanted = "retrieved" if role == "run" else "ground_truth"
+    called = "results" if role == "run" else "ground truth"
+    meant = ("item", "quote", "retrieved")
+    known = {"id", "_id", "tags", "latency_ms", "error", "stages", "text"}
+    unknown = [one for one in fields if one not in renaming(list(fields)) and one not in known]
+    could = [one for one in unknown if possible_meaning(one) in meant]
+    listed = f"its fields are {', '.join(sorted(fields))}"[:200]
+    if not could:
+        return f"{listed}; say which holds the {called}, such as --column {wanted}=NAME"
+    offers = "; ".join(f"{one} could be the {called}: --column {wanted}={one}" for one in could)
+    return f"{listed}; {offers}"

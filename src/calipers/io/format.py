@@ -129,6 +129,8 @@ class RecordStream:
     unread: Unread = field(default_factory=Counter)
     unused: Unread = field(default_factory=Counter)
     """How many records have a value that is known and had to be left out."""
+    hint: str = ""
+    """Which of its fields could be what it lacks."""
     notes: list[str] = field(default_factory=list)
     """How it was read, where that is not plain; complete when all records have passed."""
 
@@ -145,7 +147,8 @@ class RecordStream:
 
     def _built(self, records: Iterable[Record], place: Place) -> Dataset:
         made = build(records, place, self.name, self.name, self.form.fields)
-        return Dataset(made.ground_truth, made.run, self.form.title, self.form.no_truth)
+        why = self.form.no_truth or self.hint
+        return Dataset(made.ground_truth, made.run, self.form.title, why)
 
     def _notes(self, truth: GroundTruth) -> Iterator[str]:
         """How the ground truth of another tool was understood, where that is not plain."""

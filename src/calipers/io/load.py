@@ -12,7 +12,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.by_column import columns_of_object, frame_of_rows
-from calipers.io.columns import Columns, is_flat_table
+from calipers.io.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.documents import is_document, plain
 from calipers.io.foreign import of_object as of_foreign_object
 from calipers.io.format import Format, RecordStream
@@ -106,8 +106,8 @@ def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
     name = _name(data)
     if dataset.ground_truth is None and dataset.run is None:
         raise InvalidInput(
-            f"{name} has neither results nor a ground truth; add 'retrieved' and 'ground_truth' "
-            "to its records."
+            f"{name} has neither results nor a ground truth{_why(dataset)}; add 'retrieved' and "
+            "'ground_truth' to its records."
         )
     # Only to our own records can anything be added.
     ours = dataset.kind == OURS.title
@@ -130,6 +130,9 @@ def _pair(
     truth: Dataset, run: Dataset, truth_given: Any, run_given: Any
 ) -> tuple[GroundTruth, Run]:
     a, b = _name(truth_given, "ground_truth"), _name(run_given, "run")
+    for given, one, lacking in ((truth, a, "ground truth"), (run, b, "results")):
+        if given.ground_truth is None and given.run is None:
+            raise InvalidInput(f"The {lacking} of {one} cannot be found{_why(given)}.")
     if truth.ground_truth is None and run.run is None:
         raise InvalidInput(
             f"The two files are swapped: {a} holds results ({truth.kind}) and {b} holds a ground "
@@ -238,6 +241,7 @@ def _records(
     if form is None and is_flat_table(keys) and all(isinstance(row, Mapping) for row in value):
         table = in_memory(frame_of_rows([dict(row) for row in value], name).lazy(), name)
         return read_long(replace(table, where=lambda row: f"{name}[{row}]"), role)
+    hint = unknown_fields(keys, role) if form is None else ""
     form = form or OURS
 
     def place(number: int) -> str:
@@ -247,7 +251,7 @@ def _records(
         plain(row, partial(place, i)) if isinstance(row, Mapping) else row
         for i, row in enumerate(value)
     )
-    return stream_rows(form, rows, place, name)
+    return replace(stream_rows(form, rows, place, name), hint=hint)
 
 
 def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:

@@ -177,6 +177,8 @@ def _about_columns(table: Table, ours: dict[str, str], found: list[str]) -> Iter
 def _filled(frame: pl.DataFrame, table: Table, notes: list[str]) -> pl.DataFrame:
     """Without empty rows; where cells were merged, the question of the row above."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    # A blank may be an id where somebody wrote one row for each judgement.
+    texts = [] if "grade" in frame.columns else texts
     blank = pl.col(texts).str.strip_chars() == ""
     if frame.select(blank.any()).transpose().to_series().any() if texts else False:
         frame = frame.with_columns(pl.when(blank).then(None).otherwise(pl.col(texts)).name.keep())

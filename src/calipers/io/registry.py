@@ -195,6 +195,17 @@ def _two_forms(sight: Sight, claimed: list[Format]) -> str:
     return f"The form of {sight.name} could be two: {names}; {what}."
 
 
+def _no_query(name: str, columns: list[str]) -> str:
+    """The sentence for a table without a column for the query, or without a header at all."""
+    number = next((one for one in columns if one.replace(".", "", 1).isdigit()), None)
+    if number is None:
+        return nothing_fits(name, columns, "query")
+    return (
+        f"{name} seems to be a table without a header: its first line holds {number!r}; put a line "
+        "with the names of the columns first, such as query, item and grade."
+    )
+
+
 def _unknown(sight: Sight) -> str:
     known = ", ".join(form.name for form in formats())
     if sight.folder:
@@ -206,7 +217,7 @@ def _unknown(sight: Sight) -> str:
             "file in it."
         )
     if sight.table is not None:
-        return nothing_fits(sight.name, sorted(sight.table.columns), "query")
+        return _no_query(sight.name, sorted(sight.table.columns))
     first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
     found = f"its first line is {first!r}"
     return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."

@@ -76,7 +76,7 @@ class RowFormat(Format):
             raise wrong_form(sight, self.title)
         owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
         said = sight.columns_said
-        if said.named and sight.look.shape != "object":
+        if said.named and owner is None:
             rows, place = json_files.plain_records(sight.source, sight.look)
             return stream_rows(
                 self, (said.renamed(row, sight.name) for row in rows), place, sight.name, watch

@@ -47,7 +47,7 @@ class Sight:
         if seen is None or self._by_column is not None:
             return None
         said = self.columns_said
-        if said.named and seen.shape != "object":
+        if said.named:
             return replace(seen, first=said.renamed(seen.first, self.name))
         return seen
 
@@ -98,7 +98,10 @@ class Sight:
     def flat(self) -> Table | None:
         """The table in records of JSON that have the columns of one: query and item, flat."""
         look = self.look
-        if look is None or look.shape == "object" or not is_flat_table(look.keys):
+        if look is None or not is_flat_table(look.keys):
+            return None
+        texts = (bytes(memoryview(one)[:1]) == b'"' for one in look.first.values())
+        if look.shape == "object" and not any(texts):
             return None
         rows, place = json_files.plain_records(self.source, look)
         named = [self.columns_said.renamed(row, self.name) for row in rows]

@@ -218,8 +218,8 @@ def policy_options(function: F) -> F:
         "duplicates": "What to do with an item that one query returns twice. [default: first]",
         "unknown": "What to do with a query that the ground truth does not have. [default: ignore]",
         "errors": "What to do with a query on which the retriever failed. [default: zero]",
-        "ties": "How to order results with equal scores. [default: trec where scores make the order, "
-        "else input]",
+        "ties": "How to order results with equal scores. [default: trec where scores make the "
+        "order, else input]",
         "nothing_in_common": "What to do with a run that shares nothing with the ground truth. "
         "[default: error]",
     }
