@@ -177,6 +177,7 @@ def unread(columns: Iterable[str], names: Mapping[str, str]) -> list[str]:
         for one in columns
         if one not in names
         and not one.endswith("(not read)")
+        and plain_name(one) not in ("id", "index", "")
         and possible_meaning(one) not in (None, "score", "rank", "query")
     ]
 

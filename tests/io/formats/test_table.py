@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.load import load
 from calipers.io.columns import renaming
+from calipers.io.load import load
 
 RUN = [("q1", "d1", 9.5), ("q1", "d2", 8.0), ("q2", "d3", 1.0)]
 JUDGED = [("q1", "d1", 2.0), ("q1", "d9", 0.0), ("q2", "d3", 1.0)]

@@ -56,7 +56,10 @@ class TrecRun(Format):
         rows = first_rows(sight)
         if mostly(rows, _is_marked):
             return not mostly(rows, _has_four)
-        return mostly(rows, _is_result) and not holds_texts(sight)
+        if not mostly(rows, _is_result):
+            return False
+        # A tag may hold blanks.
+        return mostly(rows, lambda row: row[1:2] == [b"0"]) or not holds_texts(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """A run that is read in blocks whenever it is needed; scores make the order."""
