@@ -133,8 +133,8 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
     "NaN grade": ([{"query": "q", "retrieved": ["a"], "ground_truth": {"a": float("nan")}}],
                   "A grade is not a number at data[0].ground_truth[0]: found nan"),
-    "half a character": ([{"query": "\ud800", "retrieved": ["a"], "ground_truth": ["a"]}],
-                         "half a character"),
+    "unpaired surrogate": ([{"query": "\ud800", "retrieved": ["a"], "ground_truth": ["a"]}],
+                         "unpaired surrogate"),
     "a target without anything": ([{"query": "q", "retrieved": ["a"], "ground_truth": [{}]}],
                                   "data[0].ground_truth[0]; give it one"),
 }  # fmt: skip

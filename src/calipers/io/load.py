@@ -11,14 +11,10 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.by_column import columns_of_object, frame_of_rows
 from calipers.io.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.documents import is_document, plain
-from calipers.io.foreign import of_object as of_foreign_object
 from calipers.io.format import Format, RecordStream
-from calipers.io.formats.mapping import kinds_of, read_mapping
 from calipers.io.formats.ours import Ours
-from calipers.io.long_tables import read_long
 from calipers.io.registry import of_object, of_rows, read_source
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
 from calipers.io.source import Progress, Source, is_standard_input
@@ -165,6 +161,8 @@ def read_value(
     """What a value without a file holds; None where it is of no kind that is known."""
     said = columns or Columns()
     if isinstance(value, Mapping):
+        from calipers.io.by_column import columns_of_object
+
         by_column = columns_of_object(value, name)
         if by_column is None:
             return _mapping(value, role, name)
@@ -184,6 +182,8 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
     """A table in a tool's own form, or with one row per item."""
     form = _claimed(table.columns, table.name)
     if form is None:
+        from calipers.io.long_tables import read_long
+
         return read_long(table, role)
     return stream_table(form, table)
 
@@ -195,15 +195,21 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
             return stream_whole(form, value, name)
     if claimed:
         raise InvalidInput(_two_forms(claimed, name, "say which it is: ground_truth= or run="))
+    from calipers.io.foreign import of_object as of_foreign_object
+
     other = of_foreign_object(value)
     if other is not None:
         raise InvalidInput(f"{name} {other}.")
     if _holds_documents(value):
         return _documents_by_query(value, role, name)
+    from calipers.io.formats.mapping import read_mapping
+
     return read_mapping(value, role, name)
 
 
 def _holds_documents(value: Mapping[Any, Any]) -> bool:
+    from calipers.io.formats.mapping import kinds_of
+
     return kinds_of(value) != {dict} and any(
         isinstance(items, list | tuple) and any(is_document(one) for one in islice(items, 1))
         for items in value.values()
@@ -239,6 +245,9 @@ def _records(
     keys = frozenset(map(str, first))
     form = _claimed(keys, name)
     if form is None and is_flat_table(keys) and all(isinstance(row, Mapping) for row in value):
+        from calipers.io.by_column import frame_of_rows
+        from calipers.io.long_tables import read_long
+
         table = in_memory(frame_of_rows([dict(row) for row in value], name).lazy(), name)
         return read_long(replace(table, where=lambda row: f"{name}[{row}]"), role)
     hint = unknown_fields(keys, role) if form is None else ""

@@ -13,7 +13,6 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.order_notes import order_notes
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.run import RUN_SCHEMA, Run
@@ -86,8 +85,8 @@ class _Columns:
             )
         except UnicodeEncodeError as error:
             raise InvalidInput(
-                f"A text holds half a character: found {error.object[:60]!r}; texts must be valid "
-                "Unicode."
+                f"A text holds an unpaired surrogate, which is no character: found "
+                f"{error.object[:60]!r}; texts must be valid Unicode."
             ) from None
 
 
@@ -161,7 +160,9 @@ class RecordBuilder:
                 results, order=order, queries=queries, name=self.name,
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
-            if order == "listed":
+            if order == "listed" and "score" in results.columns:
+                from calipers.io.order_notes import order_notes
+
                 run = replace(run, notes=order_notes(results))
         return Dataset(truth, run, self.kind)
 

@@ -16,8 +16,6 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
-from calipers.io.cells import Splitter
-from calipers.io.decoded import decoded_text
 from calipers.io.format import Format, RecordStream, Unread, once_each, wrong_form
 from calipers.io.json_files import RawRecords, explain_broken, explain_mismatch
 from calipers.io.records import Id, Place, Record, Result, Target
@@ -175,6 +173,9 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
     notes = list(table.notes)
 
     def rows() -> Iterator[dict[str, Any]]:
+        from calipers.io.cells import Splitter
+        from calipers.io.decoded import cell_value
+
         splitters = {key: Splitter(key) for key in form.of_ids}
         seen = 0
         with explained(table.name, table.fault):
@@ -182,7 +183,7 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
                 chunk_size=ROWS_AT_ONCE, maintain_order=True
             ):
                 for row in batch.iter_rows(named=True):
-                    made = {key: _cell(value, form, key) for key, value in row.items()}
+                    made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
                     for key in splitters.keys() & made.keys():
                         if isinstance(row[key], str) and not isinstance(made[key], list | dict):
                             at = partial(table.where, seen)
@@ -235,23 +236,6 @@ def _stream(
     where = place if form.one_each else lambda _: name
     stream = RecordStream(form.records(rows), where, name, form, unread, unused)
     return once_each(stream) if form.merges_equal else stream
-
-
-def _cell(value: Any, form: RowFormat, key: str) -> Any:
-    """A table cell as the form has it: JSON text decoded, absent struct fields left out."""
-    if isinstance(value, str) and key in form.not_text:
-        return decoded_text(value)
-    return _unnested(value)
-
-
-def _unnested(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _unnested(one) for key, one in value.items() if one is not None}
-    if isinstance(value, list):
-        if value and all(isinstance(one, dict) and set(one) == {"key", "value"} for one in value):
-            return {one["key"]: _unnested(one["value"]) for one in value}
-        return [_unnested(one) for one in value]
-    return value
 
 
 def _note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:

@@ -11,9 +11,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
-from calipers.io.by_column import columns_of_object, frame_of_rows
 from calipers.io.columns import Columns, is_flat_table, is_long
-from calipers.io.encoding import encoding_of
 from calipers.io.json_files import Look
 from calipers.io.source import HEAD, Source
 from calipers.io.tables import Table, delimited, explained, header, in_memory
@@ -62,6 +60,8 @@ class Sight:
         """The table in one JSON object that holds it column by column."""
         if self._seen is None or self._seen.shape != "object":
             return None
+        from calipers.io.by_column import columns_of_object
+
         return columns_of_object(self._seen.first, self.name)
 
     @cached_property
@@ -84,6 +84,8 @@ class Sight:
     @cached_property
     def _encoded(self) -> Source | None:
         """The same file as text of a spreadsheet that does not write UTF-8; None where it does."""
+        from calipers.io.encoding import encoding_of
+
         encoding = encoding_of(self.source.head)
         if encoding is None or self.source.encoding != "utf-8":
             return None
@@ -103,6 +105,8 @@ class Sight:
         texts = (bytes(memoryview(one)[:1]) == b'"' for one in look.first.values())
         if look.shape == "object" and not any(texts):
             return None
+        from calipers.io.by_column import frame_of_rows
+
         rows, place = json_files.plain_records(self.source, look)
         named = [self.columns_said.renamed(row, self.name) for row in rows]
         table = in_memory(frame_of_rows(named, self.name).lazy(), self.name)

@@ -17,7 +17,6 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.columns import Columns, is_long
-from calipers.io.guard import unguarded
 from calipers.io.source import Source
 from calipers.names import BEIR_JUDGEMENTS
 
@@ -99,6 +98,8 @@ def delimited(source: Source) -> Table | None:
         lazy = _scan(source, separator)
         if frozenset(names) >= BEIR_JUDGEMENTS:
             return lazy
+        from calipers.io.guard import unguarded
+
         return lazy.select(unguarded(pl.all()))
 
     def where(row: int) -> str:

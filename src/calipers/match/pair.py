@@ -10,7 +10,6 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import Choice, check_level, choose, parse_matching
-from calipers.match.imitation import imitation_notes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
@@ -76,7 +75,7 @@ def match_pair(
         read_notes = (*truth.notes, *read_notes)
         truth, run = to_documents(truth, run, policy)
         matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
-        settings |= {"match": "document", "notes": [*read_notes, *imitation_notes(truth, like)]}
+        settings |= {"match": "document", "notes": [*read_notes, *_imitation_notes(truth, like)]}
     else:
         choice, run = _choose(match, truth, run)
         truth = choice.ground_truth
@@ -87,7 +86,7 @@ def match_pair(
                 "it out, or match by id."
             )
         notes = (
-            *choice.notes, *read_notes, *_check_evidence(choice), *imitation_notes(truth, like),
+            *choice.notes, *read_notes, *_check_evidence(choice), *_imitation_notes(truth, like),
         )  # fmt: skip
         matches, tally = _match(
             choice, run, policy, corpus_size,
@@ -127,6 +126,14 @@ def _choose(match: str | None, truth: GroundTruth, run: Run) -> tuple[Choice, Ru
 def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
     wanted = truth.targets["item"].unique().implode()
     return any(frame["item"].is_in(wanted).any() for frame in run.scan())
+
+
+def _imitation_notes(truth: GroundTruth, like: str | None) -> tuple[str, ...]:
+    if like is None:
+        return ()
+    from calipers.match.imitation import imitation_notes
+
+    return imitation_notes(truth, like)
 
 
 def _check_evidence(choice: Choice) -> tuple[str, ...]:
