@@ -15,7 +15,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.run import RUN_SCHEMA, Run, order_notes
 from calipers.model.spans import backwards
 
 CHUNK = 5_000
@@ -160,9 +160,7 @@ class RecordBuilder:
                 results, order=order, queries=queries, name=self.name,
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
-            if order == "listed" and "score" in results.columns:
-                from calipers.io.order_notes import order_notes
-
+            if order == "listed":
                 run = replace(run, notes=order_notes(results))
         return Dataset(truth, run, self.kind)
 
