@@ -5,8 +5,9 @@ not plain is said in a note: cells that were split, questions that stand in the 
 column that was taken for quotes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 
@@ -25,6 +26,7 @@ from calipers.io.columns import (
 from calipers.io.tables import Table, explained
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.policy import Ties
 from calipers.model.run import RUN_SCHEMA, Run, natural_order
 from calipers.model.spans import check_direction
 from calipers.names import BEIR_JUDGEMENTS, RANX
@@ -209,8 +211,8 @@ def _split(
     cells = frame[column].to_list()
     if frame[column].dtype.is_float():
         cells = [None if c is None else int(c) if float(c).is_integer() else c for c in cells]
-    lists = [
-        splitter.split(cell, lambda row=row: table.where(row)) or [None]
+    lists: list[Sequence[str | None]] = [
+        splitter.split(cell, partial(table.where, row)) or [None]
         for cell, row in zip(cells, rows, strict=True)
     ]
     notes += splitter.notes()
@@ -264,7 +266,7 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
                 seen += batch.height
 
     order = natural_order(columns)
-    ties = "trec" if order == "score" and "item" in columns else "input"
+    ties: Ties = "trec" if order == "score" and "item" in columns else "input"
     return Run(scan, order, ties, name=table.name, notes=table.notes)
 
 

@@ -6,8 +6,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from io import BufferedReader, BytesIO
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 from calipers.errors import UnreadableFile
 
@@ -112,7 +113,7 @@ class Source:
                     self.progress(_position(file), total)
                 yield piece
 
-    def _take(self, file: "BufferedReader | Unpacked", size: int) -> bytes:
+    def _take(self, file: "BinaryIO | Unpacked", size: int) -> bytes:
         try:
             return file.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -123,12 +124,10 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
-    def _open(self) -> "BufferedReader | Unpacked":
+    def _open(self) -> "BinaryIO | Unpacked":
+        file: BinaryIO
         try:
-            if self._held is not None:
-                file = BufferedReader(BytesIO(self._held))  # type: ignore[arg-type]
-            else:
-                file = self.path.open("rb")
+            file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
             raise UnreadableFile(f"There is no file {self.name}; check the path.") from None
         except IsADirectoryError:
@@ -154,7 +153,7 @@ class Source:
 class Unpacked(gzip.GzipFile):
     """A gzip stream that owns its file and can say how far it got in it."""
 
-    def __init__(self, packed: BufferedReader) -> None:
+    def __init__(self, packed: BinaryIO) -> None:
         self.packed = packed
         super().__init__(fileobj=packed, mode="rb")
 
@@ -164,7 +163,7 @@ class Unpacked(gzip.GzipFile):
         self.packed.close()
 
 
-def _position(file: BufferedReader | Unpacked) -> int:
+def _position(file: BinaryIO | Unpacked) -> int:
     return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
 
 

@@ -177,7 +177,7 @@ class PlainRecords(Ours):
         look = sight.look
         return look is not None and (look.shape != "object" or "query" in look.keys)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""
         from calipers.io.columns import unknown_fields
 
