@@ -29,6 +29,7 @@ REQUIRED = {
     "ragas_test_set": ("question",),
     "deepeval": ("input",),
     "trulens": ("query",),
+    "llama_index_rag": ("query",),
     "ragchecker": ("results", 0, "query"),
     "quepid_book": ("doc_id",),
     "quepid_ratings": ("query",),

@@ -45,13 +45,15 @@ def match_pair(
     rel: float | None = None,
     corpus_size: int | None = None,
     like: str | None = None,
+    map_ids: str | None = None,
     fingerprints: bool = True,
 ) -> Matched:
     """Match a run with a ground truth, once for all metrics and cut-offs.
 
     ``match`` is "id", "quote", "span", or one with parameters such as "quote(min=0.8)"; without
     it the data says. ``level`` is "evidence" (several chunks together may hold a target),
-    "chunk" (one must hold it alone) or "document". Without ``fingerprints`` the run's may be
+    "chunk" (one must hold it alone) or "document". ``map_ids`` is what does not count in ids, such
+    as "prefix=docs/,extension,case". Without ``fingerprints`` the run's may be
     left out, which saves time on a large file.
     """
     check_matching(match, level, rel, corpus_size)
@@ -60,12 +62,20 @@ def match_pair(
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
+    read_notes = run.notes
+    if map_ids is not None:
+        from calipers.match.map_ids import map_ids as mapped
+        from calipers.match.map_ids import parse_id_map
+
+        truth, run = mapped(truth, run, parse_id_map(map_ids))
+        settings["map_ids"] = map_ids
     if at == "document":
         from calipers.match.level import to_documents
 
+        read_notes = (*truth.notes, *read_notes)
         truth, run = to_documents(truth, run, policy)
         matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
-        settings |= {"match": "document", "notes": list(_imitation_notes(truth, like))}
+        settings |= {"match": "document", "notes": [*read_notes, *_imitation_notes(truth, like)]}
     else:
         choice, run = _choose(match, truth, run)
         truth = choice.ground_truth
@@ -75,7 +85,9 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (*choice.notes, *_check_evidence(choice), *_imitation_notes(truth, like))
+        notes = (
+            *choice.notes, *read_notes, *_check_evidence(choice), *_imitation_notes(truth, like),
+        )  # fmt: skip
         matches, tally = _match(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
@@ -88,11 +100,13 @@ def match_pair(
 
 def match_again(pair: Matched, run: Run) -> Matched:
     """Another run against the ground truth of a pair, under the same policies."""
+    mapped = pair.settings.get("map_ids")
+    truth = pair.ground_truth if mapped is None else pair.as_read[0]
     return match_pair(
-        pair.ground_truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
+        truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
         match=pair.match_asked,
         level=pair.settings["matched_at"], rel=pair.rel, corpus_size=pair.settings["corpus_size"],
-        like=pair.like,
+        like=pair.like, map_ids=mapped,
     )  # fmt: skip
 
 

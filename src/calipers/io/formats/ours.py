@@ -6,6 +6,7 @@ be wrong without a word: a key that is nearly one of ours was meant to be it.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -15,11 +16,11 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.facets import EVERYTHING, Remarks
-from calipers.io.format import Output
+from calipers.io.format import Output, RecordStream
 from calipers.io.records import EXAMPLE, Id, Record, Result, Target
 from calipers.io.rows import At, EachRow
 from calipers.io.sight import Sight
-from calipers.model.dataset import Dataset
+from calipers.model.dataset import Dataset, Role
 
 NEAR = 0.85
 """How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
@@ -106,6 +107,7 @@ class Ours(EachRow):
     strict = StrictRecord
     example = EXAMPLE
     kept = frozenset(Handwritten.__struct_encode_fields__)
+    of_ids = ("retrieved", "ground_truth")
     outputs: ClassVar[tuple[Output, ...]] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
@@ -174,6 +176,14 @@ class PlainRecords(Ours):
         """A list or lines of JSON, or one object with a query."""
         look = sight.look
         return look is not None and (look.shape != "object" or "query" in look.keys)
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+        """The records; where they lack what they are taken for, a hint at what could be it."""
+        from calipers.io.columns import unknown_fields
+
+        stream = super().read(sight, role, watch)
+        hint = unknown_fields(sight.look.keys if sight.look else (), role)
+        return replace(stream, hint=hint)
 
 
 def check_spelling(record: Any, place: str) -> None:
