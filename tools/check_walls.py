@@ -24,6 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"retrievers", "engines", "store"}),
     frozenset({"chat", "grids"}),
     frozenset({"api"}),
+    frozenset({"integrations"}),
     frozenset({"present"}),
     frozenset({"cli", "web", "pytest_plugin"}),
     frozenset({"__main__"}),

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 GIVEN = "baseline"
 """What scores that were handed over are called."""
-POLICIES = ("missing", "unanswerable", "duplicates", "unknown", "errors", "ties")
+POLICIES = (
+    "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+)  # fmt: skip
 NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints")
 
 

@@ -4,7 +4,15 @@ import os
 from collections.abc import Callable
 from typing import Any, TypedDict
 
-from calipers.model.policy import Duplicates, Failed, Missing, Ties, Unanswerable, Unknown
+from calipers.model.policy import (
+    Duplicates,
+    Failed,
+    Missing,
+    NothingInCommon,
+    Ties,
+    Unanswerable,
+    Unknown,
+)
 
 Where = str | os.PathLike[str] | None
 """A history: a file or the address of a database; None: the usual place."""
@@ -35,6 +43,8 @@ class Matching(TypedDict, total=False):
     """A query on which the retriever failed: "zero", "exclude" or "error"."""
     ties: Ties | None
     """The order among equal scores: "trec", "input" or "error"."""
+    nothing_in_common: NothingInCommon | None
+    """A run that shares no id with the ground truth: "error" or "zero"."""
     store: str | os.PathLike[str] | None
     """The history in which references such as "@nightly" are looked up."""
     progress: Callable[[int, int], None] | None

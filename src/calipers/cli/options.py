@@ -167,6 +167,7 @@ def policy_options(function: F) -> F:
         "unknown": "A query that the ground truth does not have. [default: ignore]",
         "errors": "A query on which the retriever failed. [default: zero]",
         "ties": "Order among equal scores. [default: trec for TREC runs, else input]",
+        "nothing_in_common": "A run that shares nothing with the ground truth. [default: error]",
     }
     options = [
         click.option(
@@ -175,11 +176,14 @@ def policy_options(function: F) -> F:
         )
     ]  # fmt: skip
     for name, words in CHOICES.items():
-        options.append(click.option(f"--{name}", type=click.Choice(words), help=said[name]))
+        option = f"--{name.replace('_', '-')}"
+        options.append(click.option(option, type=click.Choice(words), help=said[name]))
     return apply(*options)(function)
 
 
-POLICY_NAMES = ("missing", "unanswerable", "duplicates", "unknown", "errors", "ties")
+POLICY_NAMES = (
+    "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+)  # fmt: skip
 
 
 def printed_as(form: str, what: str) -> Callable[[F], F]:

@@ -69,7 +69,7 @@ def _match(
         tied_targets=target[first & tied], copies=(target[~first], rank[~first])
     )
     target, rank = target[first], rank[first]
-    check_common_ids(ground_truth, run, tally, n_edges=target.size)
+    check_common_ids(ground_truth, run, policy, tally, n_edges=target.size)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 

@@ -4,17 +4,22 @@ import re
 
 from calipers.errors import NoCommonIds
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.tally import EXAMPLES, Tally
 
 
-def check_common_ids(ground_truth: GroundTruth, run: Run, tally: Tally, n_edges: int) -> None:
+def check_common_ids(
+    ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
+) -> None:
     """Refuse to score 0 everywhere when no id of the run is one of the ground truth.
 
     Items that are targets of other queries are ids in common: then the ids are right, and the
     retriever found nothing.
     """
-    if n_edges or not ground_truth.targets.height or not tally.sample_items:
+    if n_edges or policy.nothing_in_common == "zero":
+        return
+    if not ground_truth.targets.height or not tally.sample_items:
         return
     if not tally.retrieved.any():
         theirs = ground_truth.queries["query"].head(EXAMPLES).to_list()

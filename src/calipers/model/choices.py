@@ -9,6 +9,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "unknown": ("ignore", "error"),
     "errors": ("zero", "exclude", "error"),
     "ties": ("trec", "input", "error"),
+    "nothing_in_common": ("error", "zero"),
 }
 
 LIKE: dict[str, dict[str, Any]] = {

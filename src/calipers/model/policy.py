@@ -13,6 +13,7 @@ Duplicates = Literal["first", "error"]
 Unknown = Literal["ignore", "error"]
 Failed = Literal["zero", "exclude", "error"]
 Ties = Literal["trec", "input", "error"]
+NothingInCommon = Literal["error", "zero"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,8 @@ class Policy:
     """A query on which the retriever failed."""
     ties: Ties | None = None
     """Order among equal scores; None takes the custom of the run's format."""
+    nothing_in_common: NothingInCommon = "error"
+    """A run and a ground truth that have no id, document or text in common."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
