@@ -8,6 +8,9 @@ from hypothesis import settings
 settings.register_profile("calipers", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("calipers")
 
+# A package for other processes: loaded here, its metric would stand among ours.
+collect_ignore = ["data/plugin"]
+
 # Some of the libraries report to their makers, or fetch prices, when loaded; a test stays at home.
 for name, value in {
     "ANONYMIZED_TELEMETRY": "False",

@@ -16,7 +16,8 @@ from pathlib import Path
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
-    frozenset({"ahead", "suggest", "text", "version", "words"}),
+    frozenset({"ahead", "names", "plugins", "suggest", "version", "words"}),
+    frozenset({"text"}),
     frozenset({"functions"}),
     frozenset({"model"}),
     frozenset({"checks", "config", "io", "match", "measures"}),
@@ -34,7 +35,9 @@ NEVER = frozenset(
     {("measures", "match"), ("measures", "polars"), ("present", "analyse"), ("present", "api")}
 )
 ONLY_IN = {"click": "cli"}
-STANDARD_LIBRARY_ONLY = frozenset({"ahead", "errors", "suggest", "text", "functions", "words"})
+STANDARD_LIBRARY_ONLY = frozenset(
+    {"ahead", "errors", "functions", "names", "plugins", "suggest", "text", "words"}
+)
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {"pytest_plugin": "pytest"}
 # What `import calipers` must leave alone, so that it stays quick.

@@ -6,7 +6,7 @@ of grades (0 or less means judged and not relevant), or a list or set where all 
 What is in `retrieved` decides how the two are compared:
 
 - strings, numbers and other plain values are **ids**, and match by being equal;
-- objects or dicts with a text (`page_content`, `text` or `content`) match **by text**: the
+- objects or dicts with a text (`text`, `page_content` or `content`) match **by text**: the
   ground truth holds texts, and one is found where a retrieved text contains it. Line breaks,
   spacing and invisible characters do not matter, case does (see `calipers.text.normalise`);
 - objects or dicts with an id (`id`, `_id`, `id_` or `metadata["id"]`) and no text match by id.
@@ -31,6 +31,7 @@ from reprlib import repr as short
 from typing import Any, Literal, NamedTuple, SupportsFloat, TypeAlias, TypeVar
 
 from calipers.errors import InvalidInput
+from calipers.names import ID
 from calipers.text import field, held_by, targets_of, texts_of
 
 Retrieved: TypeAlias = Iterable[object]
@@ -323,7 +324,7 @@ def _relevant(grades: Mapping[T, float], rel: float | None) -> dict[T, float]:
 def _id_of(item: object) -> object:
     if isinstance(item, str | int):
         return item
-    carried = (field(item, "id"), field(item, "_id"), field(item, "id_"))
+    carried = (field(item, name) for name in ID)
     own = next((name for name in carried if name is not None), field(field(item, "metadata"), "id"))
     return item if own is None else own
 

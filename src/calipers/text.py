@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from reprlib import repr as short
 
 from calipers.errors import InvalidInput
-
-_TEXT_FIELDS = ("page_content", "text", "content")
+from calipers.names import TEXT
 
 # Characters that take no room on the page: a reader cannot see them, so a quote copied by
 # hand never holds them. Written as code points because the characters themselves are invisible.
@@ -55,7 +54,7 @@ def field(item: object, name: str) -> object:
 
 
 def text_of(item: object) -> str | None:
-    """Return the text an object carries as `page_content`, `text` or `content`, or None.
+    """Return the text an object carries as `text`, `page_content` or `content`, or None.
 
     >>> text_of({"id": "gil", "text": "The GIL is a lock."})
     'The GIL is a lock.'
@@ -64,7 +63,7 @@ def text_of(item: object) -> str | None:
     """
     if isinstance(item, str):
         return None
-    values = (field(item, name) for name in _TEXT_FIELDS)
+    values = (field(item, name) for name in TEXT)
     return next((value for value in values if isinstance(value, str)), None)
 
 

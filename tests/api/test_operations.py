@@ -14,6 +14,7 @@ import calipers
 from calipers.api import OPERATIONS
 from calipers.cli import group
 from calipers.errors import CalipersError
+from tests.api.live_samples import LIVE_SAMPLES
 from tests.api.samples import SAMPLES
 from tests.command import calipers_command
 
@@ -72,9 +73,10 @@ def test_a_mistyped_argument_gets_the_nearest_one(name):
 
 @pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if one.command])
 def test_command_and_function_give_the_same(name, tmp_path, monkeypatch):
-    assert name in SAMPLES, f"tests/api/samples.py has no call of {name}; add one"
+    samples = {**SAMPLES, **LIVE_SAMPLES}
+    assert name in samples, f"tests/api/samples.py has no call of {name}; add one"
     monkeypatch.chdir(tmp_path)
-    sample = SAMPLES[name]
+    sample = samples[name]
     sample.prepare()
     expected = sample.call()
     sample.prepare()

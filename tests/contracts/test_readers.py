@@ -10,9 +10,9 @@ import pytest
 
 from calipers import convert
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.formats import ROWS, WHOLES
 from calipers.io.load import load
 from calipers.io.registry import FORMATS, named, recognise
+from calipers.io.rows import RowFormat, WholeFormat
 from calipers.io.sight import Sight
 from calipers.io.source import Source
 from calipers.model.dataset import Dataset, Role
@@ -113,7 +113,8 @@ def _about_queries(dataset: Dataset) -> list[dict[str, Any]]:
 
 
 EVERY = pytest.mark.parametrize("name", [form.name for form in FORMATS if form.name != "records"])
-ROW_NAMES = [form.name for form in ROWS]
+ROW_NAMES = [form.name for form in FORMATS if isinstance(form, RowFormat) and not form.fallback]
+WHOLE_NAMES = [form.name for form in FORMATS if isinstance(form, WholeFormat)]
 EVERY_ROW = pytest.mark.parametrize("name", ROW_NAMES)
 
 
@@ -125,7 +126,7 @@ def test_it_is_recognised_by_its_content_and_by_no_other_form(name):
         form.name
         for form in FORMATS
         if not form.fallback
-        and form.claims(sight)
+        and form.detect(sight)
         and (role == "both" or form.only in (None, role))
     ]
     assert claims in ([name], []), claims
@@ -200,7 +201,7 @@ def test_a_file_read_as_a_form_it_has_not_is_an_error_in_words(name, tmp_path):
             assert done.read == (given,)
 
 
-@pytest.mark.parametrize("name", [*ROW_NAMES, *(form.name for form in WHOLES)])
+@pytest.mark.parametrize("name", [*ROW_NAMES, *WHOLE_NAMES])
 def test_a_missing_required_field_is_named_with_its_place(name, tmp_path):
     whole, path = _json_of(name), REQUIRED[name]
     inner = whole
@@ -219,7 +220,7 @@ def test_a_missing_required_field_is_named_with_its_place(name, tmp_path):
 
 def _json_of(name: str) -> Any:
     """The fixture as one JSON value: a single record for a row form, else the whole object."""
-    if name == "ragchecker" or name in {form.name for form in WHOLES}:
+    if name == "ragchecker" or name in WHOLE_NAMES:
         return json.loads(fixture(name).read_text())
     record = rows_of(name)[1 if name == "openinference" else 0]
     if name == "chunking_evaluation":

@@ -13,13 +13,6 @@ def write(tmp_path, text, name="data"):
     return path
 
 
-def ranking(path):
-    """The items of a run in order; reading is lazy, so that an error may come only now."""
-    run = load(path, "run").run
-    assert run is not None
-    return run.frame["item"].to_list()
-
-
 def test_records_of_two_tools_at_once_are_named_both(tmp_path):
     record = {"user_input": "q", "reference_contexts": ["a"], "retrieval_context": ["a"]}
     path = write(tmp_path, json.dumps([record]))
@@ -27,41 +20,6 @@ def test_records_of_two_tools_at_once_are_named_both(tmp_path):
         load(path, "both")
     with pytest.raises(InvalidInput, match="data could be two: ragas samples"):
         load([record], "both")
-
-
-@pytest.mark.parametrize("text", ["q1 d1 1\nq2 d2 1\n", "q1\td1\t1\nq1\td2\t2\n"])
-def test_three_columns_that_could_be_ranks_or_grades(tmp_path, text):
-    path = write(tmp_path, text)
-    with pytest.raises(
-        InvalidInput, match=r"MS MARCO run .* or judgements .*--run or --ground-tru"
-    ):
-        load(path, "both")
-    assert load(path, "run").run is not None
-    assert load(path, "ground_truth").ground_truth is not None
-
-
-def test_three_columns_that_say_what_they_are(tmp_path):
-    ranks = "".join(f"q d{i} {i}\n" for i in range(1, 6))
-    assert load(write(tmp_path, ranks), "both").run is not None
-    assert load(write(tmp_path, "q a 0\nq b 1\n"), "both").ground_truth is not None
-    assert load(write(tmp_path, "q a 1\nq b 1\n"), "both").ground_truth is not None
-
-
-def test_ranks_decide_the_order_of_an_ms_marco_run(tmp_path):
-    assert ranking(write(tmp_path, "q b 2\nq c 3\nq a 1\n")) == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("q a 1\nq b 2\nq c 3\nq d\n", "data:4 has 2 columns; .* has 3: query item rank"),
-        ("q a 1\nq b 2\nq c 3\nq d x\n", "data:4 has the rank 'x'"),
-        ("q a x\n", "not known"),
-    ],
-)
-def test_a_bad_line_of_three_columns(tmp_path, text, said):
-    with pytest.raises(InvalidInput, match=said):
-        ranking(write(tmp_path, text))
 
 
 def test_an_unknown_text_shows_its_first_line_and_what_is_known(tmp_path):

@@ -89,6 +89,7 @@ def command(
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
+    from calipers.analyse.scoring import choose_metrics
     from calipers.api.decide import report as gather_report
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
@@ -101,8 +102,10 @@ def command(
     for page in filter(None, (html, markdown)):
         check_place(page)
     intervals = {name: settings.pop(name) for name in ("confidence", "resamples", "seed")}
-    asked: dict[str, Any] = {"metrics": metrics, "k": options.cutoff_list(cutoffs), **intervals}
     weights = options.weights(score)
+    # A name that is no metric is said before a large file is read.
+    chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights)
+    asked: dict[str, Any] = {"metrics": chosen, **intervals}
     if retriever is not None:
         ground_truth, data = _questions(data, ground_truth, run), None
         run = _ask(retriever, ground_truth, asked, weights, workers)
@@ -187,7 +190,7 @@ def _ask(
 
     with asking() as (total, told):
         return retrieve_for(
-            retriever, questions, asked["metrics"], asked["k"], weights=weights, workers=workers,
+            retriever, questions, asked["metrics"], None, weights=weights, workers=workers,
             total=total, progress=told,
         )  # fmt: skip
 

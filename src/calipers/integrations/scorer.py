@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from calipers.api.keywords import Matching, Reading
 from calipers.api.operation import refuses_unknown
 from calipers.errors import InvalidInput
+from calipers.names import EXPECTED
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.scores import Scores
 
 DEFAULT = ("recall@10", "precision@10", "ndcg@10", "mrr")
-EXPECTED = (
-    "ground_truth", "expected", "expected_ids", "relevant", "relevant_ids", "reference_ids",
-    "expected_retrieved_context", "reference_contexts", "expected_documents", "documents",
-    "contexts", "ids",
-)  # fmt: skip
-"""Names under which a platform may keep what should be found, the surest first."""
-RETRIEVED = ("retrieved_contexts", "source_documents", "contexts", "context", "passages")
-"""Names under which a platform may keep results, beside those of a retriever's answer."""
 Pair = tuple[Any, Any]
 """What was retrieved, and what was expected."""
 
@@ -111,9 +104,6 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
         return []
     if is_graded(retrieved):
         retrieved = _by_score(retrieved)
-    elif isinstance(retrieved, Mapping):
-        name = next((one for one in RETRIEVED if isinstance(retrieved.get(one), list)), None)
-        retrieved = retrieved if name is None else retrieved[name]
     try:
         rows = read_answer(retrieved, _ALL, Layout()).retrieved
     except AskFailed as error:
@@ -132,7 +122,7 @@ def _by_score(scores: Mapping[Any, Any]) -> list[tuple[str, float]]:
 
 def targets_of(expected: Any) -> Any:
     """What should be found: a list of targets, or a mapping of id to grade."""
-    from calipers.io.objects import as_target, is_document
+    from calipers.io.documents import as_target, is_document
 
     if expected is None or expected == {}:
         return []

@@ -5,8 +5,10 @@ import math
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from calipers import plugins
 from calipers.model.arrays import Floats
 
 Better = Literal["higher", "lower", "neither"]
@@ -133,8 +135,18 @@ def metric(
 
 
 def definitions() -> Mapping[str, Definition]:
-    """Every registered metric by name."""
+    """Every registered metric by name; those of other packages once they were asked for."""
     return types.MappingProxyType(_DEFINITIONS)
+
+
+@cache
+def load_plugged() -> None:
+    """Register the metrics of other packages: their entry points name decorated functions."""
+    for entry, given in plugins.found(plugins.METRICS).items():
+        if not any(given is one.function for one in _DEFINITIONS.values()):
+            plugins.warn(
+                plugins.METRICS, entry, "it is no function with the decorator of calipers.measures"
+            )
 
 
 def aliases() -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import InvalidInput, UnknownMetric
-from calipers.measures.define import Definition, Parameter, aliases, definitions
+from calipers.measures.define import Definition, Parameter, aliases, definitions, load_plugged
 from calipers.suggest import did_you_mean
 
 Value = float | str
@@ -32,6 +32,8 @@ class Metric:
     @property
     def definition(self) -> Definition:
         """The one place where this metric is defined."""
+        if self.name not in definitions():
+            load_plugged()
         return definitions()[self.name]
 
     @property
@@ -144,15 +146,20 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     attempts: list[tuple[str, str | None]] = [(word.lower().replace("-", "_"), None)]
     if trailing := _TRAILING_CUTOFF.fullmatch(attempts[0][0]):
         attempts.append((trailing[1], trailing[2]))
+    if not any(_known(name) for name, _ in attempts):
+        load_plugged()
     for name, cutoff in attempts:
-        name = aliases().get(name, name)
-        if name in definitions():
-            return definitions()[name], cutoff
+        if _known(name):
+            return definitions()[aliases().get(name, name)], cutoff
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
         f"There is no metric called {word!r}.{did_you_mean(attempts[-1][0], known)} "
         "`calipers metrics` lists them all."
     )
+
+
+def _known(name: str) -> bool:
+    return name in definitions() or name in aliases()
 
 
 def _cutoffs(

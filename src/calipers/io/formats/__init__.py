@@ -1,49 +1,29 @@
-"""The forms of other tools, one module each; a new form is written there and listed here."""
+"""The forms Calipers reads and writes, a module for each tool; a new form is listed here."""
 
-from calipers.io.formats import (
-    autorag,
-    chunking_evaluation,
-    deepeval,
-    llama_index,
-    open_rag_eval,
-    openinference,
-    otlp,
-    ours,
-    quepid,
-    ragas,
-    ragas_old,
-    ragchecker,
-    rank_eval,
-    rank_eval_response,
-    rre,
-    trulens,
-)
-from calipers.io.rows import RowFormat
-from calipers.io.wholes import WholeFormat
+from calipers.io.format import Format
+from calipers.io.formats.autorag import AutoRag
+from calipers.io.formats.beir import Beir, BeirJudgements
+from calipers.io.formats.chunking_evaluation import ChunkingEvaluation
+from calipers.io.formats.deepeval import DeepEval
+from calipers.io.formats.llama_index import LlamaIndex
+from calipers.io.formats.mapping import MappingFormat
+from calipers.io.formats.marco import MarcoRun, ThreeColumns
+from calipers.io.formats.open_rag_eval import OpenRagEval
+from calipers.io.formats.openinference import OpenInference, Otlp
+from calipers.io.formats.ours import Ours, PlainRecords
+from calipers.io.formats.quepid import QuepidBook, QuepidRatings
+from calipers.io.formats.ragas import OldRagas, Ragas, RagasTestSet
+from calipers.io.formats.ragchecker import RagChecker
+from calipers.io.formats.rank_eval import RankEval, RankEvalHits, RankEvalRatings
+from calipers.io.formats.rre import Rre
+from calipers.io.formats.table import LongTable
+from calipers.io.formats.trec import TrecJudgements, TrecRun
+from calipers.io.formats.trulens import TruLens
 
-ROWS: tuple[RowFormat, ...] = (
-    ours.FORM,
-    ragas.FORM,
-    ragas_old.FORM,
-    ragas_old.TEST_SET,
-    deepeval.FORM,
-    trulens.FORM,
-    ragchecker.FORM,
-    quepid.BOOK,
-    quepid.RATINGS,
-    autorag.FORM,
-    chunking_evaluation.FORM,
-    open_rag_eval.FORM,
-    openinference.FORM,
-)
-"""Forms with one record per query (or per part of one), in JSON and in tables."""
-
-WHOLES: tuple[WholeFormat, ...] = (
-    llama_index.FORM,
-    rre.FORM,
-    rank_eval.FORM,
-    rank_eval_response.HITS,
-    rank_eval_response.RATINGS,
-    otlp.FORM,
-)
-"""Forms that are one JSON object."""
+BUILT_IN: tuple[type[Format], ...] = (
+    Ours, Ragas, OldRagas, RagasTestSet, DeepEval, TruLens, RagChecker, QuepidBook, QuepidRatings,
+    AutoRag, ChunkingEvaluation, OpenRagEval, OpenInference, LlamaIndex, Rre, RankEval,
+    RankEvalHits, RankEvalRatings, Otlp, Beir, BeirJudgements, TrecRun, TrecJudgements, MarcoRun,
+    ThreeColumns, LongTable, PlainRecords, MappingFormat,
+)  # fmt: skip
+"""In the order in which they are listed; a fallback is tried in this order too."""

@@ -3,7 +3,7 @@
 import msgspec
 
 from calipers.io.records import Id, Record, Target
-from calipers.io.rows import At, RowFormat, each
+from calipers.io.rows import At, EachRow
 
 
 class Reference(msgspec.Struct):
@@ -22,29 +22,29 @@ class Question(msgspec.Struct):
     corpus_id: Id
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """``question`` beside ``references``."""
-    return {"question", "references"} <= keys
+class ChunkingEvaluation(EachRow):
+    """Questions with passages of a document."""
 
-
-def _record(row: Question, _: At) -> Record:
-    truth: list[Id | Target] = [
-        Target(quote=one.content, document=row.corpus_id, start=one.start_index, end=one.end_index)
-        for one in row.references
-    ]
-    return Record(row.question, ground_truth=truth)
-
-
-FORM = RowFormat(
-    name="chunking_evaluation",
-    title="questions of chunking_evaluation",
-    recognise=recognise,
-    row=Question,
-    records=each(_record),
-    example=(
+    name = "chunking_evaluation"
+    title = "questions of chunking_evaluation"
+    row = Question
+    example = (
         '{"question": …, "references": [{"content": …, "start_index": 0, "end_index": 9}], '
         '"corpus_id": …}'
-    ),
-    kept=frozenset(Question.__struct_fields__),
-    fields={"ground_truth": "references"},
-)
+    )
+    kept = frozenset(Question.__struct_fields__)
+    truth_field = "references"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``question`` beside ``references``."""
+        return {"question", "references"} <= keys
+
+    def record(self, row: Question, _: At) -> Record:
+        """A row as a record."""
+        truth: list[Id | Target] = [
+            Target(
+                quote=one.content, document=row.corpus_id, start=one.start_index, end=one.end_index
+            )
+            for one in row.references
+        ]
+        return Record(row.question, ground_truth=truth)

@@ -7,7 +7,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.records import Id, Record, Target
-from calipers.io.wholes import Place, WholeFormat
+from calipers.io.rows import PathPlace, WholeFormat
 
 Tags = dict[str, str | int | float | bool | None]
 
@@ -50,24 +50,6 @@ class Rated(msgspec.Struct):
     topics: list[Topic] = []
     query_groups: list[Group] = []
     queries: list[Asked] = []
-
-
-def recognise(first: Mapping[str, Any]) -> bool:
-    """``topics``, or ``id_field`` beside groups or queries."""
-    return "topics" in first or (
-        "id_field" in first and bool({"query_groups", "queries"} & set(first))
-    )
-
-
-def _records(whole: Rated, place: Place) -> Iterator[tuple[str, Record]]:
-    for i, topic in enumerate(whole.topics):
-        for j, group in enumerate(topic.query_groups):
-            tags: Tags = {"topic": topic.description, "query_group": group.name}
-            yield from _group(group, place(f"$.topics[{i}].query_groups[{j}]"), tags)
-    for j, group in enumerate(whole.query_groups):
-        yield from _group(group, place(f"$.query_groups[{j}]"), {"query_group": group.name})
-    for k, asked in enumerate(whole.queries):
-        yield _asked(asked, None, place(f"$.queries[{k}]"), {})
 
 
 def _group(group: Group, path: str, tags: Tags) -> Iterator[tuple[str, Record]]:
@@ -115,16 +97,32 @@ def _targets(documents: Documents, path: str) -> list[Id | Target]:
     return targets
 
 
-FORM = WholeFormat(
-    name="rre",
-    title="ratings of the Rated Ranking Evaluator",
-    recognise=recognise,
-    whole=Rated,
-    records=_records,
-    example=(
+class Rre(WholeFormat):
+    """Ratings by topic and group."""
+
+    name = "rre"
+    title = "ratings of the Rated Ranking Evaluator"
+    whole = Rated
+    example = (
         '{"topics": [{"query_groups": [{"queries": [{"placeholders": {"$query": …}}], '
         '"relevant_documents": {"doc": {"gain": 3}}}]}]}'
-    ),
-    kept=frozenset(Rated.__struct_fields__),
-    fields={"ground_truth": "relevant_documents"},
-)
+    )
+    kept = frozenset(Rated.__struct_fields__)
+    truth_field = "relevant_documents"
+
+    def recognise(self, first: Mapping[str, Any]) -> bool:
+        """``topics``, or ``id_field`` beside groups or queries."""
+        return "topics" in first or (
+            "id_field" in first and bool({"query_groups", "queries"} & set(first))
+        )
+
+    def records(self, whole: Rated, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """Every wording of a question, with the documents of its group."""
+        for i, topic in enumerate(whole.topics):
+            for j, group in enumerate(topic.query_groups):
+                tags: Tags = {"topic": topic.description, "query_group": group.name}
+                yield from _group(group, place(f"$.topics[{i}].query_groups[{j}]"), tags)
+        for j, group in enumerate(whole.query_groups):
+            yield from _group(group, place(f"$.query_groups[{j}]"), {"query_group": group.name})
+        for k, asked in enumerate(whole.queries):
+            yield _asked(asked, None, place(f"$.queries[{k}]"), {})

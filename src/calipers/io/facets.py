@@ -1,8 +1,8 @@
-"""What a dataset holds beyond plain ids, counted, so that no form drops any of it in silence."""
+"""What a dataset holds beyond plain ids, and what writing it changed: nothing goes in silence."""
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -40,6 +40,8 @@ FACETS: dict[str, tuple[str, str]] = {
 """Each thing a form may be unable to hold, in words: one of it, several of it."""
 
 EVERYTHING = frozenset(FACETS)
+TRUTH_BY_ID = frozenset({"targets", "grades", "not_relevant", "query_ids"})
+RESULTS_BY_ID = frozenset({"results", "scores", "query_ids"})
 
 DETAILS: dict[str, frozenset[str]] = {
     "targets": frozenset(
@@ -162,3 +164,31 @@ def _watched(run: Run, counts: Counts) -> Run:
             counts["queries_without_results"] += run.queries.height - len(seen)
 
     return replace(run, scan=scan)
+
+
+@dataclass(eq=False)
+class Remarks:
+    """Sentences with counts, in the order in which they came up."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, sentence: str, count: int = 1) -> None:
+        """Note one kind of change; ``{n}`` in the sentence will be how often it happened."""
+        if count:
+            self.counts[sentence] += count
+
+    def sentences(self) -> list[str]:
+        """The sentences with their numbers."""
+        return [sentence.replace("{n}", f"{count:,}") for sentence, count in self.counts.items()]
+
+
+def note_filled(filled: Counter[str], remarks: Remarks) -> None:
+    """Say how many queries were on one side only."""
+    remarks.add(
+        "Queries missing from the run, written with an empty list of results: {n}.",
+        filled["missing_from_run"],
+    )
+    remarks.add(
+        "Queries missing from the ground truth, written with an empty list of targets: {n}.",
+        filled["unknown_to_ground_truth"],
+    )

@@ -1,13 +1,16 @@
-"""A dataset query by query, in plain Python: what forms with one record per query are made of."""
+"""A dataset query by query, in plain Python: what is written with one record per query."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+import msgspec
 import polars as pl
 
+from calipers.io.facets import Remarks, note_filled
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.ranking import RankedBatch
@@ -15,6 +18,37 @@ from calipers.model.run import Run
 
 AT_ONCE = 2_000
 """Queries that are plain Python at one time."""
+MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
+
+_RESULT = pl.Struct(
+    {
+        "id": pl.String(), "score": pl.Float64(), "text": pl.String(), "document": pl.String(),
+        "start": pl.Int64(), "end": pl.Int64(), "tokens": pl.Int64(),
+    }
+)  # fmt: skip
+_TARGET = pl.Struct(
+    {
+        "id": pl.String(), "quote": pl.String(), "document": pl.String(), "start": pl.Int64(),
+        "end": pl.Int64(), "grade": pl.Float64(), "group": pl.String(),
+    }
+)  # fmt: skip
+
+
+def _pairs(value: pl.DataType) -> pl.List:
+    """A mapping, which tables write as a list of keys and values."""
+    return pl.List(pl.Struct({"key": pl.String(), "value": value}))
+
+
+NESTED: dict[str, Any] = {
+    "id": pl.String(),
+    "query": pl.String(),
+    "tags": _pairs(pl.String()),
+    "retrieved": pl.List(_RESULT),
+    "ground_truth": pl.List(_TARGET),
+    "stages": _pairs(pl.List(_RESULT)),
+    "latency_ms": pl.Float64(),
+    "error": pl.String(),
+}
 
 
 @dataclass(frozen=True)
@@ -167,3 +201,126 @@ def _by_query(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
         present = {k: v for k, v in zip(names, row, strict=True) if v is not None}
         lists.setdefault(query, []).append(present)
     return lists
+
+
+def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, Any]]:
+    """Every query as one of our records."""
+    filled: Counter[str] = Counter()
+    for part in parts:
+        yield from map(record, entries(part, filled))
+    note_filled(filled, remarks)
+
+
+def record(entry: Entry) -> dict[str, Any]:
+    """One query as people would write it by hand: short where little is known.
+
+    >>> record(Entry("q1", "What?", targets=[{"item": "a", "grade": 2.0}], results=[{"item": "b"}]))
+    {'id': 'q1', 'query': 'What?', 'retrieved': ['b'], 'ground_truth': {'a': 2}}
+    """
+    named = entry.text is not None and entry.text != entry.query
+    found: dict[str, Any] = {"id": entry.query} if named else {}
+    found["query"] = entry.text if named else entry.query
+    if entry.tags:
+        found["tags"] = entry.tags
+    if entry.results is not None:
+        found["retrieved"] = _results(entry.results)
+    if entry.targets is not None:
+        found["ground_truth"] = _targets(entry.targets)
+    if entry.stages:
+        found["stages"] = {name: _results(rows) for name, rows in entry.stages.items()}
+    if entry.latency_ms is not None:
+        found["latency_ms"] = entry.latency_ms
+    if entry.error is not None:
+        found["error"] = entry.error
+    return found
+
+
+def _results(rows: list[dict[str, Any]]) -> list[Any]:
+    """Ids alone where there is nothing else, else objects."""
+    if all(list(row) == ["item"] for row in rows):
+        return [row["item"] for row in rows]
+    return [_named(row) for row in rows]
+
+
+def _targets(rows: list[dict[str, Any]]) -> Any:
+    """Grades by id where ids are all there is, else objects."""
+    if rows and all(row.keys() == {"item", "grade"} for row in rows):
+        return {row["item"]: plain_number(row["grade"]) for row in rows}
+    return [_graded(_named(row)) for row in rows]
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    return (
+        {"id": row["item"], **{k: v for k, v in row.items() if k != "item"}}
+        if ("item" in row)
+        else row
+    )
+
+
+def _graded(row: dict[str, Any]) -> dict[str, Any]:
+    grade = row["grade"]
+    rest = {key: value for key, value in row.items() if key != "grade"}
+    return rest if grade == 1 else {**rest, "grade": plain_number(grade)}
+
+
+def plain_number(value: float) -> int | float:
+    """A whole number without its ``.0``.
+
+    >>> plain_number(3.0), plain_number(0.5)
+    (3, 0.5)
+    """
+    return int(value) if value.is_integer() else value
+
+
+def id_of(text: str) -> str:
+    """An id made from a text: the same text always has the same one.
+
+    >>> id_of("some evidence")
+    'quote-3bd75f9d3321'
+    """
+    return "quote-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+
+
+def in_frames(waiting: Iterator[dict[str, Any]], *, as_text: bool) -> Iterator[pl.DataFrame]:
+    """Records as rows of a table; in a text table lists and objects are JSON in their cells."""
+    rows = list(islice(waiting, AT_ONCE))
+    schema = NESTED
+    if len(rows) < AT_ONCE:
+        # All there is: a column that nobody fills is not needed.
+        schema = {name: NESTED[name] for name in NESTED if any(name in row for row in rows)}
+    while rows:
+        if as_text:
+            cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
+            yield pl.DataFrame(cells, schema=dict.fromkeys(schema, pl.String()))
+        else:
+            yield pl.DataFrame([_spread(row) for row in rows], schema=schema)
+        rows = list(islice(waiting, AT_ONCE))
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _spread(row: dict[str, Any]) -> dict[str, Any]:
+    """A record with one type per column: objects in place of bare ids, pairs for mappings."""
+    spread = dict(row)
+    if "retrieved" in row:
+        spread["retrieved"] = _objects(row["retrieved"])
+    if isinstance(row.get("ground_truth"), dict):
+        given = row["ground_truth"].items()
+        spread["ground_truth"] = [{"id": item, "grade": float(grade)} for item, grade in given]
+    elif "ground_truth" in row:
+        spread["ground_truth"] = [
+            {**one, "grade": float(one.get("grade", 1))} for one in row["ground_truth"]
+        ]
+    if "tags" in row:
+        spread["tags"] = [{"key": key, "value": value} for key, value in row["tags"].items()]
+    if "stages" in row:
+        spread["stages"] = [
+            {"key": key, "value": _objects(value)} for key, value in row["stages"].items()
+        ]
+    return spread
+
+
+def _objects(rows: list[Any]) -> list[dict[str, Any]]:
+    return [one if isinstance(one, dict) else {"id": one} for one in rows]

@@ -8,6 +8,9 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io import json_files
+from calipers.io.format import Format, wrong_form
+from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -17,7 +20,27 @@ _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
 _SETS = (set, frozenset)
 
 
-def read(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
+class MappingFormat(Format):
+    """One JSON object of query to items."""
+
+    name = "mapping"
+    title = "a mapping of query to items"
+    fallback = True
+
+    def detect(self, sight: Sight) -> bool:
+        """Any object."""
+        return sight.look is not None and sight.look.shape == "object"
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+        """A ground truth or a run, as the caller says."""
+        del watch
+        if not self.detect(sight):
+            raise wrong_form(sight, self.title)
+        value = json_files.decoded(sight.source.read(), sight.source)
+        return read_mapping(value, role, sight.name)
+
+
+def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
     """A ground truth or a run, as the caller says, from ``{query: {item: number}}``.
 
     In place of the inner mapping a list of items will do: a ranking in a run, targets of

@@ -1,4 +1,4 @@
-"""TREC judgements (``query 0 item grade``) and runs (``query Q0 item rank score tag``).
+"""Lines of columns between blanks, without a header: what TREC and MS MARCO write.
 
 A file passes through in blocks. A block with one kind of separator goes straight to the CSV
 parser; any other is put in order first; and only when something is wrong is a block read line
@@ -14,10 +14,9 @@ import polars as pl
 
 from calipers.ahead import ahead
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.sight import Sight
 from calipers.io.source import Source
-from calipers.model.dataset import Dataset
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Run
+from calipers.io.tables import is_long
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -33,38 +32,10 @@ class Layout:
     needed: int
 
 
-RUN = Layout(
-    "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5
-)
-JUDGEMENTS = Layout(
-    "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
-)
-
-
-def detect_run(source: Source) -> bool:
-    """Six columns between blanks, or the Q0 of a run in the second."""
-    columns = _first_columns(source)
-    return len(columns) >= 6 or (len(columns) >= 3 and columns[1] == b"Q0")
-
-
-def detect_judgements(source: Source) -> bool:
-    """Four columns between blanks, the last of them a number or the second a 0."""
-    columns = _first_columns(source)
-    return len(columns) == 4 and (bool(NUMBER.fullmatch(columns[3])) or columns[1] == b"0")
-
-
-def read_run(source: Source) -> Dataset:
-    """A run that is read in blocks whenever it is needed; scores make the order."""
-    run = Run(lambda: scan(source, RUN), order="score", ties="trec", name=source.name)
-    return Dataset(run=run, kind="a TREC run")
-
-
-def read_judgements(source: Source) -> Dataset:
-    """Judgements, checked; a grade of 0 or below is judged, not relevant."""
-    frames = list(scan(source, JUDGEMENTS))
-    frame = pl.concat(frames) if frames else empty(JUDGEMENTS)
-    truth = GroundTruth.from_targets(frame, where=lambda row: place_of(source, row))
-    return Dataset(ground_truth=truth, kind="TREC judgements")
+def is_lines(sight: Sight) -> bool:
+    """Lines of text that are not a table with a header."""
+    has_header = sight.table is not None and is_long(sight.table.columns)
+    return sight.is_text and not has_header
 
 
 def scan(source: Source, layout: Layout) -> Iterator[pl.DataFrame]:
@@ -188,7 +159,8 @@ def _holds_data(line: bytes) -> bool:
     return bool(text) and not text.startswith(b"#")
 
 
-def _first_columns(source: Source) -> list[bytes]:
+def first_columns(source: Source) -> list[bytes]:
+    """The columns of the first line that holds data."""
     for line in source.head.replace(b"\r\n", b"\n").split(b"\n"):
         if _holds_data(line):
             return _columns(line)

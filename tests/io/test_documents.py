@@ -4,11 +4,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from calipers import evaluate
 from calipers.errors import InvalidInput
+from calipers.io.corpus import open_corpus
+from calipers.io.documents import as_result, as_target, is_document
 from calipers.io.load import load
-from calipers.io.objects import as_result, as_target, is_document
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.shapes import read_answer
 
 
 @dataclass
@@ -54,7 +58,7 @@ class HaystackDocument:
         ),
         (
             LangChainDocument("text", {"_id": 7, "relevance_score": 0.5}),
-            {"id": 7, "text": "text", "score": 0.5},
+            {"id": "7", "text": "text", "score": 0.5},
         ),
         ((LangChainDocument("text"), 0.25), {"text": "text", "score": 0.25}),
         (TextNode("n1", "text"), {"id": "n1", "text": "text"}),
@@ -68,11 +72,53 @@ class HaystackDocument:
             {"id": "h1", "text": "text", "score": 0.5, "document": "b.md"},
         ),
         (HaystackDocument("h1", None), {"id": "h1"}),
+        (
+            HaystackDocument("h2", "text", {"source_id": "d1", "split_idx_start": 3}),
+            {"id": "h2", "text": "text", "document": "d1", "start": 3, "end": 7},
+        ),
     ],
 )
 def test_a_document_as_a_result(document, expected):
     assert is_document(document)
     assert as_result(document) == expected
+
+
+SPLIT = {"source_id": "d1", "split_idx_start": 3}
+DOCUMENTS: list[Any] = [
+    HaystackDocument("h1", "some text", SPLIT, 0.5),
+    HaystackDocument("h2", "text", {"source_id": "d1", "file_path": "a.md", "start_index": 40}),
+    LangChainDocument("text", {"source": "a.md", "start_index": 3, "relevance_score": 0.5}, "c1"),
+    LangChainDocument("text", {"doc_id": "d1", "source": "a.md"}),
+    TextNode("n1", "text", "d", 3, 7),
+    NodeWithScore(TextNode("n1", "text", "d", 3, 7), 0.75),
+    (LangChainDocument("text", {"source": "a.md"}, "c1"), 0.25),
+]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_is_the_same_asked_for_live_and_handed_in(document):
+    asked = read_answer([document], 1, Layout()).retrieved[0]
+    assert as_result(document) == {n: v for n, v in to_builtins(asked).items() if v is not None}
+
+
+def test_spans_of_haystack_documents_are_measured():
+    record = {
+        "query": "q",
+        "retrieved": [HaystackDocument("h1", "some text", SPLIT)],
+        "ground_truth": [{"document": "d1", "start": 5, "end": 9}],
+    }
+    assert evaluate([record], metrics="recall@1", match="span")["recall@1"].mean == 1
+
+
+def test_a_corpus_takes_the_same_documents():
+    row = next(open_corpus([DOCUMENTS[0]]).batches()).row(0, named=True)
+    assert (row["id"], row["document"], row["start"]) == ("h1", "d1", 3)
+
+
+def test_a_document_that_cannot_be_used_is_named_with_its_place():
+    record = {"query": "q", "retrieved": [HaystackDocument("h1", "x", {}, float("nan"))]}
+    with pytest.raises(InvalidInput, match=r"has the score nan.* at data\[0\].retrieved\[0\]"):
+        load([record], "both")
 
 
 def test_a_document_as_a_target():

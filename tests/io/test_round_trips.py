@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import Run, convert
+from calipers.io.entries import id_of
+from calipers.io.formats.trec import encoded
 from calipers.io.load import load
-from calipers.io.writers import WRITERS
-from calipers.io.writers.ids import encoded, id_of
+from calipers.io.registry import FORMATS
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
-from tests.io.writers.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
+from tests.io.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
 
 EXAMPLES = 25
 """Each example is a file written and read, so that a hundred would take long."""
@@ -219,5 +220,6 @@ def test_a_run_on_its_way_from_a_table_keeps_its_order(suffix, rows):
 
 def test_every_writer_is_in_these_tests_or_in_the_list_of_endings():
     tried = {"trec", "qrels", "run", "beir", "ragas", "llama_index"}
-    by_ending = {one.name for one in WRITERS if set(one.endings) & set(LOSSLESS)}
-    assert {one.name for one in WRITERS} == tried | by_ending
+    outputs = [one for form in FORMATS for one in form.outputs]
+    by_ending = {one.name for one in outputs if set(one.endings) & set(LOSSLESS)}
+    assert {one.name for one in outputs} == tried | by_ending

@@ -1,0 +1,83 @@
+"""Small calls of the operations that ask something live."""
+
+import json
+import shutil
+from pathlib import Path
+
+import calipers
+from tests.api.samples import Sample, without, write_files
+
+PORT = "CALIPERS_TEST_MODEL_PORT"
+ENDPOINT = f"http://127.0.0.1:${PORT}/v1"
+MODEL = ("--endpoint", ENDPOINT, "--model", "small", "--no-cache", "--json")
+RETRIEVERS = """
+def make(right):
+    def search(query, k):
+        number = int(query.split()[-1])
+        return [f"d{(number * right + i) % 20}" for i in range(k)]
+
+    return search
+
+
+search = make(7)
+"""
+GRID = """
+ground-truth = "evals.jsonl"
+metrics = "recall@3"
+
+[grid]
+k = 5
+
+[grid.retrievers.some]
+make = "finders.py:make"
+params.right = [3, 7]
+"""
+
+without_times = without("seconds", "per_second", "latency_ms")
+
+
+def begin_again() -> None:
+    """The files that the samples read, and none that they write."""
+    write_files()
+    Path("finders.py").write_text(RETRIEVERS)
+    Path("calipers.toml").write_text(GRID)
+    labels = [
+        {"query_id": "q1", "query": "What is a lock?", "item": one, "text": f"It is a {one}."}
+        for one in ("lock", "key")
+    ]
+    Path("label.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels))
+    long = [
+        {"id": f"c{i}", "text": f"The tower has {i} steps. {'It is high. ' * 10}"} for i in "12"
+    ]
+    Path("long.jsonl").write_text("".join(json.dumps(one) + "\n" for one in long))
+    for written in Path().glob("out.jsonl*"):
+        written.unlink()
+    shutil.rmtree("grid", ignore_errors=True)
+
+
+LIVE_SAMPLES: dict[str, Sample] = {
+    "retrieve": Sample(
+        lambda: calipers.retrieve(
+            "finders.py:search", "evals.jsonl", k=5, output="out.jsonl"
+        ).report.to_dict(),
+        ("finders.py:search", "evals.jsonl", "-k", "5", "-o", "out.jsonl", "--json"),
+        prepare=begin_again, comparable=without_times,
+    ),
+    "grid": Sample(
+        lambda: calipers.grid("calipers.toml").to_dict(), ("calipers.toml", "--json"),
+        prepare=begin_again, comparable=without_times,
+    ),
+    "plan_grid": Sample(
+        lambda: calipers.plan_grid("calipers.toml").to_dict(),
+        ("calipers.toml", "--dry-run", "--json"), prepare=begin_again,
+    ),
+    "judge": Sample(
+        lambda: calipers.judge("label.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
+        ("label.jsonl", "-o", "out.jsonl", *MODEL), prepare=begin_again,
+    ),
+    "write_questions": Sample(
+        lambda: calipers.write_questions("long.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
+        ("long.jsonl", "-o", "out.jsonl", *MODEL), prepare=begin_again,
+    ),
+}  # fmt: skip
+"""By the name of the operation."""
