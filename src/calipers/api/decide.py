@@ -99,7 +99,8 @@ def gate(
     """Check a result against conditions, and against a baseline.
 
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
-    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``. With a
+    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
+    ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
     ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
     looked up in ``store``, or scores) every metric it holds, or those in ``metrics``, must not be
     significantly worse (paired test at ``alpha``, corrected over metrics and slices), nor worse
@@ -129,7 +130,7 @@ def gate(
     weights = weights or (kept.scores.weights if kept else None)
     rel = reading.get("rel")
     wanted = metrics_of_baseline(metrics, k, rel, kept)
-    scores = measured_already(data, reading)
+    scores, pair = measured_already(data, reading), None
     if scores is None:
         needed = metrics_needed(conditions, wanted, rel, weights)
         pair = matched(data, **reading)
@@ -138,7 +139,7 @@ def gate(
     return reach_verdict(
         scores, conditions, kept, [one.with_rel(rel) for one in wanted], by=by,
         tolerance=tolerance, max_age=max_age, anyway=anyway, rel=rel, alpha=alpha,
-        resamples=resamples, seed=seed, now=now,
+        resamples=resamples, seed=seed, now=now, pair=pair,
     )  # fmt: skip
 
 

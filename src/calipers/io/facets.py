@@ -22,6 +22,7 @@ FACETS: dict[str, tuple[str, str]] = {
     "spans": ("target with start and end", "targets with start and end"),
     "spans_alone": ("target with a span and nothing else", "targets with a span and nothing else"),
     "targets_without_id": ("target without an id", "targets without an id"),
+    "forbidden": ("thing that must not be found", "things that must not be found"),
     "tags": ("query with tags", "queries with tags"),
     "query_ids": ("query id beside its text", "query ids beside their texts"),
     "query_texts": ("text of a query beside its id", "texts of queries beside their ids"),
@@ -110,6 +111,7 @@ def _of_truth(truth: GroundTruth) -> Counts:
         spans_alone=targets.filter(pl.col("item").is_null() & pl.col("quote").is_null()).height,
         targets_without_id=targets["item"].null_count(),
         queries_without_targets=truth.queries.height - targets["query"].n_unique(),
+        forbidden=0 if truth.forbidden is None else truth.forbidden.height,
         **_texts(truth.queries),
     )
     if truth.tags:

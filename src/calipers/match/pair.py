@@ -8,6 +8,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import Choice, choose, parse_matching
+from calipers.match.forbidden import match_forbidden
 from calipers.match.level import check_level, to_documents
 from calipers.match.peek import peek, with_ids_as_texts
 from calipers.model.ground_truth import GroundTruth
@@ -79,6 +80,9 @@ def match_pair(
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
         settings |= {"match": str(choice.matching), "notes": list(notes)}
+    leaked = match_forbidden(as_read[0], as_read[1], policy.ties, matches.queries["status"])
+    if leaked is not None:
+        matches = replace(matches, leaked=leaked)
     return Matched(truth, run, matches, tally, policy, rel, settings, as_read, match, ties_asked)
 
 
