@@ -52,6 +52,8 @@ class Matches:
     corpus_size: int | None = None
     spans: SpanTable | None = None
     """Where chunks and targets stand, when matched by span."""
+    target_item: Ints | None = None
+    """Targets that are the same item share a number; None where each is an item of its own."""
     leaked: Leaked | None = None
     """What must not be found and was; None where the ground truth forbids nothing."""
 
