@@ -35,6 +35,11 @@ def write_files() -> None:
         for i, one in enumerate(RECORDS * 5)
     ]  # fmt: skip
     scored = [{**one, "id": f"q{i}", "query": f"question {i}"} for i, one in enumerate(scored)]
+    agent = [
+        {**one, "retrieved": [{**r, "call": 1 + j // 2} for j, r in enumerate(one["retrieved"])]}
+        for one in RECORDS
+    ]
+    Path("agent.jsonl").write_text("".join(json.dumps(one) + "\n" for one in agent))
     Path("scored.jsonl").write_text("".join(json.dumps(one) + "\n" for one in scored))
     chunks = [{"id": f"d{i}", "text": f"text {i}"} for i in range(20)]
     Path("chunks.jsonl").write_text("".join(json.dumps(one) + "\n" for one in chunks))
@@ -172,6 +177,9 @@ SAMPLES: dict[str, Sample] = {
     "compare": Sample(
         lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),
         ("evals.jsonl", "turned.jsonl", "--json"),
+    ),
+    "calls": Sample(
+        lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--json")
     ),
     "floor": Sample(
         lambda: calipers.floor("scored.jsonl", k=3).to_dict(), ("scored.jsonl", "-k", "3", "--json")

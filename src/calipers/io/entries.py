@@ -23,7 +23,7 @@ MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
 _RESULT = pl.Struct(
     {
         "id": pl.String(), "score": pl.Float64(), "text": pl.String(), "document": pl.String(),
-        "start": pl.Int64(), "end": pl.Int64(), "tokens": pl.Int64(),
+        "start": pl.Int64(), "end": pl.Int64(), "tokens": pl.Int64(), "call": pl.Int64(),
     }
 )  # fmt: skip
 _TARGET = pl.Struct(

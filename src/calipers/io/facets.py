@@ -32,6 +32,7 @@ FACETS: dict[str, tuple[str, str]] = {
     "texts": ("text of a result", "texts of results"),
     "result_documents": ("result with its document", "results with their documents"),
     "tokens": ("count of tokens", "counts of tokens"),
+    "calls": ("result with the number of its call", "results with the numbers of their calls"),
     "results_without_id": ("result without an id", "results without an id"),
     "latencies": ("latency", "latencies"),
     "errors": ("error of the retriever", "errors of the retriever"),
@@ -54,8 +55,8 @@ DETAILS: dict[str, frozenset[str]] = {
     "targets_without_id": frozenset({"spans_alone"}),
     "results": frozenset(
         {
-            "scores", "texts", "result_documents", "tokens", "results_without_id", "latencies",
-            "errors", "queries_without_results", "stages",
+            "scores", "texts", "result_documents", "tokens", "calls", "results_without_id",
+            "latencies", "errors", "queries_without_results", "stages",
         }
     ),
 }  # fmt: skip
@@ -148,6 +149,7 @@ def _watched(run: Run, counts: Counts) -> Run:
         "texts": "text",
         "result_documents": "document",
         "tokens": "tokens",
+        "calls": "call",
     }
 
     def scan() -> Iterator[pl.DataFrame]:

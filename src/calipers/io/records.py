@@ -33,6 +33,8 @@ class Result(msgspec.Struct):
     start: int | None = None
     end: int | None = None
     tokens: int | None = None
+    call: int | None = None
+    """Which call of the retriever returned it, from 1, where an agent makes several."""
 
 
 class Target(msgspec.Struct):
@@ -294,6 +296,7 @@ def _add_results(
         columns.add(
             query=query, item=_text(one.id), score=one.score, text=one.text,
             document=_text(one.document), start=one.start, end=one.end, tokens=one.tokens,
+            call=one.call,
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -9,6 +10,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id
+from calipers.match.calls import CallEdges, call_edges, one_ranking
 from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.match.forbidden import match_forbidden
 from calipers.match.imitation import imitation_notes
@@ -61,6 +63,11 @@ def match_pair(
     as_read = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
+    first, run = peek(run)
+    whole = run
+    if first is not None and "call" in first.columns:
+        each = partial(_match_call, policy=policy, match=match, level=level)
+        run = one_ranking(truth, run, policy.calls, each)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     if at == "document":
         from calipers.match.level import to_documents
@@ -69,7 +76,7 @@ def match_pair(
         matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
         settings |= {"match": "document", "notes": list(imitation_notes(truth, like))}
     else:
-        choice, run = _choose(match, truth, run)
+        choice, run = _choose(match, truth, run, whole if whole is not run else None)
         truth = choice.ground_truth
         if corpus_size is not None and choice.matching.kind != "id":
             raise InvalidInput(
@@ -91,6 +98,27 @@ def match_pair(
     )
 
 
+def _match_call(
+    truth: GroundTruth, run: Run, *, policy: Policy, match: str | None, level: str | None
+) -> Matches:
+    """The matches of single calls, of which some find nothing, and that is no mistake."""
+    lenient = policy.with_changes(nothing_in_common="zero")
+    return match_pair(truth, run, policy=lenient, match=match, level=level).matches
+
+
+def edges_by_call(pair: Matched) -> CallEdges | None:
+    """Which call of the retriever holds which target; None where the run has no calls."""
+    truth, run = pair.as_read
+    first, run = peek(run)
+    if first is None or "call" not in first.columns:
+        return None
+    match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
+    level = pair.settings["matched_at"]
+    truth = truth if level == "document" else pair.ground_truth
+    each = partial(_match_call, policy=pair.policy, match=match, level=level)
+    return call_edges(truth, run, each)
+
+
 def match_again(pair: Matched, run: Run) -> Matched:
     """Another run against the ground truth of a pair, under the same policies."""
     return match_pair(
@@ -101,7 +129,10 @@ def match_again(pair: Matched, run: Run) -> Matched:
     )  # fmt: skip
 
 
-def _choose(match: str | None, truth: GroundTruth, run: Run) -> tuple[Choice, Run]:
+def _choose(
+    match: str | None, truth: GroundTruth, run: Run, whole: Run | None
+) -> tuple[Choice, Run]:
+    """The way of matching; ids may be in common with the ``whole`` of which ``run`` is a part."""
     first, run = peek(run)
     first = pl.DataFrame() if first is None else first
     columns = first.columns
@@ -111,7 +142,7 @@ def _choose(match: str | None, truth: GroundTruth, run: Run) -> tuple[Choice, Ru
     if by_quote and plain and first["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
-    return choose(match, truth, columns, lambda: _have_ids_in_common(truth, run)), run
+    return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
 
 
 def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:

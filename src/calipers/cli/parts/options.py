@@ -203,6 +203,7 @@ def policy_options(function: F) -> F:
         "unknown": "What to do with a query that the ground truth does not have. [default: ignore]",
         "errors": "What to do with a query on which the retriever failed. [default: zero]",
         "ties": "How to order results with equal scores. [default: trec for TREC runs, else input]",
+        "calls": "How several calls for one query make one ranking. [default: concat]",
         "nothing_in_common": "What to do with a run that shares nothing with the ground truth. "
         "[default: error]",
     }
@@ -220,6 +221,7 @@ def policy_options(function: F) -> F:
 
 POLICY_NAMES = (
     "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+    "calls",
 )  # fmt: skip
 
 

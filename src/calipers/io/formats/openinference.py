@@ -7,6 +7,7 @@ holds the same spans, resource by resource.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -114,16 +115,22 @@ def _result(part: Mapping[str, Any]) -> Result:
     )
 
 
-def _question(flat: Mapping[str, Any], at: At) -> str:
+def _asked(flat: Mapping[str, Any]) -> str | None:
+    """The input of a span as a question; None where it has none."""
     value = flat.get("input.value")
-    if isinstance(value, str) and value.strip():
-        opened = _opened(value)
-        if isinstance(opened, Mapping):
-            asked = next(
-                (opened[k] for k in QUESTION_IN_INPUT if isinstance(opened.get(k), str)), None
-            )
-            return asked or value
-        return value
+    if not isinstance(value, str) or not value.strip():
+        return None
+    opened = _opened(value)
+    if isinstance(opened, Mapping):
+        named = (opened[k] for k in QUESTION_IN_INPUT if isinstance(opened.get(k), str))
+        return next(named, None) or value
+    return value
+
+
+def _question(flat: Mapping[str, Any], at: At) -> str:
+    asked = _asked(flat)
+    if asked is not None:
+        return asked
     raise InvalidInput(
         f"A span of a retriever has no question at {at()}: no attribute 'input.value'; a span "
         'has {"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}.'
@@ -182,21 +189,19 @@ class OpenInference(RowFormat):
         )
 
     def records(self, rows: Rows) -> Iterator[Record]:
-        """One record per span of a retriever."""
-        yield from _retrievals(rows)
+        """One record per span of a retriever, or per trace in which one was called often."""
+        for _, record in _retrievals(rows):
+            yield record
 
 
-def _retrievals(rows: Rows) -> Iterator[Record]:
-    """One record per span of a retriever; other spans pass by.
+def _retrievals(rows: Rows) -> Iterator[tuple[At, Record]]:
+    """One record per span of a retriever, or per trace; other spans pass by.
 
     The same question asked twice with the same results is one record; with different results
     it is not known which of them is meant.
     """
     seen: dict[str, tuple[list[Any], At]] = {}
-    for at, span in rows:
-        record = _record(span, at)
-        if record is None:
-            continue
+    for at, record in _by_trace(rows):
         query, found = str(record.query), [record.retrieved, record.error]
         if query in seen:
             if seen[query][0] != found:
@@ -206,7 +211,65 @@ def _retrievals(rows: Rows) -> Iterator[Record]:
                 )
             continue
         seen[query] = (found, at)
-        yield record
+        yield at, record
+
+
+@dataclass(eq=False)
+class _Trace:
+    """The calls of a retriever in one trace, and the question with which the trace began."""
+
+    calls: list[tuple[str, At, Record]] = field(default_factory=list)
+    """When each began, where it stands, and what it returned."""
+    question: str | None = None
+    began: str | None = None
+
+
+def _by_trace(rows: Rows) -> Iterator[tuple[At, Record]]:
+    """Every call of a retriever; several in one trace are one record, if its question is known."""
+    traces: dict[str, _Trace] = {}
+    for number, (at, span) in enumerate(rows):
+        trace = traces.setdefault(_trace_id(span) or f"span {number}", _Trace())
+        began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
+        record = _record(span, at)
+        if record is not None:
+            trace.calls.append((began, at, record))
+            continue
+        asked = _asked(dict(_flat(_relevant(span))))
+        # The question of an agent is that of its outermost span, which begins first.
+        if asked is not None and (trace.began is None or began < trace.began):
+            trace.question, trace.began = asked, began
+    for trace in traces.values():
+        if len(trace.calls) > 1 and trace.question is not None:
+            yield trace.calls[0][1], _called_in_a_row(trace.question, trace.calls)
+        else:
+            for _, at, record in trace.calls:
+                yield at, record
+
+
+def _called_in_a_row(question: str, calls: list[tuple[str, At, Record]]) -> Record:
+    """One record of several calls: each result with the number of its call."""
+    ordered = [record for _, _, record in sorted(calls, key=lambda one: one[0])]
+    results: list[Id | Result] = []
+    for number, record in enumerate(ordered, 1):
+        for one in record.retrieved or ():
+            result = one if isinstance(one, Result) else Result(id=one)
+            results.append(msgspec.structs.replace(result, call=number))
+    errors = [record.error for record in ordered]
+    times = [record.latency_ms for record in ordered if record.latency_ms is not None]
+    return Record(
+        question,
+        retrieved=results,
+        latency_ms=sum(times) if len(times) == len(ordered) else None,
+        error=errors[0] if all(errors) else None,
+    )
+
+
+def _trace_id(span: Mapping[str, Any]) -> str | None:
+    context = span.get("context")
+    inner = context.get("trace_id") if isinstance(context, Mapping) else None
+    found = (span.get(key) for key in ("trace_id", "traceId", "context.trace_id"))
+    value = inner or next(filter(None, found), None)
+    return None if value is None else str(value)
 
 
 class Scope(msgspec.Struct):
@@ -243,14 +306,13 @@ class Otlp(WholeFormat):
 
     def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """One record per span of a retriever, with its place in the export."""
-        passing: list[str] = []
 
         def rows() -> Iterator[Any]:
             for i, resource in enumerate(whole.resource_spans):
                 for j, scope in enumerate(resource.scope_spans):
                     for k, span in enumerate(scope.spans):
-                        passing.append(place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]"))
-                        yield partial(str, passing[-1]), span
+                        path = place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]")
+                        yield partial(str, path), span
 
-        for record in _retrievals(rows()):
-            yield passing[-1], record
+        for at, record in _retrievals(rows()):
+            yield at(), record
