@@ -10,6 +10,7 @@ from typing import Any
 import calipers
 from calipers.io.baselines import baseline_dict
 
+TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")
 RECORDS = [
     {
         "id": f"q{i}",
@@ -177,6 +178,10 @@ SAMPLES: dict[str, Sample] = {
     "compare": Sample(
         lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),
         ("evals.jsonl", "turned.jsonl", "--json"),
+    ),
+    "traces": Sample(
+        lambda: calipers.traces(TRACES, mask="email", n=2).to_dict(),
+        (TRACES, "--mask", "email", "-n", "2", "--json"),
     ),
     "calls": Sample(
         lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--json")

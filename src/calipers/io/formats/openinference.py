@@ -7,8 +7,6 @@ holds the same spans, resource by resource.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -18,7 +16,7 @@ from calipers.errors import InvalidInput
 from calipers.io.documents import from_metadata, with_end
 from calipers.io.records import Id, Record, Result
 from calipers.io.rows import At, PathPlace, RowFormat, Rows, WholeFormat
-from calipers.names import QUESTION_IN_INPUT
+from calipers.io.traces import Span, milliseconds, once_each, question_in
 
 DOCUMENTS = "retrieval.documents"
 PART = re.compile(r"retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
@@ -120,11 +118,7 @@ def _asked(flat: Mapping[str, Any]) -> str | None:
     value = flat.get("input.value")
     if not isinstance(value, str) or not value.strip():
         return None
-    opened = _opened(value)
-    if isinstance(opened, Mapping):
-        named = (opened[k] for k in QUESTION_IN_INPUT if isinstance(opened.get(k), str))
-        return next(named, None) or value
-    return value
+    return question_in(_opened(value)) or value
 
 
 def _question(flat: Mapping[str, Any], at: At) -> str:
@@ -142,19 +136,7 @@ def _latency(span: Mapping[str, Any]) -> float | None:
     begin, end = span.get("startTimeUnixNano"), span.get("endTimeUnixNano")
     if begin is not None and end is not None:
         return (int(end) - int(begin)) / 1e6
-    times = [_time(span.get(key)) for key in ("start_time", "end_time")]
-    if times[0] is None or times[1] is None:
-        return None
-    return (times[1] - times[0]).total_seconds() * 1000
-
-
-def _time(value: Any) -> datetime | None:
-    if isinstance(value, str):
-        try:
-            return datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, datetime) else None
+    return milliseconds(span.get("start_time"), span.get("end_time"))
 
 
 def _failure(span: Mapping[str, Any]) -> str | None:
@@ -190,78 +172,16 @@ class OpenInference(RowFormat):
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """One record per span of a retriever, or per trace in which one was called often."""
-        for _, record in _retrievals(rows):
+        for _, record in once_each(self.spans(rows)):
             yield record
 
-
-def _retrievals(rows: Rows) -> Iterator[tuple[At, Record]]:
-    """One record per span of a retriever, or per trace; other spans pass by.
-
-    The same question asked twice with the same results is one record; with different results
-    it is not known which of them is meant.
-    """
-    seen: dict[str, tuple[list[Any], At]] = {}
-    for at, record in _by_trace(rows):
-        query, found = str(record.query), [record.retrieved, record.error]
-        if query in seen:
-            if seen[query][0] != found:
-                raise InvalidInput(
-                    f"Two spans retrieve for the same question {query[:80]!r} with different "
-                    f"results: {seen[query][1]()} and {at()}; keep one span per question."
-                )
-            continue
-        seen[query] = (found, at)
-        yield at, record
-
-
-@dataclass(eq=False)
-class _Trace:
-    """The calls of a retriever in one trace, and the question with which the trace began."""
-
-    calls: list[tuple[str, At, Record]] = field(default_factory=list)
-    """When each began, where it stands, and what it returned."""
-    question: str | None = None
-    began: str | None = None
-
-
-def _by_trace(rows: Rows) -> Iterator[tuple[At, Record]]:
-    """Every call of a retriever; several in one trace are one record, if its question is known."""
-    traces: dict[str, _Trace] = {}
-    for number, (at, span) in enumerate(rows):
-        trace = traces.setdefault(_trace_id(span) or f"span {number}", _Trace())
-        began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
-        record = _record(span, at)
-        if record is not None:
-            trace.calls.append((began, at, record))
-            continue
-        asked = _asked(dict(_flat(_relevant(span))))
-        # The question of an agent is that of its outermost span, which begins first.
-        if asked is not None and (trace.began is None or began < trace.began):
-            trace.question, trace.began = asked, began
-    for trace in traces.values():
-        if len(trace.calls) > 1 and trace.question is not None:
-            yield trace.calls[0][1], _called_in_a_row(trace.question, trace.calls)
-        else:
-            for _, at, record in trace.calls:
-                yield at, record
-
-
-def _called_in_a_row(question: str, calls: list[tuple[str, At, Record]]) -> Record:
-    """One record of several calls: each result with the number of its call."""
-    ordered = [record for _, _, record in sorted(calls, key=lambda one: one[0])]
-    results: list[Id | Result] = []
-    for number, record in enumerate(ordered, 1):
-        for one in record.retrieved or ():
-            result = one if isinstance(one, Result) else Result(id=one)
-            results.append(msgspec.structs.replace(result, call=number))
-    errors = [record.error for record in ordered]
-    times = [record.latency_ms for record in ordered if record.latency_ms is not None]
-    return Record(
-        question,
-        retrieved=results,
-        latency_ms=sum(times) if len(times) == len(ordered) else None,
-        error=errors[0] if all(errors) else None,
-    )
+    def spans(self, rows: Rows) -> Iterator[Span]:
+        """Every span, in the words that all forms of traces share."""
+        for at, span in rows:
+            record = _record(span, at)
+            asked = None if record is not None else _asked(dict(_flat(_relevant(span))))
+            began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
+            yield Span(_trace_id(span), began, at, asked, record)
 
 
 def _trace_id(span: Mapping[str, Any]) -> str | None:
@@ -306,13 +226,15 @@ class Otlp(WholeFormat):
 
     def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """One record per span of a retriever, with its place in the export."""
-
-        def rows() -> Iterator[Any]:
-            for i, resource in enumerate(whole.resource_spans):
-                for j, scope in enumerate(resource.scope_spans):
-                    for k, span in enumerate(scope.spans):
-                        path = place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]")
-                        yield partial(str, path), span
-
-        for at, record in _retrievals(rows()):
+        spans = OpenInference().spans(spans_in(whole, place))
+        for at, record in once_each(spans):
             yield at(), record
+
+
+def spans_in(whole: Export, place: PathPlace) -> Rows:
+    """Every span of an export with its place."""
+    for i, resource in enumerate(whole.resource_spans):
+        for j, scope in enumerate(resource.scope_spans):
+            for k, span in enumerate(scope.spans):
+                path = place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]")
+                yield partial(str, path), span
