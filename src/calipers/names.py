@@ -46,9 +46,15 @@ WRAPPED = ("node", "document", "doc", "chunk", "item")
 """Fields that may hold the document itself, beside its score."""
 LISTS = (
     "retrieved", "results", "hits", "documents", "matches", "items", "nodes", "points", "chunks",
-    "data", "docs",
+    "data", "docs", "retrieved_contexts", "source_documents", "contexts", "context", "passages",
 )  # fmt: skip
 """Keys under which an answer may keep its list of documents."""
+EXPECTED = (
+    "ground_truth", "expected", "expected_ids", "relevant", "relevant_ids", "reference_ids",
+    "expected_retrieved_context", "reference_contexts", "expected_documents", "documents",
+    "contexts", "ids",
+)  # fmt: skip
+"""Keys under which an evaluation platform may keep what should be found, the surest first."""
 ATTRIBUTES = ("documents", "points", "nodes", "source_nodes", "matches", "results", "hits")
 """The same for answers that are objects."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {

@@ -22,6 +22,7 @@ RUN_SCHEMA: dict[str, pl.DataType] = {
     "start": pl.Int64(),
     "end": pl.Int64(),
     "tokens": pl.Int64(),
+    "call": pl.Int64(),
 }
 
 

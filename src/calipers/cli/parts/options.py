@@ -220,6 +220,7 @@ def policy_options(function: F) -> F:
         "errors": "What to do with a query on which the retriever failed. [default: zero]",
         "ties": "How to order results with equal scores. [default: trec where scores make the "
         "order, else input]",
+        "calls": "How several calls for one query make one ranking. [default: concat]",
         "nothing_in_common": "What to do with a run that shares nothing with the ground truth. "
         "[default: error]",
     }
@@ -237,6 +238,7 @@ def policy_options(function: F) -> F:
 
 POLICY_NAMES = (
     "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+    "calls",
 )  # fmt: skip
 
 

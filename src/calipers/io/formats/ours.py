@@ -76,6 +76,7 @@ StrictRecord = msgspec.defstruct(
     [
         ("retrieved", _Results | None, None),
         ("ground_truth", _Targets | None, None),
+        ("forbidden", list[Id | _StrictTarget] | None, None),  # type: ignore[valid-type]
         ("stages", dict[str, _Results] | None, None),
     ],
     bases=(Handwritten,),
@@ -201,6 +202,7 @@ Calipers'.
     _check_fields(record, Record, place)
     _check_listed(record.get("retrieved"), Result, f"{place}.retrieved")
     _check_listed(record.get("ground_truth"), Target, f"{place}.ground_truth")
+    _check_listed(record.get("forbidden"), Target, f"{place}.forbidden")
     stages = record.get("stages")
     for name, listed in stages.items() if isinstance(stages, Mapping) else ():
         _check_listed(listed, Result, f"{place}.stages.{name}")
