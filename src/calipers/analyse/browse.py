@@ -1,0 +1,251 @@
+"""An evaluation held ready to be looked through, a page at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.analyse.misses import explain_misses
+from calipers.analyse.report import DEFAULT_K, HEAD, rank_table
+from calipers.analyse.scoring import score
+from calipers.errors import InvalidInput
+from calipers.measures import parse
+from calipers.model.browse import LARGEST_PAGE, OpenedQuery, QueryPage, QueryRow, View
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Matched
+from calipers.model.matches import Matches
+from calipers.model.misses import REASONS, Misses
+from calipers.model.report import FEWEST_SHOWN
+from calipers.model.run import Run
+from calipers.model.scores import Scores
+from calipers.suggest import did_you_mean
+
+SHOWN = ("recall", "precision", "ndcg", "mrr")
+"""The metrics that a list shows, at the cut-off of the evaluation."""
+
+
+@dataclass(eq=False)
+class Browse:
+    """One evaluation. ``pair`` is None where what was retrieved was not kept."""
+
+    name: str
+    scores: Scores
+    pair: Matched | None = None
+
+    @cached_property
+    def k(self) -> int:
+        """The cut-off at which it is described: the largest that was measured."""
+        return max((m.k for m in self.scores.metrics if m.k is not None), default=DEFAULT_K)
+
+    @cached_property
+    def head(self) -> Scores:
+        """The metrics that describe it at k."""
+        if self.pair is None:
+            return self.scores
+        return score(self.pair, parse(HEAD, [self.k]))
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """The metrics that the list shows."""
+        names = [facts.name for facts in self.head.metrics]
+        wanted = [name for name in names if name.partition("@")[0] in SHOWN]
+        ordered = sorted(wanted, key=lambda one: SHOWN.index(one.partition("@")[0]))
+        return (ordered if self.pair is not None else wanted or names)[: len(SHOWN)]
+
+    @cached_property
+    def misses(self) -> Misses | None:
+        """Why pieces of ground truth are missing; None where that cannot be told."""
+        if self.pair is None:
+            return None
+        try:
+            return explain_misses(self.pair, self.k)
+        except InvalidInput:
+            return None
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per query, with everything that can be asked for or sorted by."""
+        scores = self.head
+        values = {facts.name: scores.values[:, i] for i, facts in enumerate(scores.metrics)}
+        frame = pl.DataFrame(
+            [
+                *scores.queries.select("query", "text", "status"),
+                *(tag.alias(f"tag.{name}") for name, tag in scores.tags.items()),
+                *(pl.Series(name, column) for name, column in values.items()),
+            ]
+        ).with_row_index("row")
+        frame = frame.with_columns(
+            pl.col(list(values)).fill_nan(None),
+            searched=pl.concat_str(
+                "query", pl.col("text").fill_null(""), separator="\n"
+            ).str.to_lowercase(),
+        )
+        if self.misses is None:
+            return frame.with_columns(
+                missed=pl.lit(None, dtype=pl.Int64),
+                reasons=pl.lit(None, dtype=pl.List(pl.String)),
+            )
+        lost = self.misses.table.group_by("query").agg(
+            missed=pl.len().cast(pl.Int64), reasons=pl.col("reason").unique(maintain_order=True)
+        )
+        return frame.join(lost, on="query", how="left", maintain_order="left").with_columns(
+            pl.col("missed").fill_null(0)
+        )
+
+    @property
+    def metrics(self) -> list[str]:
+        """Every metric that can be asked for."""
+        return [facts.name for facts in self.head.metrics]
+
+    @cached_property
+    def tags(self) -> dict[str, list[str]]:
+        """The values of each tag that has a few of them."""
+        found = {}
+        for name, tag in self.head.tags.items():
+            values = tag.drop_nulls().cast(pl.String).unique().sort().to_list()
+            if 1 < len(values) <= 50:
+                found[name] = values
+        return found
+
+    @cached_property
+    def _worst(self) -> list[str]:
+        first = [name for name in self.shown if name.startswith(("recall", "ndcg"))]
+        return first or self.shown[:1]
+
+    def select(self, view: View) -> QueryPage:
+        """The queries that fit a view, one page of them."""
+        self._check(view)
+        found = self.table.lazy()
+        for condition in self._conditions(view):
+            found = found.filter(condition)
+        # Sorting needs a few columns only; what is shown is taken from the table by row.
+        by = self._worst if not view.sort else [_column(view.sort)]
+        rows = (
+            found.select("row", *dict.fromkeys(one for one in by if one != "row"))
+            .sort([*by, "row"], descending=[view.down] * len(by) + [False], nulls_last=True)
+            .select("row")
+            .collect()["row"]
+        )
+        size = min(max(view.size, 1), LARGEST_PAGE)
+        pages = max(1, -(-len(rows) // size))
+        page = min(max(view.page, 1), pages)
+        chosen = self.table[rows[(page - 1) * size : page * size].to_numpy()]
+        return QueryPage(tuple(self._rows(chosen)), len(rows), self.table.height, page, pages)
+
+    def _check(self, view: View) -> None:
+        known = [*self.metrics, "query", "missed", "order"]
+        for name in (view.sort or "order", view.metric or "order"):
+            if name not in known:
+                raise InvalidInput(
+                    f"The queries have no {name!r:.60}; they have {', '.join(known)}."
+                    f"{did_you_mean(name, known)}"
+                )
+        for tag in view.slices:
+            if tag not in self.head.tags:
+                raise InvalidInput(
+                    f"The queries have no tag {tag!r:.60}; they have "
+                    f"{', '.join(self.head.tags) or 'none'}."
+                )
+        names = [reason.name for reason in REASONS]
+        if view.reason is not None and view.reason not in names:
+            raise InvalidInput(
+                f"There is no reason {view.reason!r:.60}; the reasons are {', '.join(names)}."
+            )
+
+    def _conditions(self, view: View) -> Iterator[pl.Expr]:
+        words = view.text.strip().lower()
+        if words:
+            yield pl.col("searched").str.contains(words, literal=True)
+        for tag, value in view.slices.items():
+            yield pl.col(f"tag.{tag}").cast(pl.String) == value
+        if view.metric is not None and view.below is not None:
+            yield pl.col(view.metric) < view.below
+        if view.reason is not None:
+            yield pl.col("reasons").list.contains(view.reason)
+        if view.failures:
+            hits = [name for name in self.metrics if name.startswith("hit_rate")]
+            yield pl.col((hits or self.shown)[0]) == 0
+
+    def _rows(self, chosen: pl.DataFrame) -> Iterator[QueryRow]:
+        for row in chosen.iter_rows(named=True):
+            yield QueryRow(
+                row["row"], row["query"], row["text"], row["status"],
+                {name: row[f"tag.{name}"] for name in self.head.tags},
+                {name: row[name] for name in self.metrics},
+                row["missed"], tuple(row["reasons"] or ()),
+            )  # fmt: skip
+
+    def row_of(self, query: str) -> int | None:
+        """The row of a query; None where there is none of that id."""
+        found = self.table.filter(pl.col("query") == query)["row"]
+        return int(found[0]) if len(found) else None
+
+    def open(self, row: int) -> OpenedQuery:
+        """Everything about one query."""
+        if not 0 <= row < self.table.height:
+            raise InvalidInput(
+                f"There is no query number {row}; the evaluation has {self.table.height}, from 0."
+            )
+        [found] = self._rows(self.table[row : row + 1])
+        if self.pair is None:
+            return OpenedQuery(found, pl.DataFrame(), pl.DataFrame(), None)
+        alone = only_query(self.pair, row)
+        rankings = rank_table(
+            alone.run, alone.matches, ties=alone.policy.ties, depth=max(self.k, FEWEST_SHOWN),
+            rel=alone.rel,
+        )  # fmt: skip
+        try:
+            misses: Misses | None = explain_misses(alone, self.k)
+        except InvalidInput:
+            misses = None
+        return OpenedQuery(found, rankings, alone.targets, misses)
+
+
+def only_query(pair: Matched, code: int) -> Matched:
+    """One query of a matched pair, matched as it is there."""
+    matches = pair.matches
+    name = matches.queries["query"][code]
+    own = np.flatnonzero(matches.target_query == code)
+    edges = matches.edge_query == code
+    first = int(own[0]) if own.size else 0
+    units = np.unique(matches.target_unit[own], return_inverse=True)[1].reshape(-1)
+    alone = Matches(
+        queries=matches.queries[code : code + 1],
+        target_query=np.zeros(own.size, dtype=np.int64),
+        target_grade=matches.target_grade[own],
+        target_unit=units.astype(np.int64),
+        edge_query=np.zeros(int(edges.sum()), dtype=np.int64),
+        edge_rank=matches.edge_rank[edges],
+        edge_target=matches.edge_target[edges] - first,
+        edge_overlap=matches.edge_overlap[edges],
+        retrieved=matches.retrieved[code : code + 1],
+        corpus_size=matches.corpus_size,
+    )
+    truth, run = _only_truth(pair.ground_truth, name), _only_run(pair.run, name)
+    as_read = _only_truth(pair.as_read[0], name), _only_run(pair.as_read[1], name)
+    return replace(pair, ground_truth=truth, run=run, matches=alone, as_read=as_read)
+
+
+def _only_truth(truth: GroundTruth, query: str) -> GroundTruth:
+    mask = truth.queries["query"] == query
+    return GroundTruth(
+        truth.targets.filter(pl.col("query") == query),
+        truth.queries.filter(mask),
+        {name: tag.filter(mask) for name, tag in truth.tags.items()},
+    )
+
+
+def _only_run(run: Run, query: str) -> Run:
+    frames = [frame.filter(pl.col("query") == query) for frame in run.scan()]
+    asked = None if run.queries is None else run.queries.filter(pl.col("query") == query)
+    return Run.from_frame(
+        pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String()}),
+        order=run.order, ties=run.ties, queries=asked, name=run.name,
+        stages={name: _only_run(stage, query) for name, stage in run.stages.items()},
+    )  # fmt: skip
+
+
+def _column(sort: str) -> str:
+    return {"order": "row", "query": "searched"}.get(sort, sort)
