@@ -13,7 +13,15 @@ from starlette.types import ASGIApp
 from calipers.errors import CalipersError
 from calipers.web import api, assets, pages_compare, pages_evaluation, pages_judge, pages_lists
 from calipers.web.doors import LIFETIME, Doors
-from calipers.web.guard import NOT_IN, TOO_LARGE, Address, BodyTooLargeError, Guard, refusal, set_cookie
+from calipers.web.guard import (
+    NOT_IN,
+    TOO_LARGE,
+    Address,
+    BodyTooLargeError,
+    Guard,
+    refusal,
+    set_cookie,
+)
 from calipers.web.render import Renderer
 from calipers.web.shelf import Shelf
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 LIFETIME = 12 * 3600
 """Seconds that a cookie is good for."""
 TRIES, WITHIN = 10, 60.0
-"""Wrong tokens that are answered within so many seconds; after that nobody is let in for a while."""
+"""Wrong tokens within so many seconds, after which nobody is let in for a while."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,7 @@ class Session:
 class Doors:
     """The tokens that are still good and the sessions that are open; no secret is kept as it is."""
 
-    def __init__(
-        self, judges: Iterable[str], clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, judges: Iterable[str], clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._tokens: dict[bytes, str] = {}

@@ -148,9 +148,7 @@ class Guard:
         await self.app(scope, counted, send)
 
 
-NOT_IN = (
-    "You are not signed in, or the server was started again; open the link that it printed."
-)
+NOT_IN = "You are not signed in, or the server was started again; open the link that it printed."
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
 
 

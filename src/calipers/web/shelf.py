@@ -25,11 +25,14 @@ from calipers.store.labels_make import enlarge, join, make, to_judge
 from calipers.store.labels_pool import list_pools
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
-from calipers.store.place import Where
+from calipers.store.place import Where, locate
 from calipers.store.references import resolve
 
 HELD = 4
 """Evaluations, reports and comparisons that stay in memory; the one not used longest goes."""
+
+LARGEST_NUMBER = 2**31 - 1
+"""That a database counts to."""
 
 T = TypeVar("T")
 
@@ -94,10 +97,10 @@ class Shelf:
     def has_store(self) -> bool:
         """Whether there is a history to list."""
         try:
-            self.store()
+            place = locate(self.where)
         except UnreadableFile:
             return False
-        return True
+        return place.path is None or place.path.exists()
 
     # Evaluations
 
@@ -147,9 +150,7 @@ class Shelf:
             if name in systems:
                 name = f"{name} {saved.short if saved else one}"
             systems[name] = browse.scores
-        return self._compared.get(
-            (references, anyway), lambda: compare(systems, anyway=anyway)
-        )
+        return self._compared.get((references, anyway), lambda: compare(systems, anyway=anyway))
 
     # Pools
 
@@ -159,6 +160,8 @@ class Shelf:
 
     def desk(self, number: int) -> Desk:
         """A pool to judge."""
+        if number > LARGEST_NUMBER:
+            raise InvalidInput(f"There is no pool number {number}.")
         return self._desks.get(number, lambda: join(Desk(self.store(), number), self.judges))
 
     def judge_these(self, references: tuple[str, ...], queries: set[str]) -> Desk:
