@@ -217,7 +217,8 @@ def test_every_answer_has_the_headers(me, site):
 
 
 TRICKS = ["/assets/../app.py", "/assets/%2e%2e/app.py", "/assets/..%2fapp.py",
-          "/assets//etc/passwd", "/assets/%00", "/evaluations/..%2f..%2fetc", "/pools/1e3/judge", "/pools/-1/judge",
+          "/assets//etc/passwd", "/assets/%00", "/evaluations/..%2f..%2fetc",
+          "/pools/1e3/judge", "/pools/-1/judge",
           "/pools/99999/judge", "/evaluations/@x", "/pools/999999999999999999999/judge",
           "/evaluations/%F0%9F%92%A5"]  # fmt: skip
 

@@ -81,11 +81,18 @@ class Desk:
 
     def state(self) -> LabelState:
         """What holds now; entries of other processes are read too."""
+        new = entries_after(self.store, self.content.number, self._state.last)
         with self._lock:
-            new = entries_after(self.store, self.content.number, self._state.last)
+            # Another thread may have read some of them in the meantime.
+            new = [one for one in new if one.number > self._state.last]
             self._entries += new
             self._state.add(new)
             return self._state
+
+    @property
+    def known(self) -> LabelState:
+        """What held when somebody last asked."""
+        return self._state
 
     def give(
         self,
@@ -132,10 +139,14 @@ class Desk:
 
     def queue(self, judge: str) -> list[PoolItem]:
         """Everything that a judge is to look at, done or not, in the order of the queue."""
+        self.state()
+        return self._queue(judge)
+
+    def _queue(self, judge: str) -> list[PoolItem]:
         mine = self._check_judge(judge)
         ordered = self._ordered
         with self._lock:
-            state, n = self.state(), len(self.judges)
+            state, n = self._state, len(self.judges)
             taken = {one.item for one in state.labels() if one.judge != judge}
             return [
                 item
@@ -147,11 +158,24 @@ class Desk:
 
     def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
         """What a judge has not looked at yet; of one question first where it is named."""
-        state = self.state()
-        left = [one for one in self.queue(judge) if state.current(one.position, judge) is None]
+        return self.ahead(judge, count, query)[0]
+
+    def ahead(
+        self, judge: str, count: int = 1, query: str | None = None
+    ) -> tuple[list[PoolItem], JudgeProgress]:
+        """What comes next for a judge, and how far the judge is."""
+        self.state()
+        queue = self._queue(judge)
+        with self._lock:
+            given = [self._state.current(one.position, judge) for one in queue]
+            pace = _pace(self._state.of_judge(judge))
+        left = [item for item, entry in zip(queue, given, strict=True) if entry is None]
         if query is not None:
             left.sort(key=lambda one: one.label.query_id != query)
-        return left[:count]
+        labelled = sum(one is not None and one.kind == "label" for one in given)
+        skipped = len(queue) - labelled - len(left)
+        progress = JudgeProgress(judge, len(queue), labelled, skipped, len(left), pace)
+        return left[:count], progress
 
     def search(self, words: str, count: int = 20) -> list[PoolItem]:
         """Items whose question or text holds the words."""
@@ -165,19 +189,12 @@ class Desk:
 
     def progress(self, judge: str) -> JudgeProgress:
         """How far a judge is, and how fast."""
-        state, queue = self.state(), self.queue(judge)
-        given = [state.current(one.position, judge) for one in queue]
-        labelled = sum(one is not None and one.kind == "label" for one in given)
-        skipped = sum(one is not None and one.kind == "skip" for one in given)
-        left = len(queue) - labelled - skipped
-        return JudgeProgress(
-            judge, len(queue), labelled, skipped, left, _pace(state.of_judge(judge))
-        )
+        return self.ahead(judge, 0)[1]
 
     def truth(self, *, machines: bool = False, upto: int | None = None) -> JudgedTruth:
         """The ground truth with the labels; ``upto`` leaves out entries behind that number."""
+        state = self.state()
         with self._lock:
-            state = self.state()
             if upto is not None and upto < state.last:
                 state = LabelState(one for one in self._entries if one.number <= upto)
             return judged_truth(
@@ -192,6 +209,7 @@ class Desk:
             if last in self._numbers:
                 return self._numbers[last]
         truth = self.truth(upto=last).ground_truth
+        # Two who ask at once do the work twice at worst; nobody waits for a lock meanwhile.
         made = measured(truth, self.content.runs, self.content.settings)
         with self._lock:
             self._numbers[last] = made
@@ -206,8 +224,8 @@ class Desk:
 
     def agreement(self, *, machines: bool = False) -> PoolAgreement:
         """How far the judges agree, and every item on which they differ."""
+        state = self.state()
         with self._lock:
-            state = self.state()
             given = list(state.labels())
         labels: dict[str, list[Label]] = {}
         for one in given:
@@ -243,9 +261,10 @@ class Desk:
         settings = self.content.settings
         if targets_as is not None:
             settings = replace(settings, targets_as=targets_as)
+        state = self.state()
         with self._lock:
             found = judged_truth(
-                self.content.ground_truth, self.items, self.state(), settings, machines=machines
+                self.content.ground_truth, self.items, state, settings, machines=machines
             )
         if found.ground_truth is None:
             raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")

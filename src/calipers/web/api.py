@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from calipers.api.history import history, trend
 from calipers.errors import InvalidInput
-from calipers.model.judging import EntryKind, PoolItem
+from calipers.model.judging import EntryKind, LabelState, PoolItem
 from calipers.present.html.texts import clean
 from calipers.store.labels_desk import Desk
 from calipers.web import asked
@@ -168,9 +168,8 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
     return await run_in_threadpool(work)
 
 
-def shown_item(desk: Desk, item: PoolItem, judge: str) -> dict[str, Any]:
+def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
     """What a judge sees of an item: no run, no rank, no opinion of others."""
-    state = desk.state()
     mine = state.current(item.position, judge)
     return {
         "item": item.position,
@@ -186,25 +185,25 @@ def shown_item(desk: Desk, item: PoolItem, judge: str) -> dict[str, Any]:
 
 
 def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
+    items, progress = desk.ahead(judge, 2, query or None)
+    state = desk.known
     return {
-        "next": [shown_item(desk, one, judge) for one in desk.next(judge, 2, query or None)],
-        "progress": desk.progress(judge).to_dict(),
-        "last": desk.state().last,
+        "next": [shown_item(state, one, judge) for one in items],
+        "progress": progress.to_dict(),
+        "last": state.last,
     }
 
 
 def following(request: Request) -> Response:
     """What is next for the judge who asks; one more is sent along, so that it is there in time."""
     desk, judge = _desk(request), request.state.judge
-    text = asked.words(request, "item")
-    if text:
+    found = _ahead(desk, judge, asked.words(request, "query"))
+    if asked.words(request, "item"):
         at = asked.whole(request, "item", 0)
         if at >= len(desk.items):
             raise InvalidInput(f"There is no item {at} in the pool; it has {len(desk.items)}.")
-        return answer({"next": [shown_item(desk, desk.items[at], judge)],
-                       "progress": desk.progress(judge).to_dict(),
-                       "last": desk.state().last})  # fmt: skip
-    return answer(_ahead(desk, judge, asked.words(request, "query")))
+        found["next"] = [shown_item(desk.known, desk.items[at], judge)]
+    return answer(found)
 
 
 async def label(request: Request) -> Response:
@@ -213,13 +212,12 @@ async def label(request: Request) -> Response:
     desk, judge = _desk(request), request.state.judge
 
     def write() -> dict[str, Any]:
-        before = desk.state().last
         entry = desk.give(
             judge, given.item, given.grade, kind=given.kind, quote=given.quote, note=given.note,
             request=given.request,
         )  # fmt: skip
-        saved = entry.to_dict()
-        return {"saved": saved, "before": before, **_ahead(desk, judge, given.query)}
+        ahead = _ahead(desk, judge, given.query)
+        return {"saved": entry.to_dict(), "before": entry.number - 1, **ahead}
 
     return answer(await _in_thread(write))
 
@@ -236,8 +234,8 @@ def moved(request: Request) -> Response:
 def search(request: Request) -> Response:
     """Items whose question or text holds some words."""
     desk, judge = _desk(request), request.state.judge
-    found = desk.search(asked.words(request, "text"))
-    return answer({"items": [shown_item(desk, one, judge) for one in found]})
+    found, state = desk.search(asked.words(request, "text")), desk.state()
+    return answer({"items": [shown_item(state, one, judge) for one in found]})
 
 
 def agreement(request: Request) -> Response:

@@ -16,6 +16,8 @@ from calipers.web import asked
 from calipers.web.shelf import Shelf
 
 SIZE = 50
+DRAWN = 2
+"""Metrics that are drawn over time."""
 
 
 def evaluations(request: Request) -> Response:
@@ -55,7 +57,8 @@ def _tags(text: str) -> dict[str, str] | None:
 
 def _chart(name: str, shelf: Shelf) -> str:
     """The means over time; a sentence where they cannot be drawn."""
-    moved: Trend = trend(name, store=shelf.where)
+    listed = history(name, last=1, store=shelf.where)
+    moved: Trend = trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
     try:
         drawn = inline_svg(trend_chart(moved, palette=PAGE), html.escape(f"{name} over time"))
     except MissingExtra as error:
