@@ -55,10 +55,13 @@ def test_a_persons_path(open_page, tmp_path):
         assert "token" not in anna.url
         # Open an evaluation, find a query that fails, see what was expected and why.
         anna.get_by_role("link", name="dense").first.click()
+        # The script of the page shows this button, so the keys work from now on.
+        anna.locator("#judge-page").wait_for()
         anna.keyboard.press("/")
         anna.keyboard.type("topic 2")
         anna.keyboard.press("Enter")
         anna.wait_for_url(re.compile(r"text=topic"))
+        anna.locator("#judge-page").wait_for()
         anna.keyboard.press("j")
         anna.keyboard.press("Enter")
         anna.get_by_role("heading", name="Expected").wait_for()
