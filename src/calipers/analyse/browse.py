@@ -1,29 +1,28 @@
 """An evaluation held ready to be looked through, a page at a time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from calipers.analyse.misses import explain_misses
+from calipers.analyse.portions import Portions
 from calipers.analyse.report import DEFAULT_K, HEAD, rank_table
 from calipers.analyse.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.model.browse import LARGEST_PAGE, OpenedQuery, QueryPage, QueryRow, View
-from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
-from calipers.model.matches import Matches
 from calipers.model.misses import REASONS, Misses
 from calipers.model.report import FEWEST_SHOWN
-from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""
+AT_ONCE = 5_000
+"""Queries whose misses are explained at once."""
 
 
 @dataclass(eq=False)
@@ -55,14 +54,38 @@ class Browse:
         return (ordered if self.pair is not None else wanted or names)[: len(SHOWN)]
 
     @cached_property
-    def misses(self) -> Misses | None:
-        """Why pieces of ground truth are missing; None where that cannot be told."""
-        if self.pair is None:
+    def _portions(self) -> Portions | None:
+        return None if self.pair is None else Portions(self.pair)
+
+    @cached_property
+    def missed(self) -> pl.DataFrame | None:
+        """query and reason, a row for each piece of ground truth that is not among the first k.
+
+        None where that cannot be told. Made for some queries at a time: what explains misses
+        lists every result, and all of them at once would take many times the room of the run.
+        """
+        if self._portions is None:
             return None
         try:
-            return explain_misses(self.pair, self.k)
+            found = [
+                explain_misses(part, self.k).table.select("query", "reason")
+                for part in self._portions.some(AT_ONCE)
+            ]
         except InvalidInput:
             return None
+        return pl.concat(found) if found else None
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """The reasons that some miss has, in the order of the rules."""
+        if self.missed is None:
+            return []
+        there = set(self.missed["reason"].unique())
+        return [reason.name for reason in REASONS if reason.name in there]
+
+    def misses(self) -> Misses | None:
+        """Why pieces of ground truth are missing, with everything about each."""
+        return None if self.pair is None else explain_misses(self.pair, self.k)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -82,12 +105,12 @@ class Browse:
                 "query", pl.col("text").fill_null(""), separator="\n"
             ).str.to_lowercase(),
         )
-        if self.misses is None:
+        if self.missed is None:
             return frame.with_columns(
                 missed=pl.lit(None, dtype=pl.Int64),
                 reasons=pl.lit(None, dtype=pl.List(pl.String)),
             )
-        lost = self.misses.table.group_by("query").agg(
+        lost = self.missed.group_by("query").agg(
             missed=pl.len().cast(pl.Int64), reasons=pl.col("reason").unique(maintain_order=True)
         )
         return frame.join(lost, on="query", how="left", maintain_order="left").with_columns(
@@ -189,9 +212,9 @@ class Browse:
                 f"There is no query number {row}; the evaluation has {self.table.height}, from 0."
             )
         [found] = self._rows(self.table[row : row + 1])
-        if self.pair is None:
+        if self._portions is None:
             return OpenedQuery(found, pl.DataFrame(), pl.DataFrame(), None)
-        alone = only_query(self.pair, row)
+        alone = self._portions.between(row, row + 1)
         rankings = rank_table(
             alone.run, alone.matches, ties=alone.policy.ties, depth=max(self.k, FEWEST_SHOWN),
             rel=alone.rel,
@@ -201,50 +224,6 @@ class Browse:
         except InvalidInput:
             misses = None
         return OpenedQuery(found, rankings, alone.targets, misses)
-
-
-def only_query(pair: Matched, code: int) -> Matched:
-    """One query of a matched pair, matched as it is there."""
-    matches = pair.matches
-    name = matches.queries["query"][code]
-    own = np.flatnonzero(matches.target_query == code)
-    edges = matches.edge_query == code
-    first = int(own[0]) if own.size else 0
-    units = np.unique(matches.target_unit[own], return_inverse=True)[1].reshape(-1)
-    alone = Matches(
-        queries=matches.queries[code : code + 1],
-        target_query=np.zeros(own.size, dtype=np.int64),
-        target_grade=matches.target_grade[own],
-        target_unit=units.astype(np.int64),
-        edge_query=np.zeros(int(edges.sum()), dtype=np.int64),
-        edge_rank=matches.edge_rank[edges],
-        edge_target=matches.edge_target[edges] - first,
-        edge_overlap=matches.edge_overlap[edges],
-        retrieved=matches.retrieved[code : code + 1],
-        corpus_size=matches.corpus_size,
-    )
-    truth, run = _only_truth(pair.ground_truth, name), _only_run(pair.run, name)
-    as_read = _only_truth(pair.as_read[0], name), _only_run(pair.as_read[1], name)
-    return replace(pair, ground_truth=truth, run=run, matches=alone, as_read=as_read)
-
-
-def _only_truth(truth: GroundTruth, query: str) -> GroundTruth:
-    mask = truth.queries["query"] == query
-    return GroundTruth(
-        truth.targets.filter(pl.col("query") == query),
-        truth.queries.filter(mask),
-        {name: tag.filter(mask) for name, tag in truth.tags.items()},
-    )
-
-
-def _only_run(run: Run, query: str) -> Run:
-    frames = [frame.filter(pl.col("query") == query) for frame in run.scan()]
-    asked = None if run.queries is None else run.queries.filter(pl.col("query") == query)
-    return Run.from_frame(
-        pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String()}),
-        order=run.order, ties=run.ties, queries=asked, name=run.name,
-        stages={name: _only_run(stage, query) for name, stage in run.stages.items()},
-    )  # fmt: skip
 
 
 def _column(sort: str) -> str:

@@ -129,9 +129,10 @@ def queries(request: Request) -> Response:
 def misses(request: Request) -> Response:
     """What ``calipers misses --json`` prints."""
     browse, _ = _shelf(request).evaluation(request.path_params["reference"])
-    if browse.misses is None:
+    found = browse.misses()
+    if found is None:
         raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
-    return answer(browse.misses.to_dict())
+    return answer(found.to_dict())
 
 
 def health(request: Request) -> Response:

@@ -41,7 +41,7 @@ def queries(request: Request) -> Response:
         request, "evaluation.html.j2", title=clean(browse.name), browse=browse, saved=saved,
         reference=reference, view=view, found=found, opened=opened, tab="queries",
         link=lambda **more: address(path, **{**kept, "page": found.page, **more}),
-        reasons_here=list(browse.misses.reasons) if browse.misses else [],
+        reasons_here=browse.reasons,
         summaries=[browse.head[name] for name in browse.shown] if len(browse.scores) else [],
     )  # fmt: skip
     return page
