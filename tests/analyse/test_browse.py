@@ -11,6 +11,7 @@ from calipers.analyse.portions import Portions
 from calipers.analyse.report import rank_table
 from calipers.errors import InvalidInput
 from calipers.model.browse import View
+from calipers.model.misses import REASONS
 
 ITEMS = st.lists(st.sampled_from("abcdefgh"), max_size=5)
 RECORDS = st.lists(
@@ -49,7 +50,18 @@ def test_a_query_alone_is_what_it_is_among_the_others(records):
         reasons += opened.misses.table.select("query", "reason", "rank").to_dicts()
     assert alone == whole
     assert reasons == misses
-    assert made.missed.to_dicts() == [{k: one[k] for k in ("query", "reason")} for one in misses]
+    assert [made.open(n).row.missed for n in range(len(records))] == [
+        sum(one["query"] == f"q{n}" for one in misses) for n in range(len(records))
+    ]
+    made.explain()
+    assert made.reasons == [
+        one.name for one in REASONS if one.name in {miss["reason"] for miss in misses}
+    ]
+    for reason in made.reasons:
+        found = made.select(View(reason=reason, sort="order"))
+        assert [one.query for one in found.rows] == list(
+            dict.fromkeys(one["query"] for one in misses if one["reason"] == reason)
+        )
 
 
 @settings(max_examples=20, deadline=None)

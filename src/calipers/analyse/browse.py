@@ -1,9 +1,11 @@
 """An evaluation held ready to be looked through, a page at a time."""
 
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from calipers.analyse.misses import explain_misses
@@ -21,6 +23,7 @@ from calipers.suggest import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""
+NO_REASON = {"query": pl.String(), "reason": pl.String()}
 AT_ONCE = 5_000
 """Queries whose misses are explained at once."""
 
@@ -32,6 +35,8 @@ class Browse:
     name: str
     scores: Scores
     pair: Matched | None = None
+    _reasons: pl.DataFrame | None = field(default=None, repr=False)
+    _explaining: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @cached_property
     def k(self) -> int:
@@ -58,30 +63,56 @@ class Browse:
         return None if self.pair is None else Portions(self.pair)
 
     @cached_property
-    def missed(self) -> pl.DataFrame | None:
-        """query and reason, a row for each piece of ground truth that is not among the first k.
+    def missed(self) -> pl.Series | None:
+        """How many pieces of ground truth each query misses among the first k; None: unknown."""
+        if self.pair is None:
+            return None
+        matches = self.pair.matches
+        relevant = matches.relevant(self.pair.rel)
+        near = (matches.edge_rank <= self.k) & relevant[matches.edge_target]
+        wanted, found = (
+            # A unit is found once, however many of its alternatives are.
+            np.bincount(
+                matches.target_query[some][np.unique(matches.target_unit[some], True)[1]],
+                minlength=matches.n_queries,
+            )
+            for some in (np.flatnonzero(relevant), matches.edge_target[near])
+        )
+        counted = ~np.isnan(self.head.of(self._recall)) | (wanted == 0)
+        return pl.Series("missed", np.where(counted, wanted - found, 0))
 
-        None where that cannot be told. Made for some queries at a time: what explains misses
-        lists every result, and all of them at once would take many times the room of the run.
+    @property
+    def _recall(self) -> str:
+        return next(name for name in self.metrics if name.startswith("recall"))
+
+    def explain(self) -> None:
+        """Find out why pieces are missing, before somebody asks."""
+        with self._explaining:
+            if self._reasons is None:
+                self._reasons = self._explained()
+
+    def _explained(self) -> pl.DataFrame:
+        """query and reason, a row for each miss.
+
+        Made for some queries at a time: what explains misses lists every result, and all of them
+        at once would take many times the room of the run.
         """
-        if self._portions is None:
-            return None
+        found = []
         try:
-            found = [
-                explain_misses(part, self.k).table.select("query", "reason")
-                for part in self._portions.some(AT_ONCE)
-            ]
+            for part in self._portions.some(AT_ONCE) if self._portions else ():
+                found.append(explain_misses(part, self.k).table.select("query", "reason"))
         except InvalidInput:
-            return None
-        return pl.concat(found) if found else None
+            found = []
+        return pl.concat(found) if found else pl.DataFrame(schema=NO_REASON)
 
-    @cached_property
+    @property
     def reasons(self) -> list[str]:
-        """The reasons that some miss has, in the order of the rules."""
-        if self.missed is None:
+        """The reasons that some miss has, in the order of the rules; all while it is not known."""
+        if self.pair is None:
             return []
-        there = set(self.missed["reason"].unique())
-        return [reason.name for reason in REASONS if reason.name in there]
+        known = self._reasons
+        there = None if known is None else set(known["reason"].unique())
+        return [one.name for one in REASONS if there is None or one.name in there]
 
     def misses(self) -> Misses | None:
         """Why pieces of ground truth are missing, with everything about each."""
@@ -105,17 +136,8 @@ class Browse:
                 "query", pl.col("text").fill_null(""), separator="\n"
             ).str.to_lowercase(),
         )
-        if self.missed is None:
-            return frame.with_columns(
-                missed=pl.lit(None, dtype=pl.Int64),
-                reasons=pl.lit(None, dtype=pl.List(pl.String)),
-            )
-        lost = self.missed.group_by("query").agg(
-            missed=pl.len().cast(pl.Int64), reasons=pl.col("reason").unique(maintain_order=True)
-        )
-        return frame.join(lost, on="query", how="left", maintain_order="left").with_columns(
-            pl.col("missed").fill_null(0)
-        )
+        unknown = pl.lit(None, dtype=pl.Int64).alias("missed")
+        return frame.with_columns(unknown if self.missed is None else self.missed)
 
     @property
     def metrics(self) -> list[str]:
@@ -186,7 +208,10 @@ class Browse:
         if view.metric is not None and view.below is not None:
             yield pl.col(view.metric) < view.below
         if view.reason is not None:
-            yield pl.col("reasons").list.contains(view.reason)
+            self.explain()
+            known = self._reasons
+            some = known.filter(reason=view.reason)["query"] if known is not None else pl.Series()
+            yield pl.col("query").is_in(some.unique().implode())
         if view.failures:
             hits = [name for name in self.metrics if name.startswith("hit_rate")]
             yield pl.col((hits or self.shown)[0]) == 0
@@ -197,7 +222,7 @@ class Browse:
                 row["row"], row["query"], row["text"], row["status"],
                 {name: row[f"tag.{name}"] for name in self.head.tags},
                 {name: row[name] for name in self.metrics},
-                row["missed"], tuple(row["reasons"] or ()),
+                row["missed"],
             )  # fmt: skip
 
     def row_of(self, query: str) -> int | None:

@@ -47,14 +47,12 @@ class QueryRow:
     values: Mapping[str, float | None]
     missed: int | None
     """Pieces of ground truth that are not among the first k; None where it is not known."""
-    reasons: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The row as plain values."""
         return {
             "row": self.row, "query": self.query, "text": self.text, "status": self.status,
             "tags": dict(self.tags), "scores": dict(self.values), "missed": self.missed,
-            "reasons": list(self.reasons),
         }  # fmt: skip
 
 

@@ -108,11 +108,13 @@ class Shelf:
         """An evaluation to look through, and what the history knows of it."""
         if reference in self.given:
             pair = self.given[reference]
-            held = self._evaluations.get(reference, lambda: Browse(reference, evaluate(pair), pair))
+            held = self._evaluations.get(
+                reference, lambda: _explaining(Browse(reference, evaluate(pair), pair))
+            )
             return held, None
         store = self.store()
         found = resolve(store, f"@{reference}")
-        return self._evaluations.get(found.id, lambda: _opened(store, found)), found
+        return self._evaluations.get(found.id, lambda: _explaining(_opened(store, found))), found
 
     def report(self, reference: str) -> SystemReport:
         """Everything that the report shows of one evaluation."""
@@ -193,6 +195,12 @@ class Shelf:
                 )  # fmt: skip
             self._desks.forget(desk.content.number)
             return self.desk(desk.content.number)
+
+
+def _explaining(browse: Browse) -> Browse:
+    """The same, whose misses are explained while somebody reads the first page."""
+    threading.Thread(target=browse.explain, daemon=True).start()
+    return browse
 
 
 def _opened(store: Store, evaluation: Evaluation) -> Browse:
