@@ -16,7 +16,8 @@ from pathlib import Path
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
-    frozenset({"ahead", "suggest", "text", "version", "words"}),
+    frozenset({"ahead", "names", "plugins", "suggest", "version", "words"}),
+    frozenset({"text"}),
     frozenset({"functions"}),
     frozenset({"model"}),
     frozenset({"checks", "config", "io", "match", "measures"}),
@@ -33,7 +34,9 @@ NEVER = frozenset(
     {("measures", "match"), ("measures", "polars"), ("present", "analyse"), ("present", "api")}
 )
 ONLY_IN = {"click": "cli"}
-STANDARD_LIBRARY_ONLY = frozenset({"ahead", "errors", "suggest", "text", "functions", "words"})
+STANDARD_LIBRARY_ONLY = frozenset(
+    {"ahead", "errors", "functions", "names", "plugins", "suggest", "text", "words"}
+)
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {
     "pytest_plugin": frozenset({"pytest"}),
@@ -54,6 +57,7 @@ WAYS_UP = {
     ("calipers.model.notebook", "calipers.present.notebook"),
     ("calipers.model.plot", "calipers.present.plot"),
     ("calipers.model.report", "calipers.present.report"),
+    ("calipers.model.scores", "calipers.measures.spec"),
     ("calipers.model.resolution", "calipers.io.kept_records"),
 }
 # Where a module may be loaded by a name that is a string, which this check cannot follow.

@@ -133,8 +133,8 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
     "NaN grade": ([{"query": "q", "retrieved": ["a"], "ground_truth": {"a": float("nan")}}],
                   "A grade is not a number at data[0].ground_truth[0]: found nan"),
-    "half a character": ([{"query": "\ud800", "retrieved": ["a"], "ground_truth": ["a"]}],
-                         "half a character"),
+    "unpaired surrogate": ([{"query": "\ud800", "retrieved": ["a"], "ground_truth": ["a"]}],
+                         "unpaired surrogate"),
     "a target without anything": ([{"query": "q", "retrieved": ["a"], "ground_truth": [{}]}],
                                   "data[0].ground_truth[0]; give it one"),
 }  # fmt: skip
@@ -165,3 +165,33 @@ def test_contradictory_grades_are_told_apart_by_their_place():
         InvalidInput, match=r"ground_truth\[0\] and 2 at data\[0\]\.ground_truth\[2\]"
     ):
         calipers.evaluate(records)
+
+
+BOTH = {"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}
+
+
+def test_lists_objects_and_scores_make_stages():
+    records = [
+        {
+            **BOTH,
+            "stages": {"candidates": ["b", {"id": "a", "score": 2.0}], "exact": {"x": 1, "y": 2}},
+        },
+        {**BOTH, "query": "r", "stages": {"candidates": []}},
+        {**BOTH, "query": "s"},
+    ]
+    run = load(records, "both").run
+    assert set(run.stages) == {"candidates", "exact"}
+    candidates, exact = run.stages["candidates"], run.stages["exact"]
+    assert candidates.frame.select("query", "rank", "item").rows() == [("q", 1, "b"), ("q", 2, "a")]
+    assert candidates.queries["query"].to_list() == ["q", "r"]
+    assert exact.frame["item"].to_list() == ["y", "x"]
+    assert exact.queries["query"].to_list() == ["q"]
+
+
+def test_without_stages_there_are_none():
+    assert load([BOTH], "both").run.stages == {}
+
+
+def test_a_bad_stage_is_named_with_its_path():
+    with pytest.raises(InvalidInput, match=r"data\[0\].stages.candidates\[1\]"):
+        load([{**BOTH, "stages": {"candidates": ["a", {"score": 1.0}]}}], "both")

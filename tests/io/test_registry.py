@@ -1,23 +1,19 @@
 import json
+from itertools import combinations
 
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.formats.ours import OURS_ALONE
 from calipers.io.load import load
-from calipers.io.registry import named
+from calipers.io.registry import built_in, named
+from calipers.io.rows import RowFormat
 
 
 def write(tmp_path, text, name="data"):
     path = tmp_path / name
     path.write_text(text)
     return path
-
-
-def ranking(path):
-    """The items of a run in order; reading is lazy, so that an error may come only now."""
-    run = load(path, "run").run
-    assert run is not None
-    return run.frame["item"].to_list()
 
 
 def test_records_of_two_tools_at_once_are_named_both(tmp_path):
@@ -27,41 +23,6 @@ def test_records_of_two_tools_at_once_are_named_both(tmp_path):
         load(path, "both")
     with pytest.raises(InvalidInput, match="data could be two: ragas samples"):
         load([record], "both")
-
-
-@pytest.mark.parametrize("text", ["q1 d1 1\nq2 d2 1\n", "q1\td1\t1\nq1\td2\t2\n"])
-def test_three_columns_that_could_be_ranks_or_grades(tmp_path, text):
-    path = write(tmp_path, text)
-    with pytest.raises(
-        InvalidInput, match=r"MS MARCO run .* or judgements .*--run or --ground-tru"
-    ):
-        load(path, "both")
-    assert load(path, "run").run is not None
-    assert load(path, "ground_truth").ground_truth is not None
-
-
-def test_three_columns_that_say_what_they_are(tmp_path):
-    ranks = "".join(f"q d{i} {i}\n" for i in range(1, 6))
-    assert load(write(tmp_path, ranks), "both").run is not None
-    assert load(write(tmp_path, "q a 0\nq b 1\n"), "both").ground_truth is not None
-    assert load(write(tmp_path, "q a 1\nq b 1\n"), "both").ground_truth is not None
-
-
-def test_ranks_decide_the_order_of_an_ms_marco_run(tmp_path):
-    assert ranking(write(tmp_path, "q b 2\nq c 3\nq a 1\n")) == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("q a 1\nq b 2\nq c 3\nq d\n", "data:4 has 2 columns; .* has 3: query item rank"),
-        ("q a 1\nq b 2\nq c 3\nq d x\n", "data:4 has the rank 'x'"),
-        ("q a x\n", "not known"),
-    ],
-)
-def test_a_bad_line_of_three_columns(tmp_path, text, said):
-    with pytest.raises(InvalidInput, match=said):
-        ranking(write(tmp_path, text))
 
 
 def test_an_unknown_text_shows_its_first_line_and_what_is_known(tmp_path):
@@ -123,3 +84,17 @@ def test_a_damaged_dataset_is_said_so(tmp_path):
     write(tmp_path, "{}", "state.json")
     with pytest.raises(UnreadableFile, match=r"state\.json does not list its files"):
         load(tmp_path, "both")
+
+
+def test_records_of_our_names_alone_are_no_other_form():
+    # Such a file is taken for ours without asking the others, so none of them may want it.
+    others = [
+        form for form in built_in()
+        if isinstance(form, RowFormat) and not form.fallback and form.name != "ours"
+    ]  # fmt: skip
+    assert len(others) > 5
+    for n in range(len(OURS_ALONE) + 1):
+        for keys in map(frozenset, combinations(sorted(OURS_ALONE), n)):
+            assert [form.name for form in others if form.recognise(keys)] == []
+            ours = bool(keys & {"retrieved", "ground_truth"})
+            assert named("ours").recognise(keys) == ours

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.present.escape import for_csv, for_latex, for_markdown
+from calipers.present.escape import for_latex, for_markdown
 
 
 @given(st.text())
@@ -37,8 +37,3 @@ def test_latex_specials_never_stand_bare(text):
 )
 def test_nobody_is_called_and_nothing_is_linked(text, shown):
     assert for_markdown(text) == shown
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
-def test_formulas_are_quoted(text):
-    assert for_csv(text) == f"'{text}"

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers.io.documents import BadDocument, Row
+from calipers.names import METADATA, RESULT, WRAPPED
 from calipers.retrievers.at_once import rows_at_once
 from calipers.retrievers.layout import Layout
-from calipers.retrievers.result import METADATA, NAMES, WRAPPED, BadResult, Row, row_of
+from calipers.retrievers.shapes import row_of
 
 words = st.sampled_from(["a", "b", "", "7", "é"])
 odd = st.sampled_from([
@@ -23,14 +25,15 @@ odd = st.sampled_from([
 ])  # fmt: skip
 values = st.one_of(words, st.floats(0, 1), st.integers(0, 9), odd)
 places = st.sampled_from([
-    *(place for places in NAMES.values() for place in places[:3]), *WRAPPED, *METADATA[:3], "other",
+    *(place for places in RESULT.values() for place in places[:3]), *WRAPPED, *METADATA[:3],
+    "relevance_score", "other",
 ])  # fmt: skip
 
 
 def one_by_one(listed: list[Any]) -> list[Row] | None:
     try:
         return [row_of(one, Layout()) for one in listed]
-    except (BadResult, OverflowError):
+    except (BadDocument, OverflowError):
         return None
 
 

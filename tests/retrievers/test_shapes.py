@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers.io.documents import Row
 from calipers.retrievers.base import AskFailed
 from calipers.retrievers.layout import Layout
-from calipers.retrievers.result import Row
 from calipers.retrievers.shapes import Answer, read_answer
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import asking
+from calipers.cli.parts import options
+from calipers.cli.parts.asking import pace_options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
 
@@ -22,7 +23,7 @@ def _driver_options(function: options.F) -> options.F:
             "--workers", type=int, metavar="N",
             help="Questions asked at a time. [default: 8; 1 for a command]",
         ),
-        options.pace_options("question", timeout=30.0),
+        pace_options("question", timeout=30.0),
         click.option(
             "--warm-up", type=int, metavar="N",
             help="First questions to keep out of the latencies. [default: one per worker, at "
@@ -30,9 +31,9 @@ def _driver_options(function: options.F) -> options.F:
         ),
         click.option("--retry-errors", is_flag=True, help="Ask the failed questions again."),
         click.option("--restart", is_flag=True, help="Begin again, replacing the output."),
-        click.option(
-            "--cache", metavar="FILE",
-            help="Keep answers here, and ask no question twice with the same settings.",
+        options.renamed_option(
+            "--cache-file", "cache", former="--cache", metavar="FILE",
+            help="Keep answers in this file, and ask no question twice with the same settings.",
         ),
         click.option("--label", metavar="TEXT", help="A name for this version of the retriever."),
     )(function)  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
+from calipers.cli.parts import options
 from calipers.errors import InvalidInput, MissingExtra
 
 

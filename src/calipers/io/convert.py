@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.io import registry, writers
-from calipers.io.load import ARGUMENT, load
-from calipers.io.memory import read_value
+from calipers.io import registry
+from calipers.io.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
+from calipers.io.format import Output, RecordStream, Writer
+from calipers.io.load import ARGUMENT, load, read_value
 from calipers.io.sight import Sight
 from calipers.io.source import Progress, Source
-from calipers.io.stream import RecordStream
 from calipers.io.write import check_place
-from calipers.io.writers import Writer
-from calipers.io.writers.facets import DETAILS, FACETS, Counts, counted, in_words
-from calipers.io.writers.remarks import Remarks
 from calipers.model.conversion import Conversion
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ranking import NotGroupedError
@@ -38,8 +35,8 @@ def convert(
     if not str(output):
         raise InvalidInput("No output is named; name the file to write.")
     path = Path(output)
-    writer = writers.choose(path, to)
-    _check_output(path, writer)
+    writer = registry.choose(path, to)
+    _check_output(path, writer.output)
     inputs = _Inputs(data, ground_truth, run, form, progress)
     try:
         return _write(inputs, path, writer, together=False)
@@ -48,12 +45,12 @@ def convert(
         return _write(inputs, path, writer, together=True)
 
 
-def _check_output(path: Path, writer: Writer) -> None:
-    if not writer.is_folder:
+def _check_output(path: Path, output: Output) -> None:
+    if not output.is_folder:
         check_place(path)
     elif path.exists() and not path.is_dir():
         raise WriteFailed(
-            f"The output {path} is a file, and {writer.title} is a folder; name a folder."
+            f"The output {path} is a file, and {output.title} is a folder; name a folder."
         )
 
 
@@ -148,44 +145,33 @@ def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Co
             "The input has neither results nor a ground truth, so there is nothing to convert; "
             "add 'retrieved' or 'ground_truth' to its records."
         )
-    if writer.name in writers.TABLES and not reading.by_record:
-        writer = _fitting(writer, first)
+    if not reading.by_record:
+        writer = writer.fitting(first)
     files = writer.write(counted(chain([first], parts), counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
-    lost, said = _lost(found, writer), tuple(remarks.sentences())
+    lost, said = _lost(found, writer.output), tuple(remarks.sentences())
     return Conversion(
         read=tuple(reading.forms),
-        form=writer.name,
+        form=writer.output.name,
         files=tuple(map(str, files)),
         counts=found,
         lost=lost,
         unread=dict(reading.unread),
         remarks=said,
-        sentences=(*_left_out(lost, reading.unread, writer), *said),
+        sentences=(*_left_out(lost, reading.unread, writer.output), *said),
     )
 
 
-def _left_out(lost: Mapping[str, int], unread: Mapping[str, int], writer: Writer) -> Iterator[str]:
+def _left_out(lost: Mapping[str, int], unread: Mapping[str, int], output: Output) -> Iterator[str]:
     if lost:
         left = "; ".join(in_words(facet, count) for facet, count in lost.items())
-        yield f"Left out, as {writer.title} cannot hold it: {left}."
+        yield f"Left out, as {output.title} cannot hold it: {left}."
     if unread:
         yield f"Not carried over: {', '.join(f'{n} ({count:,})' for n, count in unread.items())}."
 
 
-def _fitting(writer: Writer, first: Dataset) -> Writer:
-    """One row per item where there is one part only and nothing is known beyond its rows."""
-    truth, run = first.ground_truth, first.run
-    if truth is not None and run is None:
-        if not truth.tags and truth.queries.height == truth.targets["query"].n_unique():
-            return writers.in_long_form(writer, "ground_truth")
-    elif run is not None and truth is None and run.queries is None and not run.stages:
-        return writers.in_long_form(writer, "run")
-    return writer
-
-
-def _lost(found: Mapping[str, int], writer: Writer) -> dict[str, int]:
+def _lost(found: Mapping[str, int], output: Output) -> dict[str, int]:
     """What is not held; the details of a part that is lost altogether are not listed again."""
-    lost = {facet: n for facet, n in found.items() if facet not in writer.holds}
+    lost = {facet: n for facet, n in found.items() if facet not in output.holds}
     details = {detail for facet in lost for detail in DETAILS.get(facet, ())}
     return {facet: n for facet, n in lost.items() if facet not in details}

@@ -14,7 +14,9 @@ from calipers.io.corpus_columns import (
     read_frame,
     rows_from_mappings,
 )
+from calipers.io.documents import as_result, is_document
 from calipers.io.source import Progress, Source
+from calipers.names import ID, METADATA, TEXT
 
 ROWS_AT_ONCE = 20_000
 CHARACTERS_AT_ONCE = 4_000_000
@@ -96,7 +98,11 @@ def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
         return one
     if isinstance(one, str):
         return {"text": one}
-    fields = ("id", "page_content", "text", "metadata")
+    if is_document(one):
+        # What only a corpus takes for an id, such as a title, may stand in the metadata.
+        inner = next((getattr(one, name) for name in METADATA if hasattr(one, name)), None)
+        return {**(inner or {}), **as_result(one)}
+    fields = (*ID, *TEXT, "metadata")
     found = {name: getattr(one, name) for name in fields if getattr(one, name, None) is not None}
     if not found:
         raise InvalidInput(

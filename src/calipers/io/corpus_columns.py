@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.names import CHUNK, START_AND_END, lowered
 
 CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "id": pl.String(),
@@ -15,25 +16,6 @@ CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "start": pl.Int64(),
     "end": pl.Int64(),
 }
-
-ALSO_CALLED: dict[str, tuple[str, ...]] = {
-    "text": (
-        "text", "contents", "content", "chunk", "page_content", "body", "passage",
-        "chunk_text", "chunk_content",
-    ),
-    "id": (
-        "id", "_id", "chunk_id", "node_id", "passage_id", "pid", "item", "item_id", "doc_id",
-        "docid", "docno", "title",
-    ),
-    "document": (
-        "document", "document_id", "doc_id", "docid", "doc", "source", "path", "file",
-        "filename", "file_name", "file_path", "url", "corpus_id",
-    ),
-    "start": ("start", "start_index", "start_idx", "start_char", "start_char_idx"),
-    "end": ("end", "end_index", "end_idx", "end_char", "end_char_idx"),
-}  # fmt: skip
-PAIR = "start_end_idx"
-"""A column that holds start and end together; tools disagree about its end, which is not used."""
 
 
 def name_columns(names: Iterable[str]) -> dict[str, str]:
@@ -49,9 +31,9 @@ def name_columns(names: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=64)  # The objects of a JSON lines file mostly have the same names.
 def _named(names: tuple[str, ...]) -> dict[str, str]:
-    lower = {name.strip().lower(): name for name in reversed(names)}
+    lower = lowered(names)
     found: dict[str, str] = {}
-    for ours, others in ALSO_CALLED.items():
+    for ours, others in CHUNK.items():
         for other in others:
             if other in lower and lower[other] not in found.values():
                 found[ours] = lower[other]
@@ -80,8 +62,8 @@ def rows_from_mappings(
         if "text" not in parts:
             raise InvalidInput(no_text(place, merged))
         row = {ours: merged[theirs] for ours, theirs in parts.items()}
-        if PAIR in merged and "start" not in parts:
-            row["start"] = _start_of_pair(merged[PAIR])
+        if START_AND_END in merged and "start" not in parts:
+            row["start"] = _start_of_pair(merged[START_AND_END])
         yield _checked(row, place)
 
 
@@ -121,8 +103,8 @@ def read_frame(frame: pl.DataFrame, name: str, offset: int) -> pl.DataFrame:
     if "text" not in parts:
         raise InvalidInput(no_text(name, frame.columns))
     columns = {ours: _cast(frame[theirs], ours, name, offset) for ours, theirs in parts.items()}
-    if "start" not in parts and PAIR in frame.columns:
-        starts = [_start_of_pair(pair) for pair in frame[PAIR].to_list()]
+    if "start" not in parts and START_AND_END in frame.columns:
+        starts = [_start_of_pair(pair) for pair in frame[START_AND_END].to_list()]
         columns["start"] = pl.Series("start", starts, pl.Int64)
     numbers = range(offset + 1, offset + frame.height + 1)
     places = pl.Series("id", [f"{name}, row {number}" for number in numbers], pl.String)

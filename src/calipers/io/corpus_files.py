@@ -13,6 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.corpus_columns import CORPUS_SCHEMA, name_columns, read_frame, rows_from_mappings
+from calipers.io.json_files import as_object, first_line, goes_on, opening
 from calipers.io.source import Source
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
@@ -78,10 +79,10 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     if head[:6] == b"ARROW1":
         return lambda: scan_table(pl.scan_ipc(source.path), source.name)
     source.check_has_content()
-    start = head.lstrip()[:1]
-    if start == b"{" and _is_lines(source):
+    begins_as = opening(source)
+    if begins_as == "object" and _is_lines(source):
         return lambda: in_tables(rows_from_mappings(_lines(source)))
-    if start in (b"[", b"{"):
+    if begins_as is not None:
         return lambda: in_tables(rows_from_mappings(_whole_json(source)))
     separator = _separator(head)
     if separator is not None:
@@ -142,19 +143,10 @@ def _separator(head: bytes) -> str | None:
 
 
 def _is_lines(source: Source) -> bool:
-    lines = (line for _, line in source.lines() if line.strip())
-    first = _decoded(next(lines))
-    if not isinstance(first, dict):
-        return False
+    line = first_line(source)
+    first = as_object(line)
     # One line alone is a chunk if it has a text; else it may be an object of id to text.
-    return "text" in name_columns(first) or next(lines, None) is not None
-
-
-def _decoded(text: bytes) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
+    return bool(first) and ("text" in name_columns(first) or goes_on(source, line))
 
 
 def _lines(source: Source) -> Iterator[Placed]:

@@ -43,19 +43,19 @@ class RawRecords:
     """The line of a record, where each has its own."""
 
 
-def is_json(source: Source) -> bool:
-    """Whether the content begins as a JSON list or object does."""
-    return source.head.lstrip()[:1] in (b"[", b"{")
+def opening(source: Source) -> Literal["list", "object"] | None:
+    """What the content begins as; None where it is no JSON that holds anything."""
+    begin = source.head.lstrip()[:1]
+    return "list" if begin == b"[" else "object" if begin == b"{" else None
 
 
 def look(source: Source) -> Look:
     """What the file is, from its beginning where that is enough."""
-    head = source.head.lstrip()
-    if head[:1] == b"[":
-        return Look("list", _as_object(_first_of_list(source, head)))
-    first = _first_line(source)
-    whole = _as_object(first)
-    if whole and _goes_on(source, first):
+    if opening(source) == "list":
+        return Look("list", as_object(_first_of_list(source)))
+    first = first_line(source)
+    whole = as_object(first)
+    if whole and goes_on(source, first):
         return Look("lines", whole)
     return Look("object", decoded_object(source.read(), source))
 
@@ -107,7 +107,7 @@ def is_list_of_objects(raw: msgspec.Raw | None) -> bool:
 
 def first_keys(raw: msgspec.Raw) -> frozenset[str]:
     """The keys of the first object of a list that is not decoded yet."""
-    return frozenset(_as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0]))
+    return frozenset(as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0]))
 
 
 def _lines(source: Source) -> RawRecords:
@@ -122,9 +122,9 @@ def _lines(source: Source) -> RawRecords:
     return RawRecords(items(), lambda i: f"{source.name}:{numbers[i]} $", lambda i: numbers[i])
 
 
-def _first_of_list(source: Source, head: bytes) -> bytes:
+def _first_of_list(source: Source) -> bytes:
     """The text of the first value of a list; the whole file is read only for a very long one."""
-    text = head[1:].decode(errors="replace").lstrip()
+    text = source.head.lstrip()[1:].decode(errors="replace").lstrip()
     try:
         _, end = json.JSONDecoder().raw_decode(text)
     except ValueError:
@@ -133,20 +133,22 @@ def _first_of_list(source: Source, head: bytes) -> bytes:
     return text[:end].encode()
 
 
-def _first_line(source: Source) -> bytes:
+def first_line(source: Source) -> bytes:
+    """The first line that is not blank."""
     line, newline, _ = source.head.lstrip().partition(b"\n")
     if newline:
         return line.strip()
     return next((text for _, text in source.lines() if text.strip()), b"").strip()
 
 
-def _goes_on(source: Source, first: bytes) -> bool:
+def goes_on(source: Source, first: bytes) -> bool:
     """Whether anything stands after the first line."""
     lines = (line for _, line in source.lines() if line.strip())
     return next(lines, b"").strip() == first and next(lines, None) is not None
 
 
-def _as_object(text: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
+def as_object(text: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
+    """The values of an object, not decoded any further; none where it is not one."""
     try:
         return _OBJECT.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -172,4 +174,22 @@ def explain_broken(message: str, content: bytes, source: Source, line: int | Non
     return (
         f"The JSON in {source.name}:{line or at}:{column} {what}; "
         "check the file at that place, or write it again."
+    )
+
+
+def explain_mismatch(message: str, place: str, example: str) -> str:
+    """msgspec's complaint as our sentence, with the whole path."""
+    what, _, path = message.partition(" - at `$")
+    path = path.rstrip("`")
+    if "missing required field" in what:
+        field_name = what.split("`")[1]
+        return (
+            f"A required field is missing at {place}{path}: no {field_name!r}; a record is "
+            f"{example}."
+        )
+    expected = what.removeprefix("Expected ").replace("`", "")
+    wanted, _, found = expected.partition(", got ")
+    return (
+        f"A value has the wrong type at {place}{path}: found {found or what}; "
+        f"{'expected ' + wanted if found else 'see the documented format'}."
     )

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from calipers.io.json_files import opening
 from calipers.io.source import Source
 from calipers.io.write import whole_file
 from calipers.model.dataset import Dataset
@@ -34,10 +35,10 @@ def _raw(value: Any) -> list[Any] | None:
         return None
     source = Source(Path(value))
     try:
-        if source.head.lstrip()[:1] == b"[":
+        if opening(source) == "list":
             content = msgspec.json.decode(source.read())
             return content if isinstance(content, list) else None
-        if source.head.lstrip()[:1] == b"{":
+        if opening(source) == "object":
             return [msgspec.json.decode(line) for _, line in source.lines() if line.strip()]
     except (msgspec.DecodeError, UnicodeDecodeError):
         # Another form that begins like JSON lines: one object over many lines.

@@ -8,7 +8,6 @@ import csv
 import io
 import math
 import os
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -17,9 +16,10 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.delimited import header
-from calipers.io.json_files import explain_broken
+from calipers.io.guard import guard, unguard
+from calipers.io.json_files import explain_broken, opening
 from calipers.io.source import BYTE_ORDER_MARK, Source
+from calipers.io.tables import header
 from calipers.io.write import check_place, whole_file
 from calipers.model.labels import Label
 
@@ -27,8 +27,6 @@ ENDINGS = (".jsonl", ".csv")
 COLUMNS = tuple(field.name for field in fields(Label))
 PLACES = ("start", "end")
 """Columns that are written only where an item has them."""
-ARMED = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-"""A cell that a spreadsheet may run, with any apostrophes that already disarm it."""
 LONGEST_CELL = 1 << 30
 EXAMPLE = '{"query_id": "q1", "query": "Who …?", "item": "c7", "text": "…", "grade": 1}'
 
@@ -59,8 +57,8 @@ def write_labels(labels: Iterable[Label], path: str | Path) -> None:
             content = b"".join(_line(one, names) for one in rows)
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"A text to label holds half a character: found {error.object[:60]!r}; texts must be "
-            "valid Unicode."
+            f"A text to label holds an unpaired surrogate: found {error.object[:60]!r}; texts "
+            "must be valid Unicode."
         ) from None
     with whole_file(path) as file:
         file.write(content)
@@ -71,8 +69,7 @@ def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
     source = Source(Path(path))
     if not source.head.strip():
         source.check_has_content()
-    is_json = source.head.lstrip()[:1] == b"{"
-    found = list(_from_lines(source) if is_json else _from_csv(source))
+    found = list(_from_lines(source) if opening(source) == "object" else _from_csv(source))
     if not found:
         raise InvalidInput(f"{path} holds no row to label; check that it is the right file.")
     return found
@@ -99,12 +96,8 @@ def _cell(value: str | float | None) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"'{value}" if ARMED.match(value) else value
+        return guard(value)
     return str(_whole(float(value)))
-
-
-def _uncovered(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and ARMED.match(cell) else cell
 
 
 def _whole(grade: float | None) -> float | int | None:
@@ -151,7 +144,7 @@ def _from_csv(source: Source) -> Iterator[Placed]:
                     f"A row has {len(cells)} cells at {place}, and the table {len(names)} columns; "
                     "put texts that hold the divider into double quotes."
                 )
-            row = dict(zip(names, map(_uncovered, cells), strict=False))
+            row = dict(zip(names, map(unguard, cells), strict=False))
             if found[1] == ";":
                 # A spreadsheet that divides by semicolons writes 1,5 for one and a half.
                 row["grade"] = row.get("grade", "").replace(",", ".")

@@ -1,19 +1,30 @@
 """Anything a caller may hand in, as a ground truth and a run."""
 
 import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from calipers.errors import InvalidInput
-from calipers.io.formats.ours import FORM as OURS
-from calipers.io.memory import read_value
-from calipers.io.registry import read_source
+from calipers.io.documents import is_document, plain
+from calipers.io.format import Format, RecordStream
+from calipers.io.formats.ours import Ours
+from calipers.io.registry import of_object, of_rows, read_source
+from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
 from calipers.io.source import Progress, Source
+from calipers.io.tables import Table, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
 
 ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
+WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
+"""The attributes of a LlamaIndex question set."""
+OURS = Ours()
 
 
 def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
@@ -122,3 +133,97 @@ def _why(dataset: Dataset) -> str:
 
 def _name(given: Any, otherwise: str = "data") -> str:
     return str(given) if isinstance(given, str | os.PathLike) else otherwise
+
+
+def read_value(value: Any, role: Role, name: str) -> Dataset | RecordStream | None:
+    """What a value without a file holds; None where it is of no kind that is known."""
+    if isinstance(value, Mapping):
+        return _mapping(value, role, name)
+    if isinstance(value, list | tuple):
+        return _records(value, name)
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return _table(in_memory(value.lazy(), name), role)
+    if all(hasattr(value, part) for part in WHOLE_PARTS):
+        return _mapping({part: getattr(value, part) for part in WHOLE_PARTS}, role, name)
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
+        return _table(in_memory(pl.DataFrame(value).lazy(), name), role)
+    return None
+
+
+def _table(table: Table, role: Role) -> Dataset | RecordStream:
+    """A table in a tool's own form, or with one row per item."""
+    form = _claimed(table.columns, table.name)
+    if form is None:
+        from calipers.io.formats.table import read_long
+
+        return read_long(table, role)
+    return stream_table(form, table)
+
+
+def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:
+    claimed = of_object(value)
+    for form in claimed:
+        if form.only in (None, role):
+            return stream_whole(form, value, name)
+    if claimed:
+        raise InvalidInput(_two_forms(claimed, name, "say which it is: ground_truth= or run="))
+    if _holds_documents(value):
+        return _documents_by_query(value, role, name)
+    from calipers.io.formats.mapping import read_mapping
+
+    return read_mapping(value, role, name)
+
+
+def _holds_documents(value: Mapping[Any, Any]) -> bool:
+    from calipers.io.formats.mapping import kinds_of
+
+    return kinds_of(value) != {dict} and any(
+        isinstance(items, list | tuple) and any(is_document(one) for one in islice(items, 1))
+        for items in value.values()
+    )
+
+
+def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> RecordStream:
+    """``{query: [document, …]}`` as the caller takes it: results, or what should be found."""
+    if role == "both":
+        raise InvalidInput(
+            f"{name} is a mapping of query to documents, which can be a ground truth or a run; "
+            "give the two separately (ground_truth= and run=)."
+        )
+    part = "retrieved" if role == "run" else "ground_truth"
+    queries = list(value)
+
+    def place(number: int) -> str:
+        return f"{name}[{queries[number]!r}]"
+
+    rows = (
+        plain({"query": query, part: items}, partial(place, i))
+        for i, (query, items) in enumerate(value.items())
+    )
+    return stream_rows(OURS, rows, place, name)
+
+
+def _records(value: list[Any] | tuple[Any, ...], name: str) -> RecordStream:
+    first = value[0] if value and isinstance(value[0], Mapping) else {}
+    form = _claimed(frozenset(map(str, first)), name) or OURS
+
+    def place(number: int) -> str:
+        return f"{name}[{number}]"
+
+    rows = (
+        plain(row, partial(place, i)) if isinstance(row, Mapping) else row
+        for i, row in enumerate(value)
+    )
+    return stream_rows(form, rows, place, name)
+
+
+def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:
+    claimed = of_rows(keys)
+    if len(claimed) > 1:
+        raise InvalidInput(_two_forms(claimed, name, "take out the fields of one of them"))
+    return claimed[0] if claimed else None
+
+
+def _two_forms(claimed: Sequence[Format], name: str, advice: str) -> str:
+    names = " or ".join(f"{form.title} ({form.name})" for form in claimed)
+    return f"The form of {name} could be two: {names}; {advice}."

@@ -85,8 +85,8 @@ class _Columns:
             )
         except UnicodeEncodeError as error:
             raise InvalidInput(
-                f"A text holds half a character: found {error.object[:60]!r}; texts must be valid "
-                "Unicode."
+                f"A text holds an unpaired surrogate, which is no character: found "
+                f"{error.object[:60]!r}; texts must be valid Unicode."
             ) from None
 
 

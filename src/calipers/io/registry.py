@@ -1,132 +1,59 @@
-"""Every form Calipers reads, recognised by content; a file that could be two is not guessed."""
+"""Every form Calipers knows, recognised by content; a file that could be two is not guessed.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+Forms of other packages are found by their entry points in the group ``calipers.formats``, each
+naming a class as those in ``formats.built_in``. They are asked where no built-in form knows the
+file.
+"""
 
-from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import beir, json_files, mappings, marco, tables, trec
-from calipers.io.formats import ROWS, WHOLES
-from calipers.io.formats.ours import FORM as OURS
-from calipers.io.rows import RowFormat, stream_json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import calipers.plugins as plugins
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile
+from calipers.io.format import Format, Writer
+from calipers.io.formats.ours import Ours, is_ours_alone
+from calipers.io.rows import RowFormat, WholeFormat
 from calipers.io.sight import Sight
 from calipers.io.source import Source
-from calipers.io.stream import RecordStream
-from calipers.io.wholes import WholeFormat, stream_whole
+from calipers.io.write import PACKED, ending
 from calipers.model.dataset import Dataset, Role
 from calipers.suggest import did_you_mean
 
-Opened = Dataset | RecordStream
-"""What a file brought: everything, or records that are still to pass."""
+
+@cache
+def built_in() -> tuple[Format, ...]:
+    """The built-in forms, loaded when the first file comes that is not plainly ours."""
+    from calipers.io.formats.built_in import BUILT_IN
+
+    return tuple(form() for form in BUILT_IN)
 
 
-@dataclass(frozen=True)
-class Format:
-    """One form: how it is recognised and how it is read."""
-
-    name: str
-    title: str
-    """What a file in this form is, in words."""
-    claims: Callable[[Sight], bool]
-    read: Callable[[Sight, Role, bool], Opened]
-    """Read a file taken for a role; the last argument asks to count what is not carried over."""
-    only: Role | None = None
-    """The part it holds, where a second form looks the same and holds the other part."""
-    fallback: bool = False
-    """Whether it is tried only when no other form claims the file."""
-
-
-def _row_format(form: RowFormat) -> Format:
-    def claims(sight: Sight) -> bool:
-        return any(form.recognise(keys) for keys in sight.row_keys.values())
-
-    return Format(form.name, form.title, claims, partial(_read_rows, form))
+@cache
+def plugged() -> tuple[Format, ...]:
+    """The forms of other packages; one that has a name of ours, or is no form, is left out."""
+    found = {form.name: form for form in built_in()}
+    for entry, given in plugins.found(plugins.FORMATS).items():
+        try:
+            form = given() if isinstance(given, type) and issubclass(given, Format) else None
+            name = "" if form is None else form.name
+        except Exception as error:  # noqa: BLE001 - another's class may raise anything
+            plugins.warn(plugins.FORMATS, entry, f"it raises {type(error).__name__}: {error}")
+            continue
+        if form is None:
+            why = "it is no class of calipers.io.format.Format"
+            plugins.warn(plugins.FORMATS, entry, why)
+        elif name in found:
+            plugins.warn(plugins.FORMATS, entry, f"there is already a form called {name!r}")
+        else:
+            found[name] = form
+    return tuple(found.values())[len(built_in()) :]
 
 
-def _read_rows(form: RowFormat, sight: Sight, _: Role, watch: bool) -> Opened:
-    if sight.table is not None:
-        return tables.stream_table(sight.table, form, watch)
-    if sight.look is None:
-        raise _wrong_form(sight, form.title)
-    owner = next((key for key, keys in sight.row_keys.items() if form.recognise(keys)), None)
-    raw = json_files.raw_records(sight.source, sight.look, owner)
-    return stream_json(form, sight.source, raw, watch)
-
-
-def _whole_format(form: WholeFormat) -> Format:
-    def claims(sight: Sight) -> bool:
-        look = sight.look
-        return look is not None and look.shape == "object" and form.recognise(look.first)
-
-    def read(sight: Sight, _: Role, watch: bool) -> Opened:
-        if sight.look is None or sight.look.shape != "object":
-            raise _wrong_form(sight, form.title)
-        return stream_whole(form, sight.source.read(), sight.name, watch)
-
-    return Format(form.name, form.title, claims, read, form.only)
-
-
-def _read_table(sight: Sight, role: Role, _: bool) -> Opened:
-    if sight.table is None:
-        raise _wrong_form(sight, "a table")
-    return tables.read_long(sight.table, role)
-
-
-def _read_mapping(sight: Sight, role: Role, _: bool) -> Opened:
-    if sight.look is None or sight.look.shape != "object":
-        raise _wrong_form(sight, "a mapping of query to items")
-    value = json_files.decoded(sight.source.read(), sight.source)
-    return mappings.read(value, role, sight.name)
-
-
-def _is_lines(sight: Sight) -> bool:
-    """Lines of text that are not a table with a header."""
-    has_header = sight.table is not None and tables.is_long(sight.table.columns)
-    return sight.is_text and not has_header
-
-
-def _is_plain_records(sight: Sight) -> bool:
-    """Records of our form with neither results nor ground truth, or of no known form."""
-    look = sight.look
-    return look is not None and (look.shape != "object" or "query" in look.keys)
-
-
-FORMATS: tuple[Format, ...] = (
-    *map(_row_format, ROWS),
-    *map(_whole_format, WHOLES),
-    Format("beir", "a BEIR folder", beir.is_folder, lambda s, *_: beir.read_folder(s)),
-    Format("beir_qrels", "BEIR judgements", beir.is_qrels, beir.read_qrels),
-    Format(
-        "trec_run", "a TREC run",
-        lambda s: _is_lines(s) and trec.detect_run(s.source), lambda s, *_: trec.read_run(s.source),
-    ),
-    Format(
-        "trec_judgements", "TREC judgements",
-        lambda s: _is_lines(s) and trec.detect_judgements(s.source),
-        lambda s, *_: trec.read_judgements(s.source),
-    ),
-    Format(
-        "msmarco_run", "an MS MARCO run (query, item, rank)",
-        lambda s: _is_lines(s) and marco.could_be_run(s), lambda s, *_: marco.read_run(s.source),
-        only="run",
-    ),
-    Format(
-        "three_columns", "judgements (query, item, grade)",
-        lambda s: _is_lines(s) and marco.could_be_judgements(s),
-        lambda s, *_: marco.read_judgements(s.source), only="ground_truth",
-    ),
-    Format(
-        "table", "a table of query, item, and score, rank or grade",
-        lambda s: s.table is not None and tables.is_long(s.table.columns), _read_table,
-        fallback=True,
-    ),
-    Format("records", OURS.title, _is_plain_records, partial(_read_rows, OURS), fallback=True),
-    Format(
-        "mapping", "a mapping of query to items",
-        lambda s: s.look is not None and s.look.shape == "object", _read_mapping, fallback=True,
-    ),
-)  # fmt: skip
-BY_NAME = {form.name: form for form in FORMATS}
+def formats() -> tuple[Format, ...]:
+    """Every form, those of other packages last."""
+    return (*built_in(), *plugged())
 
 
 def read_source(source: Source, role: Role) -> Dataset:
@@ -137,19 +64,62 @@ def read_source(source: Source, role: Role) -> Dataset:
 
 
 def recognise(sight: Sight, role: Role) -> Format:
-    """The one form that claims the file; none or two is an error."""
-    sight.check()
-    claimed = [form for form in FORMATS if not form.fallback and form.claims(sight)]
+    """The one form that knows the file; none or two is an error."""
+    try:
+        sight.check()
+    except UnreadableFile:
+        # A form of another package may be binary.
+        claimed = _of_others(sight)
+        if not claimed:
+            raise
+    else:
+        if is_ours_alone(sight):
+            return Ours()
+        claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
+        claimed = claimed or _of_others(sight)
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed
     if len(claimed) > 1:
         raise InvalidInput(_two_forms(sight, claimed))
     if claimed:
         return claimed[0]
-    found = next((form for form in FORMATS if form.fallback and form.claims(sight)), None)
+    found = next((form for form in built_in() if form.fallback and form.detect(sight)), None)
     if found is None:
         raise UnreadableFile(_unknown(sight))
     return found
+
+
+def of_rows(keys: frozenset[str]) -> list[RowFormat]:
+    """The forms whose rows have these keys."""
+
+    def known(forms: Iterable[Format]) -> list[RowFormat]:
+        rows = (form for form in forms if isinstance(form, RowFormat) and not form.fallback)
+        return [form for form in rows if form.recognise(keys)]
+
+    return known(built_in()) or known(plugged())
+
+
+def of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
+    """The forms that are one object such as this."""
+
+    def known(forms: Iterable[Format]) -> list[WholeFormat]:
+        return [form for form in forms if isinstance(form, WholeFormat) and form.recognise(value)]
+
+    return known(built_in()) or known(plugged())
+
+
+def _of_others(sight: Sight) -> list[Format]:
+    """The forms of other packages that know the file; one that fails is left out."""
+    claimed = []
+    for form in plugged():
+        try:
+            if form.detect(sight):
+                claimed.append(form)
+        except CalipersError:  # about the file, as it cannot be opened
+            raise
+        except Exception as error:  # noqa: BLE001 - another's class may raise anything
+            plugins.warn(plugins.FORMATS, form.name, f"it raises {type(error).__name__}: {error}")
+    return claimed
 
 
 def named(name: str) -> Format:
@@ -158,12 +128,65 @@ def named(name: str) -> Format:
     >>> named("ragas").title
     'ragas samples'
     """
-    if name not in BY_NAME:
+    found = next((form for form in built_in() if form.name == name), None)
+    found = found or next((form for form in plugged() if form.name == name), None)
+    if found is None:
+        known = [form.name for form in formats()]
         raise InvalidInput(
-            f"There is no form {name!r} to read; the forms are {', '.join(BY_NAME)}."
-            f"{did_you_mean(name, BY_NAME)}"
+            f"There is no form {name!r} to read; the forms are {', '.join(known)}."
+            f"{did_you_mean(name, known)}"
         )
-    return BY_NAME[name]
+    return found
+
+
+def writers(forms: tuple[Format, ...]) -> Mapping[str, Writer]:
+    """What can be written, by name."""
+    return {output.name: Writer(form, output) for form in forms for output in form.outputs}
+
+
+def choose(path: Path, name: str | None) -> Writer:
+    """The form to write: as named, or as the ending of the path says.
+
+    >>> choose(Path("out.jsonl"), None).output.name, choose(Path("out.json"), "ragas").output.name
+    ('jsonl', 'ragas')
+    """
+    if name == "ours":
+        name = "json" if ending(path) == ".json" else "jsonl"
+    known = writers(built_in())
+    chosen = _chosen(path, name, known)
+    if chosen is None:
+        known = {**writers(plugged()), **known}
+        chosen = _chosen(path, name, known)
+    if chosen is None:
+        raise InvalidInput(_cannot_be_written(path, name, known))
+    if not chosen.output.can_be_packed and path.suffix.lower() == PACKED:
+        raise InvalidInput(
+            f"The output {path} cannot be packed: {chosen.output.title} is not written with gzip; "
+            "take the .gz away."
+        )
+    return chosen
+
+
+def _chosen(path: Path, name: str | None, known: Mapping[str, Writer]) -> Writer | None:
+    if name is not None:
+        return known.get(name)
+    suffix = ending(path)
+    found = next((one for one in known.values() if suffix in one.output.endings), None)
+    return known["beir"] if found is None and path.is_dir() else found
+
+
+def _cannot_be_written(path: Path, name: str | None, known: Mapping[str, Writer]) -> str:
+    names = ", ".join(known)
+    if name is not None:
+        return (
+            f"There is no form {name!r} to write; it can be ours, {names}."
+            f"{did_you_mean(name, known)}"
+        )
+    endings = ", ".join(suffix for one in known.values() for suffix in one.output.endings)
+    return (
+        f"The ending of {path} does not say in which form to write: found "
+        f"{ending(path) or 'none'}; use one of {endings}, or name the form with --to ({names})."
+    )
 
 
 def _two_forms(sight: Sight, claimed: list[Format]) -> str:
@@ -176,7 +199,7 @@ def _two_forms(sight: Sight, claimed: list[Format]) -> str:
 
 
 def _unknown(sight: Sight) -> str:
-    known = ", ".join(form.name for form in FORMATS)
+    known = ", ".join(form.name for form in formats())
     if sight.folder:
         inside = sorted(path.name for path in sight.folder.iterdir())[:5]
         return (
@@ -191,7 +214,3 @@ def _unknown(sight: Sight) -> str:
         first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
         found = f"its first line is {first!r}"
     return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."
-
-
-def _wrong_form(sight: Sight, title: str) -> InvalidInput:
-    return InvalidInput(f"{sight.name} cannot be read as {title}: it is not of that shape.")

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.json_files import explain_broken
+from calipers.io.json_files import explain_broken, opening
 from calipers.io.source import Source
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.counts import InputCounts
-from calipers.model.interval import Interval
 from calipers.model.policy import Policy
 from calipers.model.scores import SCHEMA, MetricFacts, Scores, Summary
+from calipers.model.summary import Interval
 from calipers.version import __version__
 
 _SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
@@ -59,9 +59,9 @@ class _Result(msgspec.Struct):
 
 def is_result(path: str | Path) -> bool:
     """Whether a file looks like a result of Calipers and not like a run or a ground truth."""
-    head = Source(Path(path)).head
-    is_object = head.lstrip()[:1] == b"{"
-    return is_object and bool(_SCHEMA_NUMBER.search(head) and _WRITER.search(head))
+    source = Source(Path(path))
+    marks = _SCHEMA_NUMBER.search(source.head) and _WRITER.search(source.head)
+    return opening(source) == "object" and bool(marks)
 
 
 def read_scores(path: str | Path) -> Scores:

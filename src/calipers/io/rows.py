@@ -1,4 +1,4 @@
-"""Forms with one record per query: how a row of any tool becomes one of our records.
+"""Forms in JSON and tables: how rows, or one object, of any tool become our records.
 
 A tool's form says how its rows are recognised (by their keys), what type a row has, and how a
 row is turned into a record. JSON, JSON lines, tables and lists of dictionaries all come here,
@@ -6,44 +6,73 @@ so that a form is written once and read from everywhere.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.form import Form
-from calipers.io.json_files import RawRecords, explain_broken
-from calipers.io.mismatch import explain_mismatch
-from calipers.io.records import Place, Record
+from calipers.io import json_files
+from calipers.io.format import Format, RecordStream, Unread, wrong_form
+from calipers.io.json_files import RawRecords, explain_broken, explain_mismatch
+from calipers.io.records import Id, Place, Record, Result, Target
+from calipers.io.sight import Sight
 from calipers.io.source import Source
-from calipers.io.stream import RecordStream, Unread
+from calipers.io.tables import Table, explained
+from calipers.model.dataset import Role
+
+ROWS_AT_ONCE = 2_000
 
 At = Callable[[], str]
 """The place of a row in words, worked out only when it is needed."""
 Rows = Iterator[tuple[At, Any]]
+PathPlace = Callable[[str], str]
+"""Turns a path inside an object into words."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowFormat(Form):
-    """One tool's form: how its rows are recognised, and how they become records."""
+class RowFormat(Format):
+    """A form of rows, in JSON and in tables."""
 
-    recognise: Callable[[frozenset[str]], bool]
-    """Whether these are the keys of its rows."""
-    row: Any
+    row: ClassVar[Any]
     """The type of a row: a struct, or plain dictionaries."""
-    records: Callable[[Rows], Iterator[Record]]
-    one_each: bool = True
+    one_each: ClassVar[bool] = False
     """Whether every row is one record; else rows are gathered first."""
-    left_out: Callable[[Any], tuple[str, ...]] | None = None
-    """The kept keys whose values do not reach the record of this row all the same."""
-    strict: Any = None
+    strict: ClassVar[Any] = None
     """The type of a row with no field but the form's, where others are looked at by ``check``."""
-    check: Callable[[Any, str], None] = lambda _row, _place: None
-    """Refuses a row, at a place in words, for a field that is not the form's."""
+
+    @abstractmethod
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """Whether these are the keys of its rows."""
+
+    @abstractmethod
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """The records that all rows make together."""
+
+    def left_out(self, row: Any) -> tuple[str, ...]:
+        """The kept keys whose values do not reach the record of this row all the same."""
+        del row
+        return ()
+
+    def check(self, row: Any, place: str) -> None:
+        """Refuse a row, at a place in words, for a field that is not the form's."""
+
+    def detect(self, sight: Sight) -> bool:
+        """Whether the rows of a file, or of a list in it, have the keys of this form."""
+        return any(self.recognise(keys) for keys in sight.row_keys.values())
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+        """The records in a table, a list, lines, or the list under a key."""
+        del role
+        if sight.table is not None:
+            return stream_table(self, sight.table, watch)
+        if sight.look is None:
+            raise wrong_form(sight, self.title)
+        owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
+        raw = json_files.raw_records(sight.source, sight.look, owner)
+        return _stream_json(self, sight.source, raw, watch)
 
     @cached_property
     def not_text(self) -> frozenset[str]:
@@ -55,17 +84,22 @@ class RowFormat(Form):
         return frozenset(renamed[name] for name, hint in hints.items() if str not in _parts(hint))
 
 
-def each(convert: Callable[[Any, At], Record]) -> Callable[[Rows], Iterator[Record]]:
-    """Records made row by row."""
+class EachRow(RowFormat):
+    """A form in which every row is one record."""
 
-    def records(rows: Rows) -> Iterator[Record]:
+    one_each = True
+
+    @abstractmethod
+    def record(self, row: Any, at: At) -> Record:
+        """A row as a record."""
+
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """The records, row by row."""
         for at, row in rows:
-            yield convert(row, at)
-
-    return records
+            yield self.record(row, at)
 
 
-def stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -> RecordStream:
+def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -> RecordStream:
     """Records from JSON; ``watch`` counts the keys that are not carried over."""
     unread, unused = Unread(), Unread()
     decode = _decoder(form)
@@ -84,8 +118,8 @@ def stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -
                     explain_broken(str(error), bytes(item), source, line)
                 ) from None
             if watch:
-                note_unread(unread, form.kept, keys.decode(item))
-            if form.left_out is not None and (watch or form.why_left_out):
+                _note_unread(unread, form.kept, keys.decode(item))
+            if watch or form.why_left_out:
                 unused.update(form.left_out(row))
             yield partial(raw.place, number), row
 
@@ -112,12 +146,31 @@ def stream_rows(
                 where = place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
             if watch:
-                note_unread(unread, form.kept, values)
-            if form.left_out is not None and (watch or form.why_left_out):
+                _note_unread(unread, form.kept, values)
+            if watch or form.why_left_out:
                 unused.update(form.left_out(row))
             yield partial(place, number), row
 
     return _stream(form, converted(), place, name, unread, unused)
+
+
+def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
+    """The rows of a table in a tool's own form, as records."""
+    names = [
+        name
+        for name in table.lazy.collect_schema().names()
+        if watch or not form.kept or name in form.kept
+    ]
+
+    def rows() -> Iterator[dict[str, Any]]:
+        with explained(table.name, table.fault):
+            for batch in table.lazy.select(names).collect_batches(
+                chunk_size=ROWS_AT_ONCE, maintain_order=True
+            ):
+                for row in batch.iter_rows(named=True):
+                    yield {key: _cell(value, form, key) for key, value in row.items()}
+
+    return stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
 
 
 def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:
@@ -160,7 +213,7 @@ def _stream(
     return RecordStream(form.records(rows), where, name, form, unread, unused)
 
 
-def cell(value: Any, form: RowFormat, key: str) -> Any:
+def _cell(value: Any, form: RowFormat, key: str) -> Any:
     """A table cell as the form has it: JSON text decoded, absent struct fields left out."""
     if isinstance(value, str) and key in form.not_text:
         return decoded_text(value)
@@ -194,7 +247,7 @@ def _unnested(value: Any) -> Any:
     return value
 
 
-def note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:
+def _note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:
     """Count the keys that hold something and are not carried over."""
     for key, value in values.items():
         if key not in kept:
@@ -209,3 +262,88 @@ def _parts(hint: Any) -> set[Any]:
         return {hint.__origin__}
     inner = [one for one in get_args(hint) if one is not NoneType]
     return set().union(*map(_parts, inner)) if inner else {hint}
+
+
+class WholeFormat(Format):
+    """A form that is one JSON object over the whole file."""
+
+    whole: ClassVar[Any]
+    """The type of the object."""
+
+    @abstractmethod
+    def recognise(self, first: Mapping[str, Any]) -> bool:
+        """Whether the values under these keys are its own; they may not be decoded yet."""
+
+    @abstractmethod
+    def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """The records with their places; ``place`` turns a path into one."""
+
+    def detect(self, sight: Sight) -> bool:
+        """Whether a file is one object with the keys of this form."""
+        look = sight.look
+        return look is not None and look.shape == "object" and self.recognise(look.first)
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+        """The records of the object in a file."""
+        del role
+        if sight.look is None or sight.look.shape != "object":
+            raise wrong_form(sight, self.title)
+        return stream_whole(self, sight.source.read(), sight.name, watch)
+
+
+def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) -> RecordStream:
+    """Records from one object: JSON text, or a dictionary in memory."""
+    try:
+        if isinstance(value, bytes | msgspec.Raw):
+            whole = msgspec.json.decode(value, type=form.whole)
+        else:
+            whole = msgspec.convert(value, form.whole)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(explain_mismatch(str(error), f"{name} $", form.example)) from None
+    places: list[str] = []
+    unread: Unread = Unread()
+    if watch:
+        top = value
+        if isinstance(value, bytes | msgspec.Raw):
+            top = msgspec.json.decode(value, type=dict[str, msgspec.Raw])
+        _note_unread(unread, form.kept, top)
+
+    def records() -> Iterator[Record]:
+        for place, record in form.records(whole, lambda path: f"{name} {path}"):
+            places.append(place)
+            yield record
+
+    return RecordStream(records(), places.__getitem__, name, form, unread)
+
+
+def side_by_side(
+    texts: Sequence[str] | None, ids: Sequence[Id] | None, at: At, names: tuple[str, str]
+) -> list[tuple[str | None, Id | None]] | None:
+    """Pairs of text and id; None where neither list is there.
+
+    >>> side_by_side(["a", "b"], None, lambda: "here", ("texts", "ids"))
+    [('a', None), ('b', None)]
+    """
+    if texts is None and ids is None:
+        return None
+    if texts is not None and ids is not None and len(texts) != len(ids):
+        raise InvalidInput(
+            f"Two lists that belong together differ in length at {at()}: {len(texts)} in "
+            f"{names[0]!r} and {len(ids)} in {names[1]!r}; give one id for each text, or leave "
+            "one of the lists out."
+        )
+    if texts is None:
+        return [(None, one) for one in ids or ()]
+    if ids is None:
+        return [(text, None) for text in texts]
+    return list(zip(texts, ids, strict=True))
+
+
+def results(pairs: list[tuple[str | None, Id | None]] | None) -> list[Id | Result] | None:
+    """Results with what is known of each."""
+    return None if pairs is None else [Result(id=one, text=text) for text, one in pairs]
+
+
+def targets(pairs: list[tuple[str | None, Id | None]] | None) -> list[Id | Target] | None:
+    """Targets of grade 1 with what is known of each."""
+    return None if pairs is None else [Target(id=one, quote=text) for text, one in pairs]

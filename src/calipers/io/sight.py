@@ -9,10 +9,10 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import delimited, json_files
+from calipers.io import json_files
 from calipers.io.json_files import Look
-from calipers.io.source import Source
-from calipers.io.tables import BEIR_QRELS, Table, explained, in_memory
+from calipers.io.source import HEAD, Source
+from calipers.io.tables import Table, delimited, explained, in_memory
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
@@ -37,7 +37,7 @@ class Sight:
     @cached_property
     def look(self) -> Look | None:
         """The shape and the first record of JSON."""
-        if self.folder or self._binary or not json_files.is_json(self.source):
+        if self.folder or self._binary or json_files.opening(self.source) is None:
             return None
         return json_files.look(self.source)
 
@@ -48,22 +48,7 @@ class Sight:
             return _folder_table(self.folder)
         if self._binary:
             return in_memory(_binary_table(self.source, self._binary), self.name)
-        found = None if self.look else delimited.header(self.source)
-        if found is None:
-            return None
-        names, separator = found
-
-        def scan() -> pl.LazyFrame:
-            lazy = delimited.scan(self.source, separator)
-            if frozenset(names) >= BEIR_QRELS:
-                return lazy
-            return lazy.select(delimited.rearmed(pl.all()).name.keep())
-
-        def where(row: int) -> str:
-            return delimited.line_of(self.source, row, separator)
-
-        fault = partial(delimited.fault, self.source, len(names), separator)
-        return Table(scan, self.name, where, frozenset(names), fault)
+        return None if self.look else delimited(self.source)
 
     @cached_property
     def row_keys(self) -> dict[str | None, frozenset[str]]:
@@ -83,14 +68,14 @@ class Sight:
     def columns(self) -> list[list[bytes]]:
         """The first lines of a text, cut at blanks; comments and empty lines left out."""
         lines = self.source.head.replace(b"\r\n", b"\n").split(b"\n")
-        if len(self.source.head) >= 1 << 16:
+        if len(self.source.head) >= HEAD:
             lines = lines[:-1]
         return [line.split() for line in lines if line.strip() and not line.startswith(b"#")]
 
     @cached_property
     def is_text(self) -> bool:
         """Whether it is lines of text, neither JSON nor a table with a header nor binary."""
-        return not self.folder and not self._binary and not json_files.is_json(self.source)
+        return not self.folder and not self._binary and json_files.opening(self.source) is None
 
     @cached_property
     def _binary(self) -> str | None:

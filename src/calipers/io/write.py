@@ -1,15 +1,19 @@
 """Files out: whole or not at all."""
 
+import gzip
 import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.io.guard import guarded_frame
+
+PACKED = ".gz"
 
 
 @contextmanager
@@ -34,6 +38,30 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise WriteFailed(_sentence(target, error)) from error
         raise
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A file to write bytes to; it takes its name when everything is written."""
+    with whole_file(path) as file:
+        if path.suffix.lower() != PACKED:
+            yield file
+            return
+        # Without a time and a name inside, the same content gives the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+
+
+def ending(path: Path) -> str:
+    """The ending that names the form, in small letters.
+
+    >>> ending(Path("run.TREC.gz")), ending(Path("a.jsonl"))
+    ('.trec', '.jsonl')
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def check_place(path: str | Path) -> None:
@@ -67,25 +95,25 @@ def write_table(frame: pl.DataFrame, path: str | Path) -> None:
         WRITERS[Path(path).suffix.lower()](frame, file)
 
 
-def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """Texts that a spreadsheet would run as a formula, made harmless by an apostrophe."""
-    return frame.with_columns(
-        pl.when(pl.col(name).str.contains(r"^[=+\-@\t\r]"))
-        .then(pl.concat_str(pl.lit("'"), pl.col(name)))
-        .otherwise(pl.col(name))
-        .alias(name)
-        for name, dtype in frame.schema.items()
-        if dtype == pl.String
-    )
+def _write_csv(frame: pl.DataFrame, file: BinaryIO) -> None:
+    guarded_frame(frame).write_csv(file)
+
+
+def _write_tsv(frame: pl.DataFrame, file: BinaryIO) -> None:
+    guarded_frame(frame).write_csv(file, separator="\t")
+
+
+def _write_json(frame: pl.DataFrame, file: BinaryIO) -> None:
+    file.write(frame.write_json().encode())
 
 
 WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
-    ".parquet": lambda frame, file: frame.write_parquet(file),
-    ".csv": lambda frame, file: without_formulas(frame).write_csv(file),
-    ".tsv": lambda frame, file: without_formulas(frame).write_csv(file, separator="\t"),
-    ".json": lambda frame, file: file.write(frame.write_json().encode()),
-    ".jsonl": lambda frame, file: frame.write_ndjson(file),
-    ".arrow": lambda frame, file: frame.write_ipc(file),
+    ".parquet": pl.DataFrame.write_parquet,
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+    ".json": _write_json,
+    ".jsonl": pl.DataFrame.write_ndjson,
+    ".arrow": pl.DataFrame.write_ipc,
 }
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calipers.measures import definitions, parse
+from calipers.measures import definitions, load_plugged, parse
 from calipers.measures.define import Definition
 
 
@@ -12,6 +12,7 @@ def list_metrics(name: str | None = None) -> list[dict[str, Any]]:
     >>> list_metrics("P_5")[0]["name"]
     'precision'
     """
+    load_plugged()
     chosen = list(definitions().values())
     if name is not None:
         chosen = [metric.definition for metric in parse([name], ks=[1])][:1]

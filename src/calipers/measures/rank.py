@@ -1,13 +1,18 @@
 """Where the targets stand: MRR, MAP, R-precision, first rank."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
-from calipers.measures.define import metric
+from calipers.measures.define import Series, metric
+from calipers.measures.parameter import AboveZero, Level
 from calipers.measures.ratio import ratio
-from calipers.measures.views import Claims, Found, per_query, within
+from calipers.measures.views import NEVER, Claims, Found, per_query, within
 from calipers.model.arrays import Floats
+
+LEAST_IN_GEOMETRIC_MEAN = 1e-5
+"""What a query counts at least, as a single 0 would make the whole mean 0."""
 
 
 @metric(better="higher", also=("rr", "recip_rank", "reciprocal_rank"))
@@ -21,14 +26,14 @@ def mrr(found: Found, k: int | None = None) -> Floats:
 def map(  # noqa: A001 - the metric's own name; the builtin is not used here
     claims: Claims, k: int | None = None, denominator: Literal["all", "min"] = "all"
 ) -> Floats:
-    """Average precision: hits so far / rank, summed over the ranks that bring a new target, over R.
+    """Average precision: targets so far / position, summed over the found targets, over R.
 
     Divided by the number of all targets, found or not; ``denominator=min`` divides by
     min(targets, k), the highest number k results can hold.
     """
-    keep = within(claims.rank, k)
+    keep = within(claims.position, k)
     total = claims.total if denominator == "all" or k is None else np.minimum(claims.total, k)
-    points = claims.ordinal[keep] / claims.rank[keep]
+    points = claims.ordinal[keep] / claims.position[keep]
     return ratio(per_query(claims.query[keep], claims.n_queries, points), total)
 
 
@@ -39,6 +44,28 @@ def r_precision(found: Found) -> Floats:
     return ratio(found.hits_within(total.astype(np.int64)), total)
 
 
+@metric(
+    better="higher",
+    series=Series("multiple", (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)),
+)
+def rprec_mult(found: Found, multiple: AboveZero) -> Floats:
+    """Precision at a multiple of R: at the rank multiple × R, rounded up.
+
+    ``multiple=1`` is r_precision; without a multiple those of trec_eval are meant, 0.2 to 2.
+    """
+    depth = np.ceil(np.minimum(multiple * found.total, NEVER >> 32) - 1e-9)
+    return ratio(np.minimum(found.hits_within(depth.astype(np.int64)), depth), depth)
+
+
+@metric(better="higher", bounds=(LEAST_IN_GEOMETRIC_MEAN, 1), also=("gmap",), aggregate="geometric")
+def gm_map(claims: Claims) -> Floats:
+    """Average precision, of which the geometric mean is taken: queries that fail weigh more.
+
+    Per query it is map, and 0.00001 where that is less, as in trec_eval.
+    """
+    return np.maximum(map(claims), LEAST_IN_GEOMETRIC_MEAN)
+
+
 @metric(better="lower", bounds=(1, None))
 def first_rank(found: Found) -> Floats:
     """The rank of the first target; undefined if none was found.
@@ -47,3 +74,40 @@ def first_rank(found: Found) -> Floats:
     """
     first = found.first()
     return np.where(np.isinf(first), np.nan, first)
+
+
+# The curve of precision over recall, read at fixed levels of recall.
+
+LEVELS = tuple(tenth / 10 for tenth in range(11))
+Needed = Literal["up", "nearest", "trec-9"]
+
+_WHOLE: dict[str, Callable[[Floats], Floats]] = {
+    # A product that is a little too large by its rounding does not ask for one target more.
+    "up": lambda targets: np.ceil(targets - 1e-9),
+    "nearest": lambda targets: np.floor(targets + 0.5),
+    "trec-9": lambda targets: np.floor(targets + 0.9),
+}
+
+
+@metric(better="higher", also=("iprec",), series=Series("level", LEVELS))
+def iprec_at_recall(claims: Claims, level: Level, needed: Needed = "up") -> Floats:
+    """Interpolated precision: the highest precision at any rank where recall is at least the level.
+
+    0 where recall never gets that far. The level times R is rounded up to whole targets;
+    ``needed=nearest`` rounds to the nearest number, as trec_eval does from version 10 on, and
+    ``needed=trec-9`` as it did before: up, but for errors of the product. Without a level the
+    usual eleven are meant, 0 to 1.
+    """
+    least = _WHOLE[needed](level * claims.total)
+    precision = claims.ordinal / claims.position
+    counts = claims.ordinal >= least[claims.query]
+    best = np.zeros(claims.n_queries)
+    np.maximum.at(best, claims.query[counts], precision[counts])
+    return np.where(claims.total > 0, best, np.nan)
+
+
+@metric(better="higher", also=("11pt_avg", "11_pt_avg"))
+def eleven_point_average(claims: Claims, needed: Needed = "up") -> Floats:
+    """The mean of iprec_at_recall over the levels 0, 0.1 … 1."""
+    levels: Floats = np.mean([iprec_at_recall(claims, level, needed) for level in LEVELS], axis=0)
+    return levels

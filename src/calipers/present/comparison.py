@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.comparison import Comparison, Difference, Visibility
-from calipers.model.interval import Interval
+from calipers.model.summary import Interval
 from calipers.present.plain import printable
 from calipers.present.table import number
 

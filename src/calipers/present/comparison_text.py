@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable
 
+from calipers.io.guard import guard
 from calipers.model.comparison import Comparison
 from calipers.present.comparison import (
     ComparedCell,
@@ -16,7 +17,7 @@ from calipers.present.comparison import (
     signed,
     warnings,
 )
-from calipers.present.escape import for_csv, for_latex, for_markdown
+from calipers.present.escape import for_latex, for_markdown
 from calipers.present.table import number
 
 CSV_HEADER = (
@@ -32,13 +33,13 @@ def comparison_csv(comparison: Comparison, metric: str | None = None, examples: 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_HEADER)
-    overridden = for_csv(" ".join(comparison.overridden))
+    overridden = guard(" ".join(comparison.overridden))
     for facts in comparison.metrics:
         for system in comparison.systems:
             mean = comparison.mean(system, facts.name)
             ends = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
             row = [
-                facts.name, for_csv(system), for_csv(comparison.baseline), mean.mean, *ends,
+                facts.name, guard(system), guard(comparison.baseline), mean.mean, *ends,
                 mean.n, "yes" if mean.best else "",
             ]  # fmt: skip
             if system == comparison.baseline:

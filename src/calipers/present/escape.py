@@ -1,4 +1,4 @@
-"""Hostile text made harmless in Markdown, LaTeX and CSV."""
+"""Hostile text made harmless in Markdown and LaTeX."""
 
 import html
 import re
@@ -11,7 +11,6 @@ _LATEX = {
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     "−": "$-$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$", "→": r"$\to$",
 }  # fmt: skip
-_FORMULA = tuple("=+-@\t\r")
 
 
 def for_markdown(text: str, limit: int | None = None) -> str:
@@ -33,12 +32,3 @@ def for_latex(text: str, limit: int | None = None) -> str:
     '50\\\\% of \\\\{x\\\\}\\\\_1'
     """
     return "".join(_LATEX.get(one, one) for one in printable(text, limit))
-
-
-def for_csv(text: str) -> str:
-    """Text that a spreadsheet does not run as a formula.
-
-    >>> for_csv("=1+1"), for_csv("a")
-    ("'=1+1", 'a')
-    """
-    return f"'{text}" if text.startswith(_FORMULA) else text

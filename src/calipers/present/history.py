@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from calipers.io.guard import guard
 from calipers.model.evaluation import Evaluation, moment
 from calipers.model.history import History
-from calipers.present.escape import for_csv
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -54,7 +54,7 @@ def history_csv(found: History) -> str:
         words = (one.id, one.name, moment(one.saved), one.commit or "", one.branch or "")
         dirty = "" if one.dirty is None else str(one.dirty).lower()
         writer.writerow(
-            [*map(for_csv, words), dirty, one.queries, for_csv(tags), ";".join(one.changed),
+            [*map(guard, words), dirty, one.queries, guard(tags), ";".join(one.changed),
              *("" if mean is None else mean for mean in means)]
         )  # fmt: skip
     return text.getvalue()

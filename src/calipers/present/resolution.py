@@ -17,6 +17,10 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
     counts, total = resolution.counts, len(resolution.quotes)
     for note in resolution.notes:
         console.print(Text(note, style="dim"))
+    if not total:
+        console.print(Text("No quote is open: each has its place, or there is none."))
+        _print_written(console, written)
+        return
     fate = "the first place was taken" if resolution.first else "left as they are"
     for outcome, words in (
         ("once", "found once: document, start and end are known"),
@@ -38,10 +42,26 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
         console.print(
             Text("Quote more of the passage, add its document, or take the first with --first.")
         )
-    if counts["none"]:
+    lost = [one for one in resolution.quotes if one.outcome == "none"]
+    unknown = [one for one in lost if one.unknown_document]
+    if unknown:
+        named = sorted({str(one.wanted.document) for one in unknown})
+        shown = ", ".join(printable(name, QUOTED) for name in named[:SHOWN])
+        console.print(
+            Text(
+                f"{plural(len(unknown), 'quote')} not found: the corpus does not have the document "
+                f"({shown}{', …' if len(named) > SHOWN else ''}). Name documents as the corpus "
+                "does, or leave them out."
+            )
+        )
+    if len(lost) > len(unknown):
         console.print(
             Text("Check those not found against the documents; spelling and punctuation count.")
         )
+    _print_written(console, written)
+
+
+def _print_written(console: Console, written: str | None) -> None:
     console.print(
         Text(f"Written to {written}." if written else "Nothing was written; -o FILE writes it.")
     )
@@ -59,4 +79,6 @@ def _line(one: Located) -> str:
         )
         more = len(one.places) - 3
         line += f": {plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
+    elif one.elsewhere:
+        line += f" (it stands in {printable(one.elsewhere[0].document, QUOTED)})"
     return line

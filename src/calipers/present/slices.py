@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from calipers.io.guard import guard
 from calipers.model.slices import Slice, Slices
-from calipers.present.escape import for_csv
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -95,7 +95,7 @@ def slices_csv(slices: Slices) -> str:
     for row in slices.rows:
         ends = (row.interval.low, row.interval.high) if row.interval else (None, None)
         cells = [
-            for_csv(row.by), for_csv(row.value), row.metric, row.queries, row.n, row.mean, *ends,
+            guard(row.by), guard(row.value), row.metric, row.queries, row.n, row.mean, *ends,
             row.rest_n, row.rest, row.difference, row.p_value, row.p_adjusted, row.standing,
         ]  # fmt: skip
         writer.writerow(["" if cell is None else cell for cell in cells])

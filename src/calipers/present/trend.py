@@ -8,9 +8,9 @@ from itertools import pairwise
 from rich.console import Console
 from rich.text import Text
 
+from calipers.io.guard import guard
 from calipers.model.evaluation import moment
 from calipers.model.trend import Line, Point, Trend
-from calipers.present.escape import for_csv
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -50,7 +50,7 @@ def trend_csv(trend: Trend) -> str:
     for line in trend.lines:
         for point in line.points:
             writer.writerow(
-                [line.metric, for_csv(line.tag or ""), for_csv(line.value or ""), point.id,
+                [line.metric, guard(line.tag or ""), guard(line.value or ""), point.id,
                  moment(point.saved), point.commit or "", point.mean,
                  "" if point.low is None else point.low, "" if point.high is None else point.high,
                  point.n, changed.get(point.id, "")]

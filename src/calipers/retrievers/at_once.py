@@ -14,8 +14,9 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+from calipers.io.documents import Row
+from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
 from calipers.retrievers.layout import FIELDS
-from calipers.retrievers.result import METADATA, NAMES, WRAPPED, Row
 
 Column = Sequence[Any]
 NOTHING = repeat(None)
@@ -68,8 +69,8 @@ def _dictionaries(listed: Sequence[dict[Any, Any]]) -> list[Row] | None:
         inside = _table(inner) if set(map(type, inner)) == {dict} else None
         if inside is None:
             return None
-        # As one after the other: what stands outside goes first, and scores stand nowhere else.
-        fields = [one for one in _plan(tuple(inside)).fields if one[0] not in {"score", *columns}]
+        # As one after the other: what stands outside goes first.
+        fields = [one for one in _plan(tuple(inside)).inside if one[0] not in columns]
         if not _take(columns, inside, fields):
             return None
     used = _fields_up_to_the_last(tuple(columns))
@@ -107,9 +108,12 @@ class _Plan:
         known = set(keys)
         found = {
             name: next((place for place in places if place in known), None)
-            for name, places in NAMES.items()
+            for name, places in RESULT.items()
         }
         self.fields = [(name, place) for name, place in found.items() if place is not None]
+        in_metadata = {**found, "score": next((p for p in SCORE_IN_METADATA if p in known), None)}
+        self.inside = [(name, place) for name, place in in_metadata.items() if place is not None]
+        """The same for dictionaries that are the metadata of a result."""
         self.metadata = [place for place in METADATA if place in known]
         self.wraps = any(place in known and place not in found.values() for place in WRAPPED)
         """Whether a field may hold the document itself."""

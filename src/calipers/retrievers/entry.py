@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from calipers.io.documents import Row
 from calipers.retrievers.base import Question
-from calipers.retrievers.result import Row
 from calipers.retrievers.shapes import Answer
 
 

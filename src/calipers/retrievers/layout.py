@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from calipers.errors import InvalidInput
+from calipers.names import RESULT
 from calipers.retrievers.paths import Path, parse
 
-FIELDS = ("id", "score", "text", "document", "start", "end", "tokens")
+FIELDS = tuple(RESULT)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ import msgspec
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.io.handwritten import Asked, question_and_id
+from calipers.io.formats.ours import Asked, question_and_id
+from calipers.io.json_files import first_line, opening
 from calipers.io.load import load
 from calipers.io.source import Source, stamp
 from calipers.model.arrays import Ints
@@ -188,18 +189,17 @@ def _origin_of(value: Any) -> Origin:
 
 def _file(path: Path) -> Origin:
     source = Source(path)
-    head = source.head.lstrip()
-    if head[:1] not in (b"{", b"["):
+    begins_as = opening(source)
+    if begins_as is None:
         return _ground_truth(path, str(path))
     source.check_has_content()
-    if head[:1] == b"[":
+    if begins_as == "list":
         try:
             return _list(_LIST.decode(source.read()), str(path))
         except msgspec.DecodeError:
             return _ground_truth(path, str(path))
-    first, whole, _ = head.partition(b"\n")
     try:
-        _LINE.decode(first if whole else next(line for _, line in source.lines() if line.strip()))
+        _LINE.decode(first_line(source))
     except msgspec.DecodeError:
         # One object over many lines, or records of another form.
         return _ground_truth(path, str(path))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import calipers.plugins as plugins
 from calipers.errors import InvalidInput
 from calipers.retrievers import haystack, langchain, llama_index, vector_stores
 from calipers.retrievers.base import Retriever
@@ -56,8 +57,33 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
             from calipers.retrievers.command import from_command
 
             return from_command(value.removeprefix("cmd:"), layout=layout)
+        scheme, _, target = value.partition(":")
+        if scheme in plugins.declared(plugins.RETRIEVERS):
+            return _from_plugin(scheme, target, layout, options)
         return _from_object(find(value), layout, options, value)
     return _from_object(value, layout, options, None)
+
+
+def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, Any]) -> Retriever:
+    """What the function of another package makes of the text after its name and a colon."""
+    name = f"{scheme}:{target}" if target else scheme
+    make = plugins.load(plugins.RETRIEVERS, scheme)
+    try:
+        made = None if make is None else make(target)
+    except Exception as error:
+        raise InvalidInput(
+            f"The retriever {name!r} cannot be made: its plug-in raises {type(error).__name__}: "
+            f"{Secrets().redact(str(error))[:300]}; check what stands after the colon."
+        ) from error
+    if made is None:
+        raise InvalidInput(
+            f"The retriever {name!r} cannot be made: its plug-in gives nothing; repair it, or "
+            "uninstall it."
+        )
+    if isinstance(made, Retriever):
+        _check(options, (), "a retriever")
+        return made
+    return _from_object(made, layout, options, name)
 
 
 def _from_object(

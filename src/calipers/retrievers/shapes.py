@@ -2,22 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import msgspec
 
+from calipers.io.documents import (
+    SCALARS,
+    BadDocument,
+    Row,
+    checked,
+    from_object,
+    is_number,
+    read_document,
+    whole,
+)
+from calipers.names import ATTRIBUTES, COLUMNS, LISTS
 from calipers.retrievers.at_once import are_numbers, rows_at_once
 from calipers.retrievers.base import AskFailed, beginning
 from calipers.retrievers.layout import Layout
 from calipers.retrievers.paths import NoMatch, Path
-from calipers.retrievers.result import BadResult, Row, row_of
 
-LISTS = (
-    "retrieved", "results", "hits", "documents", "matches", "items", "nodes", "points", "chunks",
-    "data", "docs",
-)  # fmt: skip
-"""Names under which an answer may keep its list of results."""
 ALLOWED = (
     "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "
     "text, or of documents; a dictionary of id to score; or a dictionary with such a list as "
@@ -62,11 +67,33 @@ def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
     for number, one in enumerate(listed):
         try:
             rows.append(row_of(one, layout))
-        except BadResult as error:
+        except BadDocument as error:
             raise AskFailed(
                 "bad answer", f"result {number} of {where} {error}; found {beginning(one)}"
             ) from None
     return rows
+
+
+def row_of(one: Any, layout: Layout) -> Row:
+    """A result as a row: from the paths that the caller named, else by the usual names.
+
+    >>> row_of({"key": 7, "rank": {"score": 0.5}}, Layout.from_texts({"score": "$.rank.score"}))
+    Row(id='7', score=0.5, text=None, document=None, start=None, end=None, tokens=None)
+    """
+    if not layout.named or isinstance(one, str | Integral):
+        return read_document(one)
+    row = Row() if isinstance(one, SCALARS) else from_object(one)
+    for name, path in layout.named:
+        try:
+            value = path.one(one)
+        except NoMatch as error:
+            if name == "id":
+                raise BadDocument(f"has no id at {path}: {error}") from None
+            value = None
+        except IndexError:
+            value = None
+        setattr(row, name, checked(name, value))
+    return whole(row)
 
 
 def _results(raw: Any, layout: Layout, k: int) -> Sequence[Any]:
@@ -124,7 +151,7 @@ def _listed(raw: Any, k: int | None) -> Sequence[Any]:
     if isinstance(raw, Iterator):
         # One more than k, so that a generator that would go on is noticed and never drained.
         return list(raw if k is None else islice(raw, k + 1))
-    for name in ("documents", "points", "nodes", "source_nodes", "matches", "results", "hits"):
+    for name in ATTRIBUTES:
         inner = getattr(raw, name, None)
         if isinstance(inner, list | tuple):
             return inner
@@ -157,11 +184,7 @@ def _from_mapping(raw: Mapping[Any, Any]) -> Sequence[Any]:
 def _columns(raw: Mapping[Any, Any]) -> Sequence[Any]:
     """Results given column by column, as Chroma does: ids, distances, documents, metadatas."""
     columns: dict[str, Sequence[Any]] = {}
-    names = {
-        "id": ("ids",), "score": ("scores", "distances"), "text": ("texts", "documents"),
-        "metadata": ("metadatas",),
-    }  # fmt: skip
-    for name, places in names.items():
+    for name, places in COLUMNS.items():
         found = next((raw[place] for place in places if raw.get(place) is not None), None)
         if found is None:
             continue
@@ -185,15 +208,11 @@ def _side_by_side(raw: tuple[Any, ...]) -> Sequence[Any] | None:
     first, second = (one.tolist() if hasattr(one, "tolist") else one for one in raw)
     if not isinstance(first, list) or not isinstance(second, list) or len(first) != len(second):
         return None
-    if all(_is_number(one) for one in second) and not all(isinstance(one, float) for one in first):
+    if all(is_number(one) for one in second) and not all(isinstance(one, float) for one in first):
         return list(zip(first, second, strict=True))
-    if all(_is_number(one) for one in first):
+    if all(is_number(one) for one in first):
         return list(zip(second, first, strict=True))
     return None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_unsorted(rows: Sequence[Row]) -> bool:

@@ -5,14 +5,13 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.formats.pairing import side_by_side
 from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, RowFormat, each
+from calipers.io.rows import At, EachRow, side_by_side
 
 RETRIEVED = ("retrieved_contents", "retrieved_ids")
 
 
-class Question(msgspec.Struct):
+class AutoRagQuestion(msgspec.Struct):
     """One row of ``qa.parquet``, or of a result that AutoRAG wrote.
 
     The ground truth is looked at later: it may be a text, a list, or a list of lists.
@@ -26,31 +25,7 @@ class Question(msgspec.Struct):
     retrieve_scores: list[float] | None = None
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """``retrieval_gt``."""
-    return "retrieval_gt" in keys
-
-
-def _record(row: Question, at: At) -> Record:
-    pairs = side_by_side(row.retrieved_contents, row.retrieved_ids, at, RETRIEVED)
-    found: list[Id | Result] | None = None
-    if pairs is not None:
-        scores: list[float | None] = (
-            [*row.retrieve_scores] if row.retrieve_scores else [None] * len(pairs)
-        )
-        if len(scores) != len(pairs):
-            raise InvalidInput(
-                f"There are {len(scores)} scores for {len(pairs)} results at "
-                f"{at()}.retrieve_scores; give one for each."
-            )
-        found = [
-            Result(id=one, text=text, score=score)
-            for (text, one), score in zip(pairs, scores, strict=True)
-        ]
-    return Record(row.query, id=row.qid, retrieved=found, ground_truth=_targets(row, at))
-
-
-def _targets(row: Question, at: At) -> list[Id | Target]:
+def _targets(row: AutoRagQuestion, at: At) -> list[Id | Target]:
     """Alternatives share a group; an item may be an alternative in several."""
     targets: list[Id | Target] = []
     for number, group in enumerate(_groups(row.retrieval_gt, at), start=1):
@@ -79,13 +54,36 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-FORM = RowFormat(
-    name="autorag",
-    title="AutoRAG questions",
-    recognise=recognise,
-    row=Question,
-    records=each(_record),
-    example='{"qid": …, "query": …, "retrieval_gt": [["id", "or another"], ["and this"]]}',
-    kept=frozenset(Question.__struct_fields__),
-    fields={"retrieved": "retrieved_ids", "ground_truth": "retrieval_gt"},
-)
+class AutoRag(EachRow):
+    """Questions of AutoRAG, or results it wrote."""
+
+    name = "autorag"
+    title = "AutoRAG questions"
+    row = AutoRagQuestion
+    example = '{"qid": …, "query": …, "retrieval_gt": [["id", "or another"], ["and this"]]}'
+    kept = frozenset(AutoRagQuestion.__struct_fields__)
+    results_field = "retrieved_ids"
+    truth_field = "retrieval_gt"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``retrieval_gt``."""
+        return "retrieval_gt" in keys
+
+    def record(self, row: AutoRagQuestion, at: At) -> Record:
+        """A row as a record."""
+        pairs = side_by_side(row.retrieved_contents, row.retrieved_ids, at, RETRIEVED)
+        found: list[Id | Result] | None = None
+        if pairs is not None:
+            scores: list[float | None] = (
+                [*row.retrieve_scores] if row.retrieve_scores else [None] * len(pairs)
+            )
+            if len(scores) != len(pairs):
+                raise InvalidInput(
+                    f"There are {len(scores)} scores for {len(pairs)} results at "
+                    f"{at()}.retrieve_scores; give one for each."
+                )
+            found = [
+                Result(id=one, text=text, score=score)
+                for (text, one), score in zip(pairs, scores, strict=True)
+            ]
+        return Record(row.query, id=row.qid, retrieved=found, ground_truth=_targets(row, at))

@@ -3,10 +3,10 @@
 import msgspec
 
 from calipers.io.records import Id, Record, Target
-from calipers.io.rows import At, RowFormat, each
+from calipers.io.rows import At, EachRow
 
 
-class Reference(msgspec.Struct):
+class ChunkingReference(msgspec.Struct):
     """A passage and its place in the document, in characters."""
 
     content: str
@@ -14,37 +14,37 @@ class Reference(msgspec.Struct):
     end_index: int
 
 
-class Question(msgspec.Struct):
+class ChunkingQuestion(msgspec.Struct):
     """One question; all its references are needed."""
 
     question: str
-    references: list[Reference]
+    references: list[ChunkingReference]
     corpus_id: Id
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """``question`` beside ``references``."""
-    return {"question", "references"} <= keys
+class ChunkingEvaluation(EachRow):
+    """Questions with passages of a document."""
 
-
-def _record(row: Question, _: At) -> Record:
-    truth: list[Id | Target] = [
-        Target(quote=one.content, document=row.corpus_id, start=one.start_index, end=one.end_index)
-        for one in row.references
-    ]
-    return Record(row.question, ground_truth=truth)
-
-
-FORM = RowFormat(
-    name="chunking_evaluation",
-    title="questions of chunking_evaluation",
-    recognise=recognise,
-    row=Question,
-    records=each(_record),
-    example=(
+    name = "chunking_evaluation"
+    title = "questions of chunking_evaluation"
+    row = ChunkingQuestion
+    example = (
         '{"question": …, "references": [{"content": …, "start_index": 0, "end_index": 9}], '
         '"corpus_id": …}'
-    ),
-    kept=frozenset(Question.__struct_fields__),
-    fields={"ground_truth": "references"},
-)
+    )
+    kept = frozenset(ChunkingQuestion.__struct_fields__)
+    truth_field = "references"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``question`` beside ``references``."""
+        return {"question", "references"} <= keys
+
+    def record(self, row: ChunkingQuestion, _: At) -> Record:
+        """A row as a record."""
+        truth: list[Id | Target] = [
+            Target(
+                quote=one.content, document=row.corpus_id, start=one.start_index, end=one.end_index
+            )
+            for one in row.references
+        ]
+        return Record(row.question, ground_truth=truth)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, RowFormat, decoded_text, each
+from calipers.io.rows import At, EachRow, decoded_text
 
 BETWEEN = "|"
 """What divides the texts of one list in its CSV and JSON lines."""
@@ -14,7 +14,7 @@ WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTA
 """How its files write a retrieved text with the place it came from."""
 
 
-class Source(msgspec.Struct):
+class DeepEvalSource(msgspec.Struct):
     """A retrieved text with the place it came from."""
 
     context: str
@@ -29,8 +29,8 @@ class Case(msgspec.Struct):
 
     input: str
     context: list[str] | str | None = None
-    retrieval_context: list[str | Source] | str | None = None
-    camel_context: list[str | Source] | str | None = msgspec.field(
+    retrieval_context: list[str | DeepEvalSource] | str | None = None
+    camel_context: list[str | DeepEvalSource] | str | None = msgspec.field(
         default=None, name="retrievalContext"
     )
 
@@ -43,23 +43,7 @@ OWN = frozenset(
 )  # fmt: skip
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """Its own names, or ``input`` beside ``context``."""
-    return bool(keys & OWN) or {"input", "context"} <= keys
-
-
-def _record(row: Case, _: At) -> Record:
-    found = row.camel_context if row.retrieval_context is None else row.retrieval_context
-    retrieved: list[Id | Result] | None = None
-    if found is not None:
-        retrieved = [_result(one) for one in _listed(found)]
-    truth: list[Id | Target] | None = None
-    if row.context is not None:
-        truth = [Target(quote=_result(one).text) for one in _listed(row.context)]
-    return Record(row.input, retrieved=retrieved, ground_truth=truth)
-
-
-def _listed(given: Sequence[str | Source] | str) -> Sequence[str | Source]:
+def _listed(given: Sequence[str | DeepEvalSource] | str) -> Sequence[str | DeepEvalSource]:
     """The texts of a list, also where a table holds it as JSON, or joined as deepeval joins.
 
     >>> _listed("one|two"), _listed('["one|two"]')
@@ -69,27 +53,42 @@ def _listed(given: Sequence[str | Source] | str) -> Sequence[str | Source]:
         return given
     if given.startswith("["):
         try:
-            return msgspec.convert(decoded_text(given), list[str | Source])
+            return msgspec.convert(decoded_text(given), list[str | DeepEvalSource])
         except msgspec.ValidationError:
             # A text that begins with a bracket, such as a footnote.
             pass
     return given.split(BETWEEN) if given else []
 
 
-def _result(one: str | Source) -> Result:
+def _result(one: str | DeepEvalSource) -> Result:
     if not isinstance(one, str):
         return Result(text=one.context, document=one.source)
     marked = WITH_SOURCE.fullmatch(one)
     return Result(text=marked[2], document=marked[1]) if marked else Result(text=one)
 
 
-FORM = RowFormat(
-    name="deepeval",
-    title="deepeval goldens or test cases",
-    recognise=recognise,
-    row=Case,
-    records=each(_record),
-    example='{"input": …, "context": […], "retrieval_context": […]}',
-    kept=frozenset({"input", "context", "retrieval_context", "retrievalContext"}),
-    fields={"retrieved": "retrieval_context", "ground_truth": "context"},
-)
+class DeepEval(EachRow):
+    """Goldens and test cases."""
+
+    name = "deepeval"
+    title = "deepeval goldens or test cases"
+    row = Case
+    example = '{"input": …, "context": […], "retrieval_context": […]}'
+    kept = frozenset({"input", "context", "retrieval_context", "retrievalContext"})
+    results_field = "retrieval_context"
+    truth_field = "context"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """Its own names, or ``input`` beside ``context``."""
+        return bool(keys & OWN) or {"input", "context"} <= keys
+
+    def record(self, row: Case, _: At) -> Record:
+        """A row as a record."""
+        found = row.camel_context if row.retrieval_context is None else row.retrieval_context
+        retrieved: list[Id | Result] | None = None
+        if found is not None:
+            retrieved = [_result(one) for one in _listed(found)]
+        truth: list[Id | Target] | None = None
+        if row.context is not None:
+            truth = [Target(quote=_result(one).text) for one in _listed(row.context)]
+        return Record(row.input, retrieved=retrieved, ground_truth=truth)

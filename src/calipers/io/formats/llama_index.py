@@ -1,13 +1,19 @@
 """LlamaIndex: queries, the nodes that answer them, and the texts of the nodes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.entries import MADE_IDS, entries, id_of
+from calipers.io.facets import Remarks
+from calipers.io.format import Output
 from calipers.io.records import Id, Record, Target
-from calipers.io.wholes import Place, WholeFormat
+from calipers.io.rows import PathPlace, WholeFormat
+from calipers.io.write import opened
+from calipers.model.dataset import Dataset
 
 
 class QuestionsOverNodes(msgspec.Struct):
@@ -18,33 +24,73 @@ class QuestionsOverNodes(msgspec.Struct):
     corpus: dict[str, str] = {}
 
 
-def recognise(first: Mapping[str, Any]) -> bool:
-    """``relevant_docs``."""
-    return "relevant_docs" in first
+class LlamaIndex(WholeFormat):
+    """A question set over nodes."""
 
+    name = "llama_index"
+    title = "a LlamaIndex question set"
+    whole = QuestionsOverNodes
+    example = '{"queries": {"q": …}, "corpus": {"node": …}, "relevant_docs": {"q": ["node"]}}'
+    kept = frozenset({"queries", "relevant_docs", "corpus", "mode"})
+    truth_field = "relevant_docs"
+    outputs = (
+        Output(
+            "llama_index",
+            "a LlamaIndex question set",
+            frozenset(
+                {
+                    "targets", "quotes", "targets_without_id", "query_ids", "query_texts", "texts",
+                    "queries_without_targets", "queries_without_results",
+                }
+            ),
+        ),
+    )  # fmt: skip
 
-def _records(whole: QuestionsOverNodes, place: Place) -> Iterator[tuple[str, Record]]:
-    unknown = next((q for q in whole.relevant_docs if q not in whole.queries), None)
-    if unknown is not None:
-        raise InvalidInput(
-            f"A query has relevant nodes and no text at {place('$.relevant_docs')}: no "
-            f"{unknown!r} in 'queries'; add it there."
+    def recognise(self, first: Mapping[str, Any]) -> bool:
+        """``relevant_docs``."""
+        return "relevant_docs" in first
+
+    def records(self, whole: QuestionsOverNodes, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """Every query with its nodes; their texts are quotes."""
+        unknown = next((q for q in whole.relevant_docs if q not in whole.queries), None)
+        if unknown is not None:
+            raise InvalidInput(
+                f"A query has relevant nodes and no text at {place('$.relevant_docs')}: no "
+                f"{unknown!r} in 'queries'; add it there."
+            )
+        for query, text in whole.queries.items():
+            nodes = dict.fromkeys(str(node) for node in whole.relevant_docs.get(query, ()))
+            truth: list[Id | Target] = [
+                Target(id=node, quote=whole.corpus.get(node) or None) for node in nodes
+            ]
+            yield place(f"$.queries[{query!r}]"), Record(text, id=query, ground_truth=truth)
+
+    def write(
+        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
+    ) -> list[Path]:
+        """The whole set at once: its three parts stand one after the other in the file."""
+        del output  # there is one
+        queries: dict[str, str] = {}
+        corpus: dict[str, str] = {}
+        relevant: dict[str, list[str]] = {}
+        for part in parts:
+            for entry in entries(part):
+                queries[entry.query] = entry.text or entry.query
+                nodes = relevant.setdefault(entry.query, [])
+                for row in entry.targets or ():
+                    if row["grade"] > 0 and ("item" in row or "quote" in row):
+                        node = row.get("item") or id_of(row["quote"])
+                        remarks.add(MADE_IDS, int("item" not in row))
+                        nodes.append(node)
+                        corpus[node] = corpus.get(node) or row.get("quote", "")
+                for row in entry.results or ():
+                    if "item" in row and "text" in row:
+                        corpus[row["item"]] = corpus.get(row["item"]) or row["text"]
+        remarks.add(
+            "Nodes whose text is not known, in the corpus with an empty one: {n}.",
+            sum(not text for text in corpus.values()),
         )
-    for query, text in whole.queries.items():
-        nodes = dict.fromkeys(str(node) for node in whole.relevant_docs.get(query, ()))
-        truth: list[Id | Target] = [
-            Target(id=node, quote=whole.corpus.get(node) or None) for node in nodes
-        ]
-        yield place(f"$.queries[{query!r}]"), Record(text, id=query, ground_truth=truth)
-
-
-FORM = WholeFormat(
-    name="llama_index",
-    title="a LlamaIndex question set",
-    recognise=recognise,
-    whole=QuestionsOverNodes,
-    records=_records,
-    example='{"queries": {"q": …}, "corpus": {"node": …}, "relevant_docs": {"q": ["node"]}}',
-    kept=frozenset({"queries", "relevant_docs", "corpus", "mode"}),
-    fields={"ground_truth": "relevant_docs"},
-)
+        whole = {"queries": queries, "corpus": corpus, "relevant_docs": relevant, "mode": "text"}
+        with opened(path) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
+        return [path]

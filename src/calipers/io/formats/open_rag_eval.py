@@ -23,39 +23,38 @@ class Passage(msgspec.Struct):
     query_run: Id | None = None
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """``passage`` beside ``query_id``, or ``query_run``."""
-    return {"query_id", "passage"} <= keys or "query_run" in keys
+class OpenRagEval(RowFormat):
+    """Retrieved passages, one a row."""
 
+    name = "open_rag_eval"
+    title = "passages of open-rag-eval"
+    row = Passage
+    example = '{"query_id": …, "query": …, "query_run": 1, "passage_id": …, "passage": …}'
+    kept = frozenset(Passage.__struct_fields__)
+    results_field = "passage"
 
-def _records(rows: Rows) -> Iterator[Record]:
-    found: dict[str, Record] = {}
-    first: tuple[Id, At] | None = None
-    for at, row in rows:
-        if row.query_run is not None:
-            first = first or (row.query_run, at)
-            if row.query_run != first[0]:
-                raise InvalidInput(
-                    f"The file holds several runs: query_run is {first[0]} at {first[1]()} and "
-                    f"{row.query_run} at {at()}; keep the rows of one run."
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``passage`` beside ``query_id``, or ``query_run``."""
+        return {"query_id", "passage"} <= keys or "query_run" in keys
+
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """Passages gathered by query."""
+        found: dict[str, Record] = {}
+        first: tuple[Id, At] | None = None
+        for at, row in rows:
+            if row.query_run is not None:
+                first = first or (row.query_run, at)
+                if row.query_run != first[0]:
+                    raise InvalidInput(
+                        f"The file holds several runs: query_run is {first[0]} at {first[1]()} and "
+                        f"{row.query_run} at {at()}; keep the rows of one run."
+                    )
+            record = found.setdefault(
+                str(row.query_id), Record(row.query, id=row.query_id, retrieved=[])
+            )
+            if row.passage is not None and isinstance(record.retrieved, list):
+                known = row.passage_id is not None and not NUMBERING.fullmatch(str(row.passage_id))
+                record.retrieved.append(
+                    Result(id=row.passage_id if known else None, text=row.passage)
                 )
-        record = found.setdefault(
-            str(row.query_id), Record(row.query, id=row.query_id, retrieved=[])
-        )
-        if row.passage is not None and isinstance(record.retrieved, list):
-            known = row.passage_id is not None and not NUMBERING.fullmatch(str(row.passage_id))
-            record.retrieved.append(Result(id=row.passage_id if known else None, text=row.passage))
-    yield from found.values()
-
-
-FORM = RowFormat(
-    name="open_rag_eval",
-    title="passages of open-rag-eval",
-    recognise=recognise,
-    row=Passage,
-    records=_records,
-    example='{"query_id": …, "query": …, "query_run": 1, "passage_id": …, "passage": …}',
-    kept=frozenset(Passage.__struct_fields__),
-    fields={"retrieved": "passage"},
-    one_each=False,
-)
+        yield from found.values()

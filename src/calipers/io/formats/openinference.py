@@ -1,26 +1,26 @@
 """OpenInference: spans of OpenTelemetry that say what a retriever returned.
 
 Attributes come flat (``retrieval.documents.0.document.id``), nested, as columns of a table
-(``attributes.retrieval.documents``), or as the list of keys and values of OTLP.
+(``attributes.retrieval.documents``), or as the list of keys and values of OTLP. An OTLP export
+holds the same spans, resource by resource.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.documents import from_metadata, with_end
 from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At, RowFormat, Rows
+from calipers.io.rows import At, PathPlace, RowFormat, Rows, WholeFormat
+from calipers.names import QUESTION_IN_INPUT
 
 DOCUMENTS = "retrieval.documents"
 PART = re.compile(r"retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
-ORIGIN = ("source", "file_path", "file_name", "document_id", "doc_id")
-"""Where the metadata of a chunk may name its document."""
-ASKED = ("query", "input", "question", "str_or_query_bundle", "query_str")
-"""Where an input that is an object may hold the question."""
 
 READ = frozenset(
     {
@@ -30,36 +30,6 @@ READ = frozenset(
     }
 )  # fmt: skip
 """The keys of a span that reach the record, at least in part."""
-
-
-def recognise(keys: frozenset[str]) -> bool:
-    """``attributes`` of a span, as one value or as columns."""
-    return "attributes" in keys or any(
-        key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
-    )
-
-
-def retrievals(rows: Rows) -> Iterator[Record]:
-    """One record per span of a retriever; other spans pass by.
-
-    The same question asked twice with the same results is one record; with different results
-    it is not known which of them is meant.
-    """
-    seen: dict[str, tuple[list[Any], At]] = {}
-    for at, span in rows:
-        record = _record(span, at)
-        if record is None:
-            continue
-        query, found = str(record.query), [record.retrieved, record.error]
-        if query in seen:
-            if seen[query][0] != found:
-                raise InvalidInput(
-                    f"Two spans retrieve for the same question {query[:80]!r} with different "
-                    f"results: {seen[query][1]()} and {at()}; keep one span per question."
-                )
-            continue
-        seen[query] = (found, at)
-        yield record
 
 
 def _record(span: Mapping[str, Any], at: At) -> Record | None:
@@ -128,12 +98,19 @@ def _documents(flat: Mapping[str, Any]) -> list[Id | Result]:
 
 def _result(part: Mapping[str, Any]) -> Result:
     score = part.get("score")
-    origin = next((part[f"metadata.{key}"] for key in ORIGIN if f"metadata.{key}" in part), None)
+    metadata = {
+        k.removeprefix("metadata."): v for k, v in part.items() if k.startswith("metadata.")
+    }
+    about = from_metadata(metadata)
+    about.text = part.get("content")
+    with_end(about)
     return Result(
         id=None if part.get("id") is None else str(part["id"]),
-        text=part.get("content"),
+        text=about.text,
         score=None if score is None else float(score),
-        document=None if origin is None else str(origin),
+        document=about.document,
+        start=about.start,
+        end=about.end,
     )
 
 
@@ -142,7 +119,9 @@ def _question(flat: Mapping[str, Any], at: At) -> str:
     if isinstance(value, str) and value.strip():
         opened = _opened(value)
         if isinstance(opened, Mapping):
-            asked = next((opened[k] for k in ASKED if isinstance(opened.get(k), str)), None)
+            asked = next(
+                (opened[k] for k in QUESTION_IN_INPUT if isinstance(opened.get(k), str)), None
+            )
             return asked or value
         return value
     raise InvalidInput(
@@ -186,14 +165,92 @@ def _otlp_value(value: Any) -> Any:
     return next(iter(value.values()), None) if isinstance(value, Mapping) else value
 
 
-FORM = RowFormat(
-    name="openinference",
-    title="OpenInference spans",
-    recognise=recognise,
-    row=dict[str, Any],
-    records=retrievals,
-    example='{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}',
-    kept=READ,
-    fields={"retrieved": "retrieval.documents"},
-    one_each=False,
-)
+class OpenInference(RowFormat):
+    """Spans, one a row."""
+
+    name = "openinference"
+    title = "OpenInference spans"
+    row = dict[str, Any]
+    example = '{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}'
+    kept = READ
+    results_field = "retrieval.documents"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``attributes`` of a span, as one value or as columns."""
+        return "attributes" in keys or any(
+            key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
+        )
+
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """One record per span of a retriever."""
+        yield from _retrievals(rows)
+
+
+def _retrievals(rows: Rows) -> Iterator[Record]:
+    """One record per span of a retriever; other spans pass by.
+
+    The same question asked twice with the same results is one record; with different results
+    it is not known which of them is meant.
+    """
+    seen: dict[str, tuple[list[Any], At]] = {}
+    for at, span in rows:
+        record = _record(span, at)
+        if record is None:
+            continue
+        query, found = str(record.query), [record.retrieved, record.error]
+        if query in seen:
+            if seen[query][0] != found:
+                raise InvalidInput(
+                    f"Two spans retrieve for the same question {query[:80]!r} with different "
+                    f"results: {seen[query][1]()} and {at()}; keep one span per question."
+                )
+            continue
+        seen[query] = (found, at)
+        yield record
+
+
+class Scope(msgspec.Struct):
+    """The spans of one instrument."""
+
+    spans: list[dict[str, Any]] = []
+
+
+class Resource(msgspec.Struct):
+    """The spans of one program."""
+
+    scope_spans: list[Scope] = msgspec.field(name="scopeSpans", default_factory=list)
+
+
+class Export(msgspec.Struct):
+    """One export."""
+
+    resource_spans: list[Resource] = msgspec.field(name="resourceSpans")
+
+
+class Otlp(WholeFormat):
+    """Spans as they are exported."""
+
+    name = "otlp"
+    title = "OpenInference spans in an OTLP export"
+    whole = Export
+    example = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": […]}]}]}]}'
+    kept = frozenset({"resourceSpans"})
+    results_field = "retrieval.documents"
+
+    def recognise(self, first: Mapping[str, Any]) -> bool:
+        """``resourceSpans``."""
+        return "resourceSpans" in first
+
+    def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """One record per span of a retriever, with its place in the export."""
+        passing: list[str] = []
+
+        def rows() -> Iterator[Any]:
+            for i, resource in enumerate(whole.resource_spans):
+                for j, scope in enumerate(resource.scope_spans):
+                    for k, span in enumerate(scope.spans):
+                        passing.append(place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]"))
+                        yield partial(str, passing[-1]), span
+
+        for record in _retrievals(rows()):
+            yield passing[-1], record

@@ -1,31 +1,242 @@
-"""Our own form: ``query``, ``retrieved``, ``ground_truth``."""
+"""Our own form: ``query``, ``retrieved``, ``ground_truth``, as people write it.
 
-from calipers.io.formats import ragas_old
-from calipers.io.handwritten import Handwritten, as_record, passed_over
-from calipers.io.records import EXAMPLE, Record
-from calipers.io.rows import At, RowFormat, each
-from calipers.io.spelling import StrictRecord, check_spelling
+The question and its id have other common names too. A record may hold any further fields, but
+``ground_thruth`` or a target's ``garde`` would be passed over in silence, and the numbers would
+be wrong without a word: a key that is nearly one of ours was meant to be it.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, get_type_hints
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.facets import EVERYTHING, Remarks
+from calipers.io.format import Output
+from calipers.io.records import EXAMPLE, Id, Record, Result, Target
+from calipers.io.rows import At, EachRow
+from calipers.io.sight import Sight
+from calipers.model.dataset import Dataset
+
+NEAR = 0.85
+"""How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """``retrieved`` or ``ground_truth``; what old ragas calls so is something else."""
-    is_ragas = ragas_old.recognise(keys) or ragas_old.recognise_test_set(keys)
-    return bool(keys & {"retrieved", "ground_truth"}) and not is_ragas
+class Handwritten(Record):
+    """A record whose question may be called ``question`` or ``text``, and its id ``_id``.
+
+    BEIR writes ``_id`` and ``text``. The first name that is there counts.
+    """
+
+    query: Id | None = None  # type: ignore[assignment]
+    question: str | None = None
+    text: str | None = None
+    beir_id: Id | dict[str, Any] | None = msgspec.field(default=None, name="_id")
+    """Also what databases put there, which is no id of a question."""
 
 
-def _record(row: Handwritten, at: At) -> Record:
-    return as_record(row, at)
+class Asked(msgspec.Struct):
+    """The part of such a record that is asked, for those who need no more of it."""
+
+    query: Id | None = None
+    id: Id | None = None
+    question: str | None = None
+    text: str | None = None
+    beir_id: Id | dict[str, Any] | None = msgspec.field(default=None, name="_id")
 
 
-FORM = RowFormat(
-    name="ours",
-    title="records of query, retrieved and ground_truth",
-    recognise=recognise,
-    row=Handwritten,
-    records=each(_record),
-    example=EXAMPLE,
-    kept=frozenset(Handwritten.__struct_encode_fields__),
-    left_out=passed_over,
-    strict=StrictRecord,
-    check=check_spelling,
+def question_and_id(row: Handwritten | Asked) -> tuple[Id | None, Id | None]:
+    """The question and its id, under whichever of their names they are given.
+
+    >>> question_and_id(Asked(text="Who?", beir_id="q1"))
+    ('Who?', 'q1')
+    """
+    question, name = row.query, row.id
+    if question is None:
+        question = row.text if row.question is None else row.question
+    if name is None and not isinstance(row.beir_id, dict):
+        name = row.beir_id
+    return question, name
+
+
+_FIELDS: dict[type, dict[str, Any]] = {
+    kind: get_type_hints(kind) for kind in (Record, Result, Target)
+}
+_StrictResult = msgspec.defstruct("_StrictResult", [], bases=(Result,), forbid_unknown_fields=True)
+_StrictTarget = msgspec.defstruct("_StrictTarget", [], bases=(Target,), forbid_unknown_fields=True)
+_Results = list[Id | _StrictResult] | dict[str, float]  # type: ignore[valid-type]
+_Targets = list[Id | _StrictTarget] | dict[str, float]  # type: ignore[valid-type]
+
+StrictRecord = msgspec.defstruct(
+    "StrictRecord",
+    [
+        ("retrieved", _Results | None, None),
+        ("ground_truth", _Targets | None, None),
+        ("stages", dict[str, _Results] | None, None),
+    ],
+    bases=(Handwritten,),
+    forbid_unknown_fields=True,
 )
+"""A record with no field but ours: it is tried first, as most records are such."""
+
+
+OURS_ALONE = frozenset(
+    {"id", "query", "retrieved", "ground_truth", "tags", "stages", "latency_ms", "error"}
+)
+"""Names of fields that no other form recognises its records by."""
+
+
+def is_ours_alone(sight: Sight) -> bool:
+    """Whether a file is plainly ours, so that no other form need be asked: the usual case."""
+    look = sight.look
+    if look is None or look.shape == "object":
+        return False
+    return look.keys <= OURS_ALONE and bool(look.keys & {"retrieved", "ground_truth"})
+
+
+class Ours(EachRow):
+    """Records of query, retrieved and ground truth."""
+
+    name = "ours"
+    title = "records of query, retrieved and ground_truth"
+    row = Handwritten
+    strict = StrictRecord
+    example = EXAMPLE
+    kept = frozenset(Handwritten.__struct_encode_fields__)
+    outputs: ClassVar[tuple[Output, ...]] = (
+        Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
+        Output("json", "our JSON list", EVERYTHING, (".json",)),
+    )
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``retrieved`` or ``ground_truth``; what old ragas calls so is something else."""
+        if "contexts" not in keys:
+            return bool(keys & {"retrieved", "ground_truth"})
+        from calipers.io.formats.ragas import is_old
+
+        return bool(keys & {"retrieved", "ground_truth"}) and not is_old(keys)
+
+    def record(self, row: Handwritten, at: At) -> Record:
+        """The record under our names; without a question it is an error."""
+        question, row.id = question_and_id(row)
+        if question is None:
+            raise InvalidInput(
+                f"A required field is missing at {at()}: no 'query'; a record is {EXAMPLE}."
+            )
+        row.query = question
+        return row
+
+    def left_out(self, row: Handwritten) -> tuple[str, ...]:
+        """The other names under which a record holds something else."""
+        question = row.query if row.query is not None else row.question
+        return tuple(
+            name
+            for name, value, ours in (
+                ("question", row.question, row.query),
+                ("text", row.text, question),
+                ("_id", row.beir_id, row.id),
+            )
+            if value is not None and (ours is not None or isinstance(value, dict))
+        )
+
+    def check(self, row: Any, place: str) -> None:
+        """Refuse a record in which a field of ours is misspelt, at any depth."""
+        check_spelling(row, place)
+
+    def write(
+        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
+    ) -> list[Path]:
+        """One record per line, or a JSON list with one record on each line."""
+        from calipers.io.entries import records
+        from calipers.io.write import opened
+
+        first, between, last = (b"", b"\n", b"\n")
+        if output.name == "json":
+            first, between, last = (b"[\n", b",\n", b"\n]\n")
+        with opened(path) as file:
+            for number, one in enumerate(records(parts, remarks)):
+                file.write((between if number else first) + msgspec.json.encode(one))
+            file.write(last)
+        return [path]
+
+
+class PlainRecords(Ours):
+    """Records of our form with neither results nor ground truth, or of no known form."""
+
+    name = "records"
+    fallback = True
+    outputs = ()
+
+    def detect(self, sight: Sight) -> bool:
+        """A list or lines of JSON, or one object with a query."""
+        look = sight.look
+        return look is not None and (look.shape != "object" or "query" in look.keys)
+
+
+def check_spelling(record: Any, place: str) -> None:
+    """Refuse a record in which a field of ours is misspelt, at any depth.
+
+    >>> check_spelling({"query": "Who?", "retreived": ["c1"], "note": "mine"}, "evals.jsonl:3 $")
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: A field is misspelt at evals.jsonl:3 $: found 'retreived'. Did \
+you mean 'retrieved'? Rename it; fields of your own may have any name that is not nearly one of \
+Calipers'.
+    """
+    if not isinstance(record, Mapping):
+        return
+    _check_fields(record, Record, place)
+    _check_listed(record.get("retrieved"), Result, f"{place}.retrieved")
+    _check_listed(record.get("ground_truth"), Target, f"{place}.ground_truth")
+    stages = record.get("stages")
+    for name, listed in stages.items() if isinstance(stages, Mapping) else ():
+        _check_listed(listed, Result, f"{place}.stages.{name}")
+
+
+def _check_listed(listed: Any, kind: type, place: str) -> None:
+    if isinstance(listed, list | tuple):
+        for i, one in enumerate(listed):
+            if isinstance(one, Mapping):
+                _check_fields(one, kind, f"{place}[{i}]")
+
+
+def _check_fields(given: Mapping[str, Any], kind: type, place: str) -> None:
+    fields = _FIELDS[kind]
+    lacking = [name for name in fields if given.get(name) is None]
+    for key, value in given.items():
+        if key in fields or value is None:
+            continue
+        meant = next((f for f in lacking if _near(str(key), f) and _fits(value, fields[f])), None)
+        if meant is not None:
+            raise InvalidInput(
+                f"A field is misspelt at {place}: found {key!r:.60}. Did you mean {meant!r}? "
+                "Rename it; fields of your own may have any name that is not nearly one of "
+                "Calipers'."
+            )
+
+
+@lru_cache(maxsize=4096)
+def _near(key: str, name: str) -> bool:
+    """Whether a key is a name in other dress (groundTruth), with letters swapped, or nearly it."""
+    squashed, wanted = (_squashed(one) for one in (key, name))
+    if len(squashed) < 4:
+        return False
+    if sorted(squashed) == sorted(wanted):
+        return True
+    return SequenceMatcher(None, key, name).ratio() >= NEAR
+
+
+def _squashed(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether the value is one of the field: a ``retriever`` with a name is no ``retrieved``."""
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError:
+        return False
+    return True

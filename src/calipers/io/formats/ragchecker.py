@@ -3,10 +3,10 @@
 import msgspec
 
 from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At, RowFormat, each
+from calipers.io.rows import At, EachRow
 
 
-class Context(msgspec.Struct):
+class RagCheckerContext(msgspec.Struct):
     """One retrieved text."""
 
     text: str
@@ -17,29 +17,27 @@ class Answered(msgspec.Struct):
     """One query with what was retrieved for it."""
 
     query: str
-    retrieved_context: list[Context]
+    retrieved_context: list[RagCheckerContext]
     query_id: Id | None = None
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """``retrieved_context`` or ``gt_answer``."""
-    return bool(keys & {"retrieved_context", "gt_answer"})
+class RagChecker(EachRow):
+    """Queries with what was retrieved for them."""
 
+    name = "ragchecker"
+    title = "RAGChecker results"
+    row = Answered
+    example = '{"query_id": …, "query": …, "retrieved_context": [{"doc_id": …, "text": …}]}'
+    kept = frozenset(Answered.__struct_fields__)
+    results_field = "retrieved_context"
 
-def _record(row: Answered, _: At) -> Record:
-    found: list[Id | Result] = [
-        Result(id=one.doc_id, text=one.text) for one in row.retrieved_context
-    ]
-    return Record(row.query, id=row.query_id, retrieved=found)
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``retrieved_context`` or ``gt_answer``."""
+        return bool(keys & {"retrieved_context", "gt_answer"})
 
-
-FORM = RowFormat(
-    name="ragchecker",
-    title="RAGChecker results",
-    recognise=recognise,
-    row=Answered,
-    records=each(_record),
-    example='{"query_id": …, "query": …, "retrieved_context": [{"doc_id": …, "text": …}]}',
-    kept=frozenset(Answered.__struct_fields__),
-    fields={"retrieved": "retrieved_context"},
-)
+    def record(self, row: Answered, _: At) -> Record:
+        """A row as a record."""
+        found: list[Id | Result] = [
+            Result(id=one.doc_id, text=one.text) for one in row.retrieved_context
+        ]
+        return Record(row.query, id=row.query_id, retrieved=found)

@@ -1,4 +1,9 @@
-"""Elasticsearch: the ratings in a request to ``_rank_eval``."""
+"""Elasticsearch and OpenSearch: a request to ``_rank_eval``, and what it answers.
+
+The request holds ratings. In the answer a hit carries its rating, so that it holds results and
+ratings both; but of what was not returned it knows nothing. It is taken for one or the other, as
+the caller says.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,8 +11,13 @@ from typing import Any
 import msgspec
 
 from calipers.io.json_files import is_list_of_objects
-from calipers.io.records import Id, Record, Target
-from calipers.io.wholes import Place, WholeFormat
+from calipers.io.records import Id, Record, Result, Target
+from calipers.io.rows import PathPlace, WholeFormat
+
+SCORES = ("metric_score", "quality_level")
+"""The mean of all queries; early versions had the second name."""
+SEARCHED = ("query", "query_string", "value")
+"""Where the query language gives what is searched for."""
 
 
 class Rating(msgspec.Struct):
@@ -26,26 +36,10 @@ class Request(msgspec.Struct):
     params: dict[str, Any] | None = None
 
 
-class RankEval(msgspec.Struct):
+class Requests(msgspec.Struct):
     """The body of the request."""
 
     requests: list[Request]
-
-
-def recognise(first: Mapping[str, Any]) -> bool:
-    """A list of ``requests``."""
-    value = first.get("requests")
-    return isinstance(value, list) or (
-        isinstance(value, msgspec.Raw)
-        and (is_list_of_objects(value) or (bytes(value) == b"[]" and "metric" in first))
-    )
-
-
-def _records(whole: RankEval, place: Place) -> Iterator[tuple[str, Record]]:
-    for i, one in enumerate(whole.requests):
-        truth: list[Id | Target] = [Target(id=r.id, grade=r.rating) for r in one.ratings]
-        text = wording(one.request) or wording(one.params) or one.id
-        yield place(f"$.requests[{i}]"), Record(text, id=one.id, ground_truth=truth)
 
 
 def wording(body: Any) -> str | None:
@@ -57,9 +51,6 @@ def wording(body: Any) -> str | None:
     """
     found = list(dict.fromkeys(_texts(body)))
     return found[0] if len(found) == 1 else None
-
-
-SEARCHED = ("query", "query_string", "value")
 
 
 def _texts(body: Any, *, inside: bool = False) -> Iterator[str]:
@@ -77,13 +68,127 @@ def _texts(body: Any, *, inside: bool = False) -> Iterator[str]:
             yield from _texts(value, inside=key in ("match", "match_phrase", "term"))
 
 
-FORM = WholeFormat(
-    name="rank_eval",
-    title="a rank_eval request of Elasticsearch",
-    recognise=recognise,
-    whole=RankEval,
-    records=_records,
-    example='{"requests": [{"id": …, "request": {…}, "ratings": [{"_id": …, "rating": 1}]}]}',
-    kept=frozenset({"requests"}),
-    fields={"ground_truth": "ratings"},
-)
+class RankEval(WholeFormat):
+    """Ratings in a request."""
+
+    name = "rank_eval"
+    title = "a rank_eval request of Elasticsearch"
+    whole = Requests
+    example = '{"requests": [{"id": …, "request": {…}, "ratings": [{"_id": …, "rating": 1}]}]}'
+    kept = frozenset({"requests"})
+    truth_field = "ratings"
+
+    def recognise(self, first: Mapping[str, Any]) -> bool:
+        """A list of ``requests``."""
+        value = first.get("requests")
+        return isinstance(value, list) or (
+            isinstance(value, msgspec.Raw)
+            and (is_list_of_objects(value) or (bytes(value) == b"[]" and "metric" in first))
+        )
+
+    def records(self, whole: Requests, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """Every query with its ratings."""
+        for i, one in enumerate(whole.requests):
+            truth: list[Id | Target] = [Target(id=r.id, grade=r.rating) for r in one.ratings]
+            text = wording(one.request) or wording(one.params) or one.id
+            yield place(f"$.requests[{i}]"), Record(text, id=one.id, ground_truth=truth)
+
+
+class FoundDocument(msgspec.Struct):
+    """A document as the search engine returned it."""
+
+    id: Id = msgspec.field(name="_id")
+    score: float | None = msgspec.field(name="_score", default=None)
+
+
+class Hit(msgspec.Struct):
+    """A document in the order of the ranking, rated or not."""
+
+    hit: FoundDocument
+    rating: float | None = None
+
+
+class Detail(msgspec.Struct):
+    """One query."""
+
+    hits: list[Hit]
+
+
+class RankEvalAnswer(msgspec.Struct):
+    """The body of the answer."""
+
+    details: dict[str, Detail]
+    failures: dict[str, Any] = {}
+
+
+def _reason(failure: Any) -> str:
+    """Why the search engine could not answer, as short as it says.
+
+    >>> _reason({"error": {"type": "parsing_exception", "reason": "no [query] registered"}})
+    'no [query] registered'
+    """
+    error = failure.get("error", failure) if isinstance(failure, Mapping) else failure
+    if isinstance(error, Mapping):
+        error = error.get("reason") or error.get("type") or "failed"
+    return str(error)
+
+
+class _AnswerFormat(WholeFormat):
+    whole = RankEvalAnswer
+    example = (
+        '{"metric_score": …, "details": {"query": {"hits": [{"hit": {"_id": …}, "rating": 1}]}}, '
+        '"failures": {}}'
+    )
+    kept = frozenset({"details", "failures", *SCORES})
+
+    def recognise(self, first: Mapping[str, Any]) -> bool:
+        """An object of ``details`` beside a score of all."""
+        value = first.get("details")
+        is_object = isinstance(value, Mapping) or (
+            isinstance(value, msgspec.Raw) and bytes(memoryview(value)[:1]) == b"{"
+        )
+        return is_object and any(name in first for name in SCORES)
+
+
+class RankEvalHits(_AnswerFormat):
+    """The results in an answer."""
+
+    name = "rank_eval_hits"
+    title = "the hits in an answer of _rank_eval"
+    results_field = "hits"
+    only = "run"
+
+    def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """The hits of every query, and why others failed."""
+        for query, detail in whole.details.items():
+            retrieved: list[Id | Result] = [
+                Result(id=one.hit.id, score=one.hit.score) for one in detail.hits
+            ]
+            yield place(f"$.details[{query!r}]"), Record(query, retrieved=retrieved)
+        for query, failure in whole.failures.items():
+            record = Record(query, retrieved=[], error=_reason(failure))
+            yield place(f"$.failures[{query!r}]"), record
+
+
+class RankEvalRatings(_AnswerFormat):
+    """The ratings in an answer."""
+
+    name = "rank_eval_ratings"
+    title = "the ratings of the hits in an answer of _rank_eval"
+    truth_field = "hits"
+    only = "ground_truth"
+    partial_truth = (
+        "The ground truth knows the ratings of returned hits alone: what was not returned is not "
+        "missed, so recall and all that builds on it are too high. The request to _rank_eval has "
+        "all ratings."
+    )
+
+    def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """The ratings of the hits of every query."""
+        for query, detail in whole.details.items():
+            truth: list[Id | Target] = [
+                Target(id=one.hit.id, grade=one.rating)
+                for one in detail.hits
+                if one.rating is not None
+            ]
+            yield place(f"$.details[{query!r}]"), Record(query, ground_truth=truth)

@@ -7,7 +7,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.records import Id, Record, Target
-from calipers.io.wholes import Place, WholeFormat
+from calipers.io.rows import PathPlace, WholeFormat
 
 Tags = dict[str, str | int | float | bool | None]
 
@@ -22,7 +22,7 @@ Documents = dict[str, Gain | list[Id]]
 """Gains by document, or documents by gain."""
 
 
-class Asked(msgspec.Struct):
+class RreQuery(msgspec.Struct):
     """One wording of a question."""
 
     placeholders: dict[str, str | int | float | bool | None]
@@ -32,7 +32,7 @@ class Asked(msgspec.Struct):
 class Group(msgspec.Struct):
     """Wordings that share their relevant documents."""
 
-    queries: list[Asked]
+    queries: list[RreQuery]
     name: str | None = None
     relevant_documents: Documents | None = None
 
@@ -49,25 +49,7 @@ class Rated(msgspec.Struct):
 
     topics: list[Topic] = []
     query_groups: list[Group] = []
-    queries: list[Asked] = []
-
-
-def recognise(first: Mapping[str, Any]) -> bool:
-    """``topics``, or ``id_field`` beside groups or queries."""
-    return "topics" in first or (
-        "id_field" in first and bool({"query_groups", "queries"} & set(first))
-    )
-
-
-def _records(whole: Rated, place: Place) -> Iterator[tuple[str, Record]]:
-    for i, topic in enumerate(whole.topics):
-        for j, group in enumerate(topic.query_groups):
-            tags: Tags = {"topic": topic.description, "query_group": group.name}
-            yield from _group(group, place(f"$.topics[{i}].query_groups[{j}]"), tags)
-    for j, group in enumerate(whole.query_groups):
-        yield from _group(group, place(f"$.query_groups[{j}]"), {"query_group": group.name})
-    for k, asked in enumerate(whole.queries):
-        yield _asked(asked, None, place(f"$.queries[{k}]"), {})
+    queries: list[RreQuery] = []
 
 
 def _group(group: Group, path: str, tags: Tags) -> Iterator[tuple[str, Record]]:
@@ -75,7 +57,7 @@ def _group(group: Group, path: str, tags: Tags) -> Iterator[tuple[str, Record]]:
         yield _asked(asked, group.relevant_documents, f"{path}.queries[{k}]", tags)
 
 
-def _asked(asked: Asked, shared: Documents | None, path: str, tags: Tags) -> tuple[str, Record]:
+def _asked(asked: RreQuery, shared: Documents | None, path: str, tags: Tags) -> tuple[str, Record]:
     documents = asked.relevant_documents if shared is None else shared
     if documents is None:
         raise InvalidInput(
@@ -87,7 +69,7 @@ def _asked(asked: Asked, shared: Documents | None, path: str, tags: Tags) -> tup
     return path, record
 
 
-def _wording(asked: Asked, path: str) -> str:
+def _wording(asked: RreQuery, path: str) -> str:
     """The placeholder ``$query``, or all of them where there is none of that name."""
     if "$query" in asked.placeholders:
         return str(asked.placeholders["$query"])
@@ -115,16 +97,32 @@ def _targets(documents: Documents, path: str) -> list[Id | Target]:
     return targets
 
 
-FORM = WholeFormat(
-    name="rre",
-    title="ratings of the Rated Ranking Evaluator",
-    recognise=recognise,
-    whole=Rated,
-    records=_records,
-    example=(
+class Rre(WholeFormat):
+    """Ratings by topic and group."""
+
+    name = "rre"
+    title = "ratings of the Rated Ranking Evaluator"
+    whole = Rated
+    example = (
         '{"topics": [{"query_groups": [{"queries": [{"placeholders": {"$query": …}}], '
         '"relevant_documents": {"doc": {"gain": 3}}}]}]}'
-    ),
-    kept=frozenset(Rated.__struct_fields__),
-    fields={"ground_truth": "relevant_documents"},
-)
+    )
+    kept = frozenset(Rated.__struct_fields__)
+    truth_field = "relevant_documents"
+
+    def recognise(self, first: Mapping[str, Any]) -> bool:
+        """``topics``, or ``id_field`` beside groups or queries."""
+        return "topics" in first or (
+            "id_field" in first and bool({"query_groups", "queries"} & set(first))
+        )
+
+    def records(self, whole: Rated, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """Every wording of a question, with the documents of its group."""
+        for i, topic in enumerate(whole.topics):
+            for j, group in enumerate(topic.query_groups):
+                tags: Tags = {"topic": topic.description, "query_group": group.name}
+                yield from _group(group, place(f"$.topics[{i}].query_groups[{j}]"), tags)
+        for j, group in enumerate(whole.query_groups):
+            yield from _group(group, place(f"$.query_groups[{j}]"), {"query_group": group.name})
+        for k, asked in enumerate(whole.queries):
+            yield _asked(asked, None, place(f"$.queries[{k}]"), {})

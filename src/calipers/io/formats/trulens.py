@@ -3,7 +3,7 @@
 import msgspec
 
 from calipers.io.records import Id, Record, Target
-from calipers.io.rows import At, RowFormat, each
+from calipers.io.rows import At, EachRow
 
 
 class Chunk(msgspec.Struct):
@@ -22,18 +22,6 @@ class Golden(msgspec.Struct):
     expected_chunks: list[str | Chunk] | None = None
 
 
-def recognise(keys: frozenset[str]) -> bool:
-    """``expected_chunks`` or ``expected_response``."""
-    return bool(keys & {"expected_chunks", "expected_response"})
-
-
-def _record(row: Golden, _: At) -> Record:
-    truth: list[Id | Target] | None = None
-    if row.expected_chunks is not None:
-        truth = [_target(one) for one in row.expected_chunks]
-    return Record(row.query, id=row.query_id, ground_truth=truth)
-
-
 def _target(chunk: str | Chunk) -> Target:
     if isinstance(chunk, str):
         return Target(quote=chunk)
@@ -41,13 +29,23 @@ def _target(chunk: str | Chunk) -> Target:
     return Target(quote=chunk.text, grade=1.0 if given is None else given)
 
 
-FORM = RowFormat(
-    name="trulens",
-    title="a TruLens golden set",
-    recognise=recognise,
-    row=Golden,
-    records=each(_record),
-    example='{"query": …, "expected_chunks": [{"text": …, "expect_score": 1}]}',
-    kept=frozenset(Golden.__struct_fields__),
-    fields={"ground_truth": "expected_chunks"},
-)
+class TruLens(EachRow):
+    """Queries with their expected chunks."""
+
+    name = "trulens"
+    title = "a TruLens golden set"
+    row = Golden
+    example = '{"query": …, "expected_chunks": [{"text": …, "expect_score": 1}]}'
+    kept = frozenset(Golden.__struct_fields__)
+    truth_field = "expected_chunks"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``expected_chunks`` or ``expected_response``."""
+        return bool(keys & {"expected_chunks", "expected_response"})
+
+    def record(self, row: Golden, _: At) -> Record:
+        """A row as a record."""
+        truth: list[Id | Target] | None = None
+        if row.expected_chunks is not None:
+            truth = [_target(one) for one in row.expected_chunks]
+        return Record(row.query, id=row.query_id, ground_truth=truth)

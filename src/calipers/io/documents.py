@@ -1,0 +1,270 @@
+"""One document of any shape as a row: ids, pairs, dictionaries, objects of the usual libraries.
+
+None of the libraries is imported: a document is known by what it has, not by what it is.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from numbers import Integral, Real
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
+
+SCALARS = (str, bytes, Real, type(None), list, tuple)
+
+Get = Callable[[str], Any]
+Names = tuple[tuple[str, tuple[str, ...]], ...]
+Places = tuple[Names, tuple[str, ...], tuple[str, ...]]
+EVERYWHERE: Places = (tuple(RESULT.items()), WRAPPED, METADATA)
+
+
+class BadDocument(Exception):
+    """A document that cannot be used; the message goes on from "result 3 ..."."""
+
+
+class Row(msgspec.Struct, omit_defaults=True, gc=False):
+    """One result as it is written; plain values alone, so the garbage collector may pass it by."""
+
+    id: str | None = None
+    score: float | None = None
+    text: str | None = None
+    document: str | None = None
+    start: int | None = None
+    end: int | None = None
+    tokens: int | None = None
+
+
+def read_document(one: Any) -> Row:
+    """A document as a row; refused where nothing could recognise it.
+
+    >>> read_document({"id": 7, "score": 0.5, "metadata": {"source": "a.txt"}})
+    Row(id='7', score=0.5, text=None, document='a.txt', start=None, end=None, tokens=None)
+    """
+    if _is_id(one):
+        return Row(str(one))
+    if isinstance(one, list | tuple):
+        return whole(_from_pair(one))
+    if isinstance(one, SCALARS):
+        raise BadDocument("is neither an id nor an object")
+    return whole(from_object(one))
+
+
+def whole(row: Row) -> Row:
+    """The row with what follows from the rest; refused where nothing could recognise it."""
+    with_end(row)
+    if row.id is None and row.text is None:
+        if row.document is None:
+            raise BadDocument("has neither an id nor a text")
+        if row.start is None:
+            row.id = row.document
+    return row
+
+
+def with_end(row: Row) -> Row:
+    """The row with the end that follows from its start and its text."""
+    if row.start is not None and row.end is None and row.text is not None:
+        row.end = row.start + len(row.text)
+    return row
+
+
+def _from_pair(one: Sequence[Any]) -> Row:
+    if len(one) not in (2, 3):
+        raise BadDocument(f"is a list of {len(one)}, not an (id, score) pair{_if_a_batch(one)}")
+    first, second = one[0], one[1]
+    score_first = not is_number(second) or (
+        isinstance(first, float) and isinstance(second, Integral)
+    )
+    if is_number(first) and score_first:
+        first, second = second, first
+    if not is_number(second):
+        raise BadDocument(f"is a pair without a score that is a number{_if_a_batch(one)}")
+    row = Row(str(first)) if _is_id(first) else from_object(first)
+    row.score = checked("score", second)
+    if len(one) == 3 and isinstance(one[2], str):
+        row.text = one[2]
+    return row
+
+
+def _if_a_batch(one: Sequence[Any]) -> str:
+    """What to do where the result is itself a list of results."""
+    if one and isinstance(one[0], list | tuple | Mapping):
+        return " (a function that takes many questions at once needs --batch N, or batch=N)"
+    return ""
+
+
+def from_object(one: Any) -> Row:
+    """What an object or a dictionary says about itself, under whichever names."""
+    if isinstance(one, SCALARS):
+        raise BadDocument("has no id and no text")
+    get = _getter(one)
+    row = Row()
+    names, wrapped, metadata = _places(tuple(one)) if type(one) is dict else EVERYWHERE
+    for name, places in names:
+        _take(row, name, get, places)
+    for place in wrapped:
+        inner = get(place)
+        if inner is not None and not isinstance(inner, SCALARS):
+            _fill(row, from_object(inner))
+    if row.text is None and _is_node(one):
+        row.text = checked("text", one.get_content())
+    for place in metadata:
+        inner = get(place)
+        if isinstance(inner, Mapping):
+            _fill(row, from_metadata(inner))
+    return row
+
+
+def from_metadata(metadata: Mapping[str, Any]) -> Row:
+    """What the maker of a document noted about it; words meant otherwise are passed over."""
+    row = Row()
+    names, _, _ = _places(tuple(metadata)) if type(metadata) is dict else EVERYWHERE
+    for name, places in names:
+        known = places if name != "score" else SCORE_IN_METADATA
+        _take(row, name, metadata.get, known, strict=False)
+    return row
+
+
+@lru_cache(maxsize=256)
+def _places(keys: tuple[Any, ...]) -> Places:
+    """The places where a dictionary with these keys has anything; the rest need no look."""
+    known = set(keys)
+    names = ((name, tuple(p for p in places if p in known)) for name, places in RESULT.items())
+    return (
+        tuple((name, places) for name, places in names if places),
+        tuple(place for place in WRAPPED if place in known),
+        tuple(place for place in METADATA if place in known),
+    )
+
+
+def _take(row: Row, name: str, get: Get, places: Sequence[str], *, strict: bool = True) -> None:
+    """The first place that holds a usable value; metadata may use the same words otherwise."""
+    for place in places:
+        value = get(place)
+        if value is None or not isinstance(value, str | UUID | Real):
+            continue
+        try:
+            setattr(row, name, checked(name, value))
+        except BadDocument:
+            if strict and name in ("id", "score"):
+                raise
+            continue
+        return
+
+
+def _fill(row: Row, other: Row) -> None:
+    for name in RESULT:
+        if getattr(row, name) is None:
+            setattr(row, name, getattr(other, name))
+
+
+def _getter(one: Any) -> Get:
+    if isinstance(one, Mapping):
+        return one.get
+
+    def attribute(name: str) -> Any:
+        try:
+            value = getattr(one, name, None)
+        except (ValueError, NotImplementedError, KeyError):
+            # Some documents refuse to give a text they do not have.
+            return None
+        return None if callable(value) else value
+
+    return attribute
+
+
+def checked(name: str, value: Any) -> Any:
+    """The value of a field in its own type, or a refusal."""
+    if value is None:
+        return None
+    if name in ("id", "document"):
+        if not _is_id(value):
+            raise BadDocument(f"has the {name} {value!r}; it must be a text or a whole number")
+        return str(value)
+    if name == "text":
+        if not isinstance(value, str):
+            raise BadDocument(f"has the text {value!r:.60}; it must be a text")
+        return value
+    if name == "score":
+        if not is_number(value):
+            raise BadDocument(f"has the score {value!r:.60}; it must be a number")
+        number = float(value)
+        if not math.isfinite(number):
+            raise BadDocument(f"has the score {number}; it must be a finite number")
+        return number
+    if isinstance(value, bool) or not (
+        isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
+    ):
+        raise BadDocument(f"has {name} {value!r:.60}; it must be a whole number")
+    return int(value)
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | Integral | UUID) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_document(value: Any) -> bool:
+    """Whether it is an object of LangChain, LlamaIndex or Haystack, or a pair of one and a score.
+
+    >>> from types import SimpleNamespace
+    >>> is_document(SimpleNamespace(page_content="text", metadata={}))
+    True
+    >>> is_document("chunk_1")
+    False
+    """
+    if type(value) in (str, int, dict):  # nearly always; looking for attributes takes longer
+        return False
+    if isinstance(value, tuple):
+        return len(value) == 2 and is_document(value[0])
+    return (
+        (hasattr(value, "page_content") and hasattr(value, "metadata"))
+        or _is_node(value)
+        or (hasattr(value, "node") and hasattr(value, "score") and _is_node(value.node))
+        or all(hasattr(value, name) for name in ("id", "content", "meta"))
+    )
+
+
+def _is_node(value: Any) -> bool:
+    return hasattr(value, "get_content") and hasattr(value, "node_id")
+
+
+def as_result(value: Any) -> dict[str, Any]:
+    """The document as a result: id, text, score, and its place in its own document.
+
+    >>> from types import SimpleNamespace
+    >>> as_result(SimpleNamespace(id="c1", page_content="text", metadata={"source": "a.md"}))
+    {'id': 'c1', 'text': 'text', 'document': 'a.md'}
+    """
+    row = with_end(_from_pair(value) if isinstance(value, tuple) else from_object(value))
+    return {name: one for name in RESULT if (one := getattr(row, name)) is not None}
+
+
+def as_target(value: Any) -> dict[str, Any]:
+    """The document as a piece of ground truth: its id and its text as the quote."""
+    found = as_result(value)
+    target = {"id": found.get("id"), "quote": found.get("text")}
+    return {key: one for key, one in target.items() if one is not None}
+
+
+def plain(row: Mapping[str, Any], place: Callable[[], str]) -> Mapping[str, Any]:
+    """A record with every document object in it written out."""
+    changed: dict[str, Any] = {}
+    for part, write in (("retrieved", as_result), ("ground_truth", as_target)):
+        listed = row.get(part)
+        if isinstance(listed, list | tuple) and any(map(is_document, listed)):
+            changed[part] = written = list(listed)
+            for i, one in enumerate(listed):
+                try:
+                    written[i] = write(one) if is_document(one) else one
+                except BadDocument as error:
+                    raise InvalidInput(f"A document {error} at {place()}.{part}[{i}].") from None
+    return {**row, **changed} if changed else row

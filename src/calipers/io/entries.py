@@ -1,0 +1,326 @@
+"""A dataset query by query, in plain Python: what is written with one record per query."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from calipers.io.facets import Remarks, note_filled
+from calipers.model.dataset import Dataset
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.ranking import RankedBatch
+from calipers.model.run import Run
+
+AT_ONCE = 2_000
+"""Queries that are plain Python at one time."""
+MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
+
+_RESULT = pl.Struct(
+    {
+        "id": pl.String(), "score": pl.Float64(), "text": pl.String(), "document": pl.String(),
+        "start": pl.Int64(), "end": pl.Int64(), "tokens": pl.Int64(),
+    }
+)  # fmt: skip
+_TARGET = pl.Struct(
+    {
+        "id": pl.String(), "quote": pl.String(), "document": pl.String(), "start": pl.Int64(),
+        "end": pl.Int64(), "grade": pl.Float64(), "group": pl.String(),
+    }
+)  # fmt: skip
+
+
+def _pairs(value: pl.DataType) -> pl.List:
+    """A mapping, which tables write as a list of keys and values."""
+    return pl.List(pl.Struct({"key": pl.String(), "value": value}))
+
+
+NESTED: dict[str, Any] = {
+    "id": pl.String(),
+    "query": pl.String(),
+    "tags": _pairs(pl.String()),
+    "retrieved": pl.List(_RESULT),
+    "ground_truth": pl.List(_TARGET),
+    "stages": _pairs(pl.List(_RESULT)),
+    "latency_ms": pl.Float64(),
+    "error": pl.String(),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One query with all that is known about it; absent fields of a row are left out of it."""
+
+    query: str
+    text: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
+    targets: list[dict[str, Any]] | None = None
+    results: list[dict[str, Any]] | None = None
+    stages: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    latency_ms: float | None = None
+    error: str | None = None
+
+
+def entries(dataset: Dataset, filled: Counter[str] | None = None) -> Iterator[Entry]:
+    """Every query once, a few thousand in memory at a time.
+
+    A query that only one side has is given an empty list on the other; ``filled`` counts them.
+    """
+    truth, run = dataset.ground_truth, dataset.run
+    maker = _Maker(truth, run, Counter() if filled is None else filled)
+    seen: set[str] = set()
+    if run is not None and run.queries is None:
+        # Results on their way from a file: they set the order, so that they need not wait.
+        for batch in run.ranked():
+            seen.update(batch.queries.to_list())
+            yield from maker.make_batch(batch)
+    if truth is not None:
+        yield from maker.make_all(_rest(truth.queries, seen))
+    if run is not None and run.queries is not None:
+        yield from maker.make_all(_rest(run.queries, seen))
+        yield from maker.make_all(
+            _rest(run.frame.select("query").unique(maintain_order=True), seen)
+        )
+
+
+def _rest(queries: pl.DataFrame, seen: set[str]) -> list[str]:
+    rest = [query for query in queries["query"].to_list() if query not in seen]
+    seen.update(rest)
+    return rest
+
+
+@dataclass(frozen=True, eq=False)
+class _Maker:
+    truth: GroundTruth | None
+    run: Run | None
+    filled: Counter[str]
+
+    def make_batch(self, batch: RankedBatch) -> Iterator[Entry]:
+        """The queries of a batch with its results."""
+        names = batch.queries.to_list()
+        ends = [*batch.starts[1:].tolist(), batch.frame.height]
+        for first in range(0, len(names), AT_ONCE):
+            last = min(first + AT_ONCE, len(names))
+            rows = batch.frame[int(batch.starts[first]) : ends[last - 1]]
+            yield from self._make(names[first:last], rows)
+
+    def make_all(self, names: Iterable[str]) -> Iterator[Entry]:
+        """Queries by name, with the results that are in memory."""
+        waiting = iter(names)
+        while some := list(islice(waiting, AT_ONCE)):
+            rows = None
+            if self.run is not None and self.run.queries is not None:
+                asked = pl.DataFrame({"query": some}, schema={"query": pl.String})
+                rows = self.run.frame.join(asked, on="query", how="semi", maintain_order="left")
+            yield from self._make(some, rows)
+
+    def _make(self, names: list[str], rows: pl.DataFrame | None) -> Iterator[Entry]:
+        asked = pl.DataFrame({"query": names}, schema={"query": pl.String})
+        targets = self._targets(asked)
+        results = {} if rows is None else _by_query(rows.drop("rank", strict=False))
+        stages = self._stages(asked)
+        about = self._about(asked)
+        for name, fact in zip(names, about, strict=True):
+            if self.truth is not None and not fact["in_truth"]:
+                self.filled["unknown_to_ground_truth"] += 1
+            if self.run is not None and name not in results and not fact["in_run"]:
+                self.filled["missing_from_run"] += 1
+            yield Entry(
+                query=name,
+                text=fact["text"],
+                tags=fact["tags"],
+                targets=None if self.truth is None else targets.get(name, []),
+                results=None if self.run is None else results.get(name, []),
+                stages={stage: lists[name] for stage, lists in stages.items() if name in lists},
+                latency_ms=fact.get("latency_ms"),
+                error=fact.get("error"),
+            )
+
+    def _targets(self, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+        if self.truth is None:
+            return {}
+        return _by_query(
+            self.truth.targets.join(asked, on="query", how="semi", maintain_order="left")
+        )
+
+    def _stages(self, asked: pl.DataFrame) -> dict[str, dict[str, list[dict[str, Any]]]]:
+        found = {}
+        for name, stage in (self.run.stages if self.run is not None else {}).items():
+            part = stage.frame.join(asked, on="query", how="semi", maintain_order="left")
+            lists = _by_query(part.drop("rank", strict=False))
+            if stage.queries is not None:
+                silent = stage.queries.join(asked, on="query", how="semi")["query"]
+                lists = {**{query: [] for query in silent}, **lists}
+            found[name] = lists
+        return found
+
+    def _about(self, asked: pl.DataFrame) -> list[dict[str, Any]]:
+        """Text, tags, latency and error of each query, from whichever side knows."""
+        facts = asked.with_columns(
+            in_truth=pl.lit(False), in_run=pl.lit(False), text=pl.lit(None, dtype=pl.String)
+        )
+        tags: list[str] = []
+        if self.truth is not None:
+            tags = [f"tag {name}" for name in self.truth.tags]
+            known = self.truth.queries.select("query", "text").with_columns(
+                *(column.alias(f"tag {name}") for name, column in self.truth.tags.items())
+            )
+            facts = _joined(facts, known, "in_truth")
+        if self.run is not None and self.run.queries is not None:
+            facts = _joined(facts, self.run.queries, "in_run")
+        rows = []
+        for row in facts.iter_rows(named=True):
+            worn = {tag.removeprefix("tag "): row.pop(tag) for tag in tags}
+            row["tags"] = {tag: value for tag, value in worn.items() if value is not None}
+            rows.append(row)
+        return rows
+
+
+def _joined(facts: pl.DataFrame, known: pl.DataFrame, mark: str) -> pl.DataFrame:
+    known = known.with_columns(found=pl.lit(True))
+    if "text" in known.columns:
+        known = known.rename({"text": "their_text"})
+    else:
+        known = known.with_columns(their_text=pl.lit(None, dtype=pl.String))
+    joined = facts.join(known, on="query", how="left", maintain_order="left")
+    return joined.with_columns(
+        pl.col("found").fill_null(False).alias(mark),
+        text=pl.coalesce("text", "their_text"),
+    ).drop("found", "their_text")
+
+
+def _by_query(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    lists: dict[str, list[dict[str, Any]]] = {}
+    names = [name for name in frame.columns if name != "query"]
+    rows = zip(frame["query"].to_list(), frame.select(names).iter_rows(), strict=True)
+    for query, row in rows:
+        present = {k: v for k, v in zip(names, row, strict=True) if v is not None}
+        lists.setdefault(query, []).append(present)
+    return lists
+
+
+def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, Any]]:
+    """Every query as one of our records."""
+    filled: Counter[str] = Counter()
+    for part in parts:
+        yield from map(record, entries(part, filled))
+    note_filled(filled, remarks)
+
+
+def record(entry: Entry) -> dict[str, Any]:
+    """One query as people would write it by hand: short where little is known.
+
+    >>> record(Entry("q1", "What?", targets=[{"item": "a", "grade": 2.0}], results=[{"item": "b"}]))
+    {'id': 'q1', 'query': 'What?', 'retrieved': ['b'], 'ground_truth': {'a': 2}}
+    """
+    named = entry.text is not None and entry.text != entry.query
+    found: dict[str, Any] = {"id": entry.query} if named else {}
+    found["query"] = entry.text if named else entry.query
+    if entry.tags:
+        found["tags"] = entry.tags
+    if entry.results is not None:
+        found["retrieved"] = _results(entry.results)
+    if entry.targets is not None:
+        found["ground_truth"] = _targets(entry.targets)
+    if entry.stages:
+        found["stages"] = {name: _results(rows) for name, rows in entry.stages.items()}
+    if entry.latency_ms is not None:
+        found["latency_ms"] = entry.latency_ms
+    if entry.error is not None:
+        found["error"] = entry.error
+    return found
+
+
+def _results(rows: list[dict[str, Any]]) -> list[Any]:
+    """Ids alone where there is nothing else, else objects."""
+    if all(list(row) == ["item"] for row in rows):
+        return [row["item"] for row in rows]
+    return [_named(row) for row in rows]
+
+
+def _targets(rows: list[dict[str, Any]]) -> Any:
+    """Grades by id where ids are all there is, else objects."""
+    if rows and all(row.keys() == {"item", "grade"} for row in rows):
+        return {row["item"]: plain_number(row["grade"]) for row in rows}
+    return [_graded(_named(row)) for row in rows]
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    return (
+        {"id": row["item"], **{k: v for k, v in row.items() if k != "item"}}
+        if ("item" in row)
+        else row
+    )
+
+
+def _graded(row: dict[str, Any]) -> dict[str, Any]:
+    grade = row["grade"]
+    rest = {key: value for key, value in row.items() if key != "grade"}
+    return rest if grade == 1 else {**rest, "grade": plain_number(grade)}
+
+
+def plain_number(value: float) -> int | float:
+    """A whole number without its ``.0``.
+
+    >>> plain_number(3.0), plain_number(0.5)
+    (3, 0.5)
+    """
+    return int(value) if value.is_integer() else value
+
+
+def id_of(text: str) -> str:
+    """An id made from a text: the same text always has the same one.
+
+    >>> id_of("some evidence")
+    'quote-3bd75f9d3321'
+    """
+    return "quote-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+
+
+def in_frames(waiting: Iterator[dict[str, Any]], *, as_text: bool) -> Iterator[pl.DataFrame]:
+    """Records as rows of a table; in a text table lists and objects are JSON in their cells."""
+    rows = list(islice(waiting, AT_ONCE))
+    schema = NESTED
+    if len(rows) < AT_ONCE:
+        # All there is: a column that nobody fills is not needed.
+        schema = {name: NESTED[name] for name in NESTED if any(name in row for row in rows)}
+    while rows:
+        if as_text:
+            cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
+            yield pl.DataFrame(cells, schema=dict.fromkeys(schema, pl.String()))
+        else:
+            yield pl.DataFrame([_spread(row) for row in rows], schema=schema)
+        rows = list(islice(waiting, AT_ONCE))
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _spread(row: dict[str, Any]) -> dict[str, Any]:
+    """A record with one type per column: objects in place of bare ids, pairs for mappings."""
+    spread = dict(row)
+    if "retrieved" in row:
+        spread["retrieved"] = _objects(row["retrieved"])
+    if isinstance(row.get("ground_truth"), dict):
+        given = row["ground_truth"].items()
+        spread["ground_truth"] = [{"id": item, "grade": float(grade)} for item, grade in given]
+    elif "ground_truth" in row:
+        spread["ground_truth"] = [
+            {**one, "grade": float(one.get("grade", 1))} for one in row["ground_truth"]
+        ]
+    if "tags" in row:
+        spread["tags"] = [{"key": key, "value": value} for key, value in row["tags"].items()]
+    if "stages" in row:
+        spread["stages"] = [
+            {"key": key, "value": _objects(value)} for key, value in row["stages"].items()
+        ]
+    return spread
+
+
+def _objects(rows: list[Any]) -> list[dict[str, Any]]:
+    return [one if isinstance(one, dict) else {"id": one} for one in rows]

@@ -1,0 +1,193 @@
+"""What a form of files is: a class that recognises, reads and, where it can, writes it.
+
+A form of another package is the same kind of class; see ``registry`` for how both are listed.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from calipers.errors import InvalidInput
+from calipers.io.facets import Remarks
+from calipers.io.records import CHUNK, Place, Record, build
+from calipers.io.sight import Sight
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import GroundTruth
+
+
+@dataclass(frozen=True)
+class Output:
+    """One way in which a form is written."""
+
+    name: str
+    title: str
+    """What is written, in words."""
+    holds: frozenset[str]
+    """The facets (see ``facets.FACETS``) that survive."""
+    endings: tuple[str, ...] = ()
+    """The endings of a path that mean this output without being told."""
+    is_folder: bool = False
+    can_be_packed: bool = True
+    """Whether a path that ends in .gz can be written."""
+
+
+class Format(ABC):
+    """One form: its names, how it is recognised, and how it is read and written."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """What a file in this form is, in words."""
+    example: ClassVar[str] = ""
+    kept: ClassVar[frozenset[str]] = frozenset()
+    """The keys whose values reach the record."""
+    results_field: ClassVar[str] = ""
+    """What the form calls ``retrieved``, where it has another name for it."""
+    truth_field: ClassVar[str] = ""
+    """What the form calls ``ground_truth``, where it has another name for it."""
+    why_left_out: ClassVar[str] = ""
+    """Why values that are known were not used, where whoever reads the scores must know."""
+    no_truth: ClassVar[str] = ""
+    """Why it holds no ground truth, where it looks as if it did."""
+    partial_truth: ClassVar[str] = ""
+    """What its ground truth lacks, so that scores must be read with care."""
+    only: ClassVar[Role | None] = None
+    """The part it holds, where a second form looks the same and holds the other part."""
+    fallback: ClassVar[bool] = False
+    """Whether it is tried only when no other form knows the file."""
+    outputs: ClassVar[tuple[Output, ...]] = ()
+    """The ways in which it is written; none where it is only read."""
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """Our names for the two parts, each with the form's own."""
+        named = {"retrieved": self.results_field, "ground_truth": self.truth_field}
+        return {ours: theirs for ours, theirs in named.items() if theirs}
+
+    @abstractmethod
+    def detect(self, sight: Sight) -> bool:
+        """Whether a file looks like one of this form."""
+
+    @abstractmethod
+    def read(self, sight: Sight, role: Role, watch: bool) -> "Dataset | RecordStream":
+        """Read a file taken for a role; ``watch`` asks to count what is not carried over."""
+
+    def write(
+        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
+    ) -> list[Path]:
+        """Write datasets in one of the outputs, and say which files were made."""
+        del parts, path, remarks
+        raise InvalidInput(f"{output.title} cannot be written; it can only be read.")
+
+    def fitting(self, output: Output, first: Dataset) -> Output:
+        """The output for a dataset that was not read record by record, where that matters."""
+        del first
+        return output
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A form and the one of its outputs that was asked for."""
+
+    form: Format
+    output: Output
+
+    def write(self, parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[Path]:
+        """Write datasets, and say which files were made."""
+        return self.form.write(self.output, parts, path, remarks)
+
+    def fitting(self, first: Dataset) -> "Writer":
+        """The writer for a dataset that was not read record by record."""
+        return replace(self, output=self.form.fitting(self.output, first))
+
+
+def wrong_form(sight: Sight, title: str) -> InvalidInput:
+    """The complaint about a file that was read as what it is not."""
+    return InvalidInput(f"{sight.name} cannot be read as {title}: it is not of that shape.")
+
+
+Unread = Counter[str]
+"""How many rows have a value under a key that is not carried over."""
+
+
+@dataclass(eq=False)
+class RecordStream:
+    """Records on their way from a file; they pass once."""
+
+    records: Iterator[Record]
+    place: Place
+    name: str
+    form: Format
+    unread: Unread = field(default_factory=Counter)
+    unused: Unread = field(default_factory=Counter)
+    """How many records have a value that is known and had to be left out."""
+
+    def dataset(self) -> Dataset:
+        """Everything at once, as columns."""
+        made = self._built(self.records, self.place)
+        truth = made.ground_truth
+        if truth is not None:
+            truth = replace(truth, notes=tuple(self._notes(truth)))
+        return replace(made, ground_truth=truth)
+
+    def _built(self, records: Iterable[Record], place: Place) -> Dataset:
+        made = build(records, place, self.name, self.name, self.form.fields)
+        return Dataset(made.ground_truth, made.run, self.form.title, self.form.no_truth)
+
+    def _notes(self, truth: GroundTruth) -> Iterator[str]:
+        """How the ground truth of another tool was understood, where that is not plain."""
+        called = self.form.fields.get("ground_truth")
+        if called is not None and truth.kinds == {"quote"}:
+            yield (
+                f"The texts in {called!r} are taken as quotes: one is found where the text of a "
+                "result holds it."
+            )
+        if self.form.partial_truth:
+            yield self.form.partial_truth
+        for key, count in self.unused.items():
+            records = "1 record" if count == 1 else f"{count:,} records"
+            yield f"Not used: {key!r} of {records}. {self.form.why_left_out}"
+
+    def portions(self) -> Iterator[Dataset]:
+        """A few thousand queries at a time, so that a file of any size can pass."""
+        seen: dict[str, int] = {}
+        first: Dataset | None = None
+        while chunk := list(islice(self.records, CHUNK)):
+            offset = len(seen)
+
+            def place(number: int, offset: int = offset) -> str:
+                return self.place(offset + number)
+
+            part = self._built(chunk, place)
+            first = first or part
+            self._check_alike(first, part, offset)
+            self._note(seen, part)
+            yield part
+        if first is None:
+            raise InvalidInput(f"{self.name} holds no queries: found an empty list.")
+
+    def _note(self, seen: dict[str, int], part: Dataset) -> None:
+        """Remember the queries of a portion; one that came before is an error."""
+        held = part.ground_truth or part.run
+        queries = held.queries if held is not None else None
+        for query in queries["query"] if queries is not None else ():
+            if query in seen:
+                raise InvalidInput(
+                    f"Two records have the same query {query[:80]!r}: "
+                    f"{self.place(seen[query])} and {self.place(len(seen))}; give each an 'id' "
+                    "of its own, or make them one."
+                )
+            seen[query] = len(seen)
+
+    def _check_alike(self, first: Dataset, part: Dataset, offset: int) -> None:
+        for what in ("ground_truth", "run"):
+            if (getattr(first, what) is None) != (getattr(part, what) is None):
+                ours = "retrieved" if what == "run" else what
+                raise InvalidInput(
+                    f"Some records have {self.form.fields.get(ours, ours)!r} and others have not, "
+                    f"near {self.place(offset)}; give it in every record (an empty list where "
+                    "there is nothing)."
+                )

@@ -1,0 +1,190 @@
+"""Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any, TypeGuard
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io import json_files
+from calipers.io.format import Format, wrong_form
+from calipers.io.sight import Sight
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
+
+# The usual ones first: the test for any mapping takes longer.
+_COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
+_SETS = (set, frozenset)
+
+
+class MappingFormat(Format):
+    """One JSON object of query to items."""
+
+    name = "mapping"
+    title = "a mapping of query to items"
+    fallback = True
+
+    def detect(self, sight: Sight) -> bool:
+        """Any object."""
+        return sight.look is not None and sight.look.shape == "object"
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+        """A ground truth or a run, as the caller says."""
+        del watch
+        if not self.detect(sight):
+            raise wrong_form(sight, self.title)
+        value = json_files.decoded(sight.source.read(), sight.source)
+        return read_mapping(value, role, sight.name)
+
+
+def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
+    """A ground truth or a run, as the caller says, from ``{query: {item: number}}``.
+
+    In place of the inner mapping a list of items will do: a ranking in a run, targets of
+    grade 1 in a ground truth.
+    """
+    if role == "both":
+        raise InvalidInput(
+            f"{name} is a mapping of query to items, which can be a ground truth or a run; "
+            "give the two separately (--ground-truth and --run, or ground_truth= and run=)."
+        )
+    if not value:
+        raise InvalidInput(
+            f"{name} holds no queries: found an empty mapping; give each query its items (an "
+            "empty list where nothing was found)."
+        )
+    odd = tuple(kind for kind in kinds_of(value) if not issubclass(kind, _COLLECTIONS))
+    for query, items in value.items() if odd else ():
+        if isinstance(items, odd):
+            raise InvalidInput(
+                f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
+                "a list of items."
+            )
+    return _ground_truth(value, name) if role == "ground_truth" else _run(value, name)
+
+
+def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
+    frame, _ = _flatten(value, name, "grade", default=1.0)
+    queries = pl.DataFrame({"query": _ids(value, name)})
+    where = _where(frame, name)
+    return Dataset(
+        ground_truth=GroundTruth.from_targets(frame, queries=queries, where=where), kind=name
+    )
+
+
+def _run(value: Mapping[Any, Any], name: str) -> Dataset:
+    filled = kinds_of(value)
+    if not all(issubclass(kind, Mapping) for kind in filled):
+        filled = {type(items) for items in value.values() if items}
+    scored = [issubclass(kind, Mapping) for kind in filled]
+    if any(scored) and not all(scored):
+        raise InvalidInput(
+            f"{name} gives scores for some queries and bare lists for others; give one form for "
+            "all."
+        )
+    if any(issubclass(kind, _SETS) for kind in kinds_of(value)):
+        unordered = next(query for query, items in value.items() if isinstance(items, _SETS))
+        raise InvalidInput(
+            f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
+        )
+    frame, _ = _flatten(value, name, "score" if all(scored) else None)
+    queries = pl.DataFrame({"query": _ids(value, name)})
+    if queries["query"].n_unique() < len(value):
+        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
+        raise InvalidInput(
+            f"{name} has two queries with the same id {twice!r}, once as a text and once as a "
+            "number; give each its own."
+        )
+    run = Run.from_frame(frame, queries=queries)
+    return Dataset(run=run, kind=name)
+
+
+def _flatten(
+    value: Mapping[Any, Any], name: str, number: str | None, default: float | None = None
+) -> tuple[pl.DataFrame, np.ndarray]:
+    kinds = kinds_of(value)
+    groups = list(value.values())
+    if any(issubclass(kind, _SETS) for kind in kinds):
+        groups = [sorted(one, key=str) if isinstance(one, _SETS) else one for one in groups]
+    lengths = np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
+    query = _ids(value, name).gather(np.repeat(np.arange(lengths.size), lengths))
+    columns: dict[str, Any] = {
+        "query": query,
+        "item": _ids(list(chain.from_iterable(groups)), name),
+    }
+    if number is not None:
+        numbers = chain.from_iterable(
+            map(dict.values, groups)
+            if kinds == {dict}
+            else (one.values() if _is_mapping(one) else (default,) * len(one) for one in groups)
+        )
+        columns[number] = _numbers(list(numbers), columns, number, name)
+    return pl.DataFrame(columns), lengths
+
+
+def _ids(values: Iterable[Any], name: str) -> pl.Series:
+    listed = values if isinstance(values, list) else list(values)
+    try:
+        ids = pl.Series("query", listed, dtype=pl.String, strict=True)
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{name} has the id {_short(error.object)}, which holds an unpaired surrogate; "
+            "texts must be valid Unicode."
+        ) from None
+    except (TypeError, pl.exceptions.PolarsError):
+        ids = None
+    if ids is not None and not ids.null_count():
+        return ids
+    for one in listed:
+        if isinstance(one, bool) or not isinstance(one, str | int | np.integer):
+            raise InvalidInput(
+                f"{name} has the id {_short(one)}; an id is a text or a whole number."
+            )
+    return pl.Series("query", [str(one) for one in listed], dtype=pl.String)
+
+
+def _numbers(
+    values: list[Any], columns: Mapping[str, pl.Series], number: str, name: str
+) -> pl.Series:
+    try:
+        series = pl.Series(number, values, dtype=pl.Float64, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        series = pl.Series(number, [_number(one) for one in values], dtype=pl.Float64)
+    good = np.isfinite(series.to_numpy())
+    if not good.all():
+        row = int(np.argmin(good))
+        raise InvalidInput(
+            f"{name}[{columns['query'][row]!r}][{columns['item'][row]!r}] is "
+            f"{_short(values[row])}; a {number} is a finite number."
+        )
+    return series
+
+
+def kinds_of(value: Mapping[Any, Any]) -> set[type]:
+    """The types of the values, of which there are few, however many queries."""
+    return set(map(type, value.values()))
+
+
+def _is_mapping(items: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(items, (dict, Mapping))
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str | bytes):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _where(frame: pl.DataFrame, name: str) -> Any:
+    return lambda row: f"{name}[{frame['query'][row]!r}][{frame['item'][row]!r}]"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,239 @@
+"""TREC judgements (``query 0 item grade``) and runs (``query Q0 item rank score tag``)."""
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
+from calipers.io.format import Format, Output
+from calipers.io.lines import NUMBER, LineLayout, empty, first_columns, is_lines, place_of, scan
+from calipers.io.sight import Sight
+from calipers.io.write import PACKED, opened
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.ranking import RankedBatch
+from calipers.model.run import Run
+
+TAG = "calipers"
+UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
+"""What a form with columns between blanks cannot hold; a leading # would be a comment."""
+RUN = LineLayout(
+    "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5
+)
+JUDGEMENTS = LineLayout(
+    "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
+)
+
+
+class TrecRun(Format):
+    """A run, alone or beside its judgements."""
+
+    name = "trec_run"
+    title = "a TREC run"
+    outputs = (
+        Output("trec", "TREC files", TRUTH_BY_ID | RESULTS_BY_ID, (".trec",)),
+        Output("run", "a TREC run", RESULTS_BY_ID, (".run",)),
+    )
+
+    def detect(self, sight: Sight) -> bool:
+        """Six columns between blanks, or the Q0 of a run in the second."""
+        if not is_lines(sight):
+            return False
+        columns = first_columns(sight.source)
+        return len(columns) >= 6 or (len(columns) >= 3 and columns[1] == b"Q0")
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+        """A run that is read in blocks whenever it is needed; scores make the order."""
+        del role, watch
+        source = sight.source
+        run = Run(lambda: scan(source, RUN), order="score", ties="trec", name=source.name)
+        return Dataset(run=run, kind=self.title)
+
+    def write(
+        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
+    ) -> list[Path]:
+        """The run alone, or judgements and run beside each other: ``.qrels`` and ``.run``."""
+        if output.name == "trec":
+            return _write_both(parts, path, remarks)
+        return _write(parts, path, remarks, _write_run)
+
+
+class TrecJudgements(Format):
+    """Judgements alone."""
+
+    name = "trec_judgements"
+    title = "TREC judgements"
+    outputs = (Output("qrels", "TREC judgements", TRUTH_BY_ID, (".qrels",)),)
+
+    def detect(self, sight: Sight) -> bool:
+        """Four columns between blanks, the last of them a number or the second a 0."""
+        if not is_lines(sight):
+            return False
+        columns = first_columns(sight.source)
+        return len(columns) == 4 and (bool(NUMBER.fullmatch(columns[3])) or columns[1] == b"0")
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+        """Judgements, checked; a grade of 0 or below is judged, not relevant."""
+        del role, watch
+        frames = list(scan(sight.source, JUDGEMENTS))
+        frame = pl.concat(frames) if frames else empty(JUDGEMENTS)
+        truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
+        return Dataset(ground_truth=truth, kind=self.title)
+
+    def write(
+        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
+    ) -> list[Path]:
+        """The judgements alone."""
+        del output  # there is one
+        return _write(parts, path, remarks, _write_judgements)
+
+
+def _write_both(parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[Path]:
+    """Judgements and run in two files beside each other: ``.qrels`` and ``.run``."""
+    packed = PACKED if path.suffix.lower() == PACKED else ""
+    stem = path.with_suffix("") if packed else path
+    if stem.suffix.lower() in (".trec", ".qrels", ".run"):
+        stem = stem.with_suffix("")
+    named = {
+        ending: stem.with_name(f"{stem.name}{ending}{packed}") for ending in (".qrels", ".run")
+    }
+    files: dict[str, BinaryIO] = {}
+    with ExitStack() as stack:
+        for part in parts:
+            for ending, held, write in (
+                (".qrels", part.ground_truth, _write_judgements),
+                (".run", part.run, _write_run),
+            ):
+                if held is not None:
+                    # Opened when there is something for it: a file of that name may be in use.
+                    if ending not in files:
+                        files[ending] = stack.enter_context(opened(named[ending]))
+                    write(part, files[ending], remarks)
+        _check_written(files.values(), "TREC files")
+    return [named[ending] for ending in files]
+
+
+Part = Callable[[Dataset, BinaryIO, Remarks], None]
+
+
+def _write(parts: Iterable[Dataset], path: Path, remarks: Remarks, write: Part) -> list[Path]:
+    with opened(path) as file:
+        for part in parts:
+            write(part, file, remarks)
+        _check_written([file], "TREC judgements" if write is _write_judgements else "a TREC run")
+    return [path]
+
+
+def _check_written(files: Iterable[BinaryIO], title: str) -> None:
+    """Refuse to leave nothing but empty files."""
+    if not any(file.tell() for file in files):
+        raise InvalidInput(
+            f"Nothing of the input can be written as {title}: they hold ids, and the input has "
+            "none for this part; write it as ours (.jsonl), or give it ids."
+        )
+
+
+def _write_judgements(part: Dataset, file: BinaryIO, remarks: Remarks) -> None:
+    if part.ground_truth is None:
+        return
+    targets = part.ground_truth.targets.drop_nulls("item")
+    broken = targets.filter(pl.col("grade") != pl.col("grade").round()).height
+    remarks.add("Grades that are not whole, which trec_eval cuts off: {n}.", broken)
+    _write_lines(
+        targets.select(
+            _without_blanks(targets["query"], remarks),
+            pl.lit("0").alias("zero"),
+            _without_blanks(targets["item"], remarks),
+            _number_text("grade").alias("grade"),
+        ),
+        file,
+    )
+
+
+def _write_run(part: Dataset, file: BinaryIO, remarks: Remarks) -> None:
+    if part.run is None:
+        return
+    for batch in part.run.ranked():
+        frame = batch.frame.with_columns(rank=pl.Series(batch.rank), score=_scores(batch, remarks))
+        if "item" not in frame.columns:
+            continue
+        frame = frame.drop_nulls("item")
+        _write_lines(
+            frame.select(
+                _without_blanks(frame["query"], remarks),
+                pl.lit("Q0").alias("constant"),
+                _without_blanks(frame["item"], remarks),
+                pl.col("rank").cast(pl.String),
+                _number_text("score").alias("score"),
+                pl.lit(TAG).alias("tag"),
+            ),
+            file,
+        )
+
+
+def _scores(batch: RankedBatch, remarks: Remarks) -> pl.Series:
+    """The scores where they say the order, else falling numbers that do.
+
+    A TREC run is ordered by its scores, equal ones by id from high to low, and by nothing else.
+    """
+    frame = batch.frame
+    falling = np.repeat(batch.lengths, batch.lengths) - batch.rank + 1.0
+    if "score" not in frame.columns or "item" not in frame.columns:
+        return pl.Series(falling)
+    score, item = frame["score"], frame["item"]
+    follows = pl.Series(batch.rank > 1)
+    wrong = follows & (
+        (score > score.shift(1)) | ((score == score.shift(1)) & (item > item.shift(1)))
+    ).fill_null(False)
+    code = np.repeat(np.arange(batch.starts.size), batch.lengths)
+    replaced = np.bincount(code, weights=(wrong | score.is_null()).to_numpy()) > 0
+    remarks.add(
+        "Queries whose scores do not say their order, written with falling numbers instead: {n}.",
+        int(replaced.sum()),
+    )
+    return pl.Series(np.where(replaced[code], falling, score.fill_null(0.0).to_numpy()))
+
+
+def _write_lines(frame: pl.DataFrame, file: BinaryIO) -> None:
+    frame.write_csv(file, include_header=False, separator=" ", quote_style="never")
+
+
+def _without_blanks(ids: pl.Series, remarks: Remarks) -> pl.Series:
+    """The ids, with blanks and other such characters written as in a web address."""
+    unsafe = ids.filter(ids.str.contains(UNSAFE)).unique().to_list()
+    if not unsafe:
+        return ids
+    remarks.add(
+        "Some ids hold blanks, which this form cannot; they are written as in web addresses, "
+        "such as " + encoded(sorted(unsafe)[0])[:60] + "."
+    )
+    return ids.replace({one: encoded(one) for one in unsafe})
+
+
+def encoded(text: str) -> str:
+    """One id without blanks.
+
+    >>> encoded("What is it?")
+    'What%20is%20it?'
+    """
+    if not text:
+        return "%00"
+    return re.sub(r"[\x00-\x20\x7f%]|^#", lambda found: quote(found[0], safe=""), text)
+
+
+def _number_text(column: str) -> pl.Expr:
+    """The digits of each number, whole ones without a point, all of them exact."""
+    value = pl.col(column)
+    # Beyond 2^53 a whole float no longer names one whole number.
+    whole = (value == value.round()) & (value.abs() < 2**53)
+    return (
+        pl.when(whole).then(value.cast(pl.Int64, strict=False).cast(pl.String))
+        .otherwise(value.cast(pl.String))
+    )  # fmt: skip

@@ -1,0 +1,185 @@
+"""Lines of columns between blanks, without a header: what TREC and MS MARCO write.
+
+A file passes through in blocks. A block with one kind of separator goes straight to the CSV
+parser; any other is put in order first; and only when something is wrong is a block read line
+by line, to say where.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from calipers.ahead import ahead
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.sight import Sight
+from calipers.io.source import Source
+from calipers.io.tables import is_long
+
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class LineLayout:
+    """Which columns of a line are wanted."""
+
+    name: str
+    form: str
+    columns: tuple[tuple[int, str], ...]
+    number: str
+    needed: int
+
+
+def is_lines(sight: Sight) -> bool:
+    """Lines of text that are not a table with a header."""
+    has_header = sight.table is not None and is_long(sight.table.columns)
+    return sight.is_text and not has_header
+
+
+def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
+    """Parsed blocks; the next ones are parsed while the caller works on this one."""
+    return ahead(lambda block: _parse(*block, source, layout), enumerate(source.blocks()))
+
+
+def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.DataFrame:
+    separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
+    if not _is_clean(block, separator):
+        block, separator = _cleaned(block), b" "
+        if not block:
+            return empty(layout)
+    try:
+        frame = _parse_columns(block, separator, layout)
+    except pl.exceptions.PolarsError:
+        frame = None
+    if frame is None or _has_holes(frame, layout):
+        _explain(source, number, layout)
+        return _parse_leniently(_cleaned(block), layout)
+    return frame
+
+
+def _is_clean(block: bytes, separator: bytes) -> bool:
+    """Whether columns are divided by exactly one separator everywhere, and no line is special."""
+    other = b" " if separator == b"\t" else b"\t"
+    if other in block or block[:1] in (b"#", b"\n", separator):
+        return False
+    # Every control character counts as a blank here: one comparison is quicker than two, and a
+    # block that is put in order without need comes to no harm.
+    blank = np.frombuffer(block, dtype=np.uint8) <= ord(" ")
+    if (blank[1:] & blank[:-1]).any():
+        return False
+    # A search for two characters is far slower than for one.
+    return b"#" not in block or b"\n#" not in block
+
+
+def _cleaned(block: bytes) -> bytes:
+    """One blank between columns, no comments, no empty lines."""
+    block = re.sub(rb"[ \t]+", b" ", block)
+    block = re.sub(rb"(?m)^ | $", b"", block)
+    return re.sub(rb"(?m)^(#.*)?(\n|\Z)", b"", block)
+
+
+def _parse_columns(block: bytes, separator: bytes, layout: LineLayout) -> pl.DataFrame:
+    wanted = dict(layout.columns)
+    n_columns = block[: block.find(b"\n") + 1 or None].rstrip(b"\n").count(separator) + 1
+    schema = {
+        f"column_{i + 1}": pl.Float64() if wanted.get(i) == layout.number else pl.String()
+        for i in range(max(n_columns, layout.needed))
+    }
+    frame = pl.read_csv(
+        block,
+        separator=separator.decode(),
+        has_header=False,
+        quote_char=None,
+        columns=[i for i, _ in layout.columns],
+        schema=schema,
+        truncate_ragged_lines=True,
+    )
+    return frame.rename({f"column_{i + 1}": name for i, name in layout.columns})
+
+
+def _has_holes(frame: pl.DataFrame, layout: LineLayout) -> bool:
+    number = frame[layout.number]
+    return any(frame[name].null_count() for name in frame.columns) or not number.is_finite().all()
+
+
+def _explain(source: Source, number: int, layout: LineLayout) -> None:
+    """Raise for the first bad line of a block, naming it."""
+    line_number = 0
+    for i, block in enumerate(source.blocks()):
+        if i < number:
+            line_number += block.count(b"\n")
+            continue
+        for line in block.split(b"\n"):
+            line_number += 1
+            if _holds_data(line):
+                _check_line(line, f"{source.name}:{line_number}", layout)
+        return
+
+
+def _check_line(line: bytes, place: str, layout: LineLayout) -> None:
+    columns = _columns(line)
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            f"{place} is not valid UTF-8 (byte {error.object[error.start]:#04x} at column "
+            f"{error.start + 1}); save the file as UTF-8."
+        ) from None
+    if len(columns) < layout.needed:
+        raise InvalidInput(
+            f"{place} has {len(columns)} columns; a line of a {layout.name} file has "
+            f"{len(layout.form.split())}: {layout.form}."
+        )
+    value = columns[{name: i for i, name in layout.columns}[layout.number]]
+    if not NUMBER.fullmatch(value) or not np.isfinite(float(value)):
+        raise InvalidInput(
+            f"{place} has the {layout.number} {value.decode()!r}; "
+            f"a {layout.number} is a finite number."
+        )
+
+
+def _parse_leniently(block: bytes, layout: LineLayout) -> pl.DataFrame:
+    """For numbers that are right but spelled in a way the fast parser does not take."""
+    rows = [_columns(line) for line in block.split(b"\n") if line]
+    data = {name: [row[i].decode() for row in rows] for i, name in layout.columns}
+    numbers = [float(value) for value in data.pop(layout.number)]
+    return pl.DataFrame({**data, layout.number: numbers})
+
+
+def _columns(line: bytes) -> list[bytes]:
+    """What stands between blanks and tabs; other white space may be part of an id."""
+    return [column for column in re.split(rb"[ \t\r]+", line) if column]
+
+
+def _holds_data(line: bytes) -> bool:
+    """Whether a line is neither empty nor a comment."""
+    text = line.strip(b" \t\r")
+    return bool(text) and not text.startswith(b"#")
+
+
+def first_columns(source: Source) -> list[bytes]:
+    """The columns of the first line that holds data."""
+    for line in source.head.replace(b"\r\n", b"\n").split(b"\n"):
+        if _holds_data(line):
+            return _columns(line)
+    return []
+
+
+def place_of(source: Source, row: int) -> str:
+    """The line that holds the n-th row of data."""
+    seen = -1
+    for number, line in source.lines():
+        if _holds_data(line):
+            seen += 1
+            if seen == row:
+                return f"{source.name}:{number}"
+    return source.name
+
+
+def empty(layout: LineLayout) -> pl.DataFrame:
+    """The table of a file without lines."""
+    return pl.DataFrame(
+        schema={n: pl.Float64() if n == layout.number else pl.String() for _, n in layout.columns}
+    )

@@ -1,0 +1,90 @@
+"""A package that adds a form, a metric and a retriever to Calipers."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calipers.io.format import Format, Output
+from calipers.io.records import Record, Target, build
+from calipers.io.write import opened
+from calipers.measures import metric
+from calipers.measures.views import Found
+from calipers.model.arrays import Floats
+from calipers.model.dataset import Dataset, Role
+
+MARK = b"%arrows\n"
+
+
+class Arrows(Format):
+    """Lines of ``query -> item``, below a mark."""
+
+    name = "arrows"
+    title = "arrows from queries to items"
+    outputs: ClassVar[tuple[Output, ...]] = (
+        Output("arrows", "arrows", frozenset({"targets"}), (".arrows",)),
+    )
+
+    def detect(self, sight: Any) -> bool:
+        """The mark."""
+        return bool(sight.source.head.startswith(MARK))
+
+    def read(self, sight: Any, role: Role, watch: bool) -> Dataset:
+        """Each line is one target."""
+        del role, watch
+        lines = sight.source.read().decode().splitlines()[1:]
+        pairs = [line.split(" -> ") for line in lines]
+        records = [Record(query, ground_truth=[Target(id=item)]) for query, item in pairs]
+        return build(records, lambda i: f"{sight.name}:{i + 2}", self.title)
+
+    def write(
+        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Any
+    ) -> list[Path]:
+        """Each target is one line."""
+        del output, remarks
+        with opened(path) as file:
+            file.write(MARK)
+            for part in parts:
+                if part.ground_truth is not None:
+                    for row in part.ground_truth.targets.iter_rows(named=True):
+                        file.write(f"{row['query']} -> {row['item']}\n".encode())
+        return [path]
+
+
+class Packed(Arrows):
+    """The same with a zero byte in front, so that it is binary."""
+
+    name = "packed"
+    outputs = ()
+
+    def detect(self, sight: Any) -> bool:
+        """A zero byte and the mark."""
+        return bool(sight.source.head.startswith(b"\0" + MARK))
+
+
+class Fails(Arrows):
+    """A form that is broken only when it is asked."""
+
+    name = "fails"
+    outputs = ()
+
+    def detect(self, sight: Any) -> bool:
+        """Fail."""
+        raise RuntimeError(f"cannot look at {type(sight).__name__}")
+
+
+@metric(better="higher", also=("first_hit",))
+def first_is_right(found: Found, k: int = 1) -> Floats:
+    """1 if a target stands in the first k results, else 0; the example of a plug-in."""
+    return (found.hits(k) > 0).astype(np.float64)
+
+
+def fixed(target: str) -> Any:
+    """``fixed:a,b`` returns a and b, whatever is asked."""
+
+    def search(query: str, k: int) -> list[str]:
+        del query
+        return target.split(",")[:k]
+
+    return search

@@ -1,0 +1,133 @@
+"""Our records as people write them: other names of the question, and fields that are misspelt."""
+
+import json
+
+import pytest
+
+from calipers import convert, evaluate
+from calipers.errors import InvalidInput
+from calipers.io.formats.ours import check_spelling
+from calipers.io.records import Record, Result, Target
+from calipers.retrievers.questions import read_questions
+
+GOOD = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a"]}
+
+
+def renamed(old: str, new: str) -> dict[str, object]:
+    return {new if key == old else key: value for key, value in GOOD.items()}
+
+
+@pytest.mark.parametrize(
+    ("record", "found", "meant", "at"),
+    [
+        (renamed("ground_truth", "ground_thruth"), "ground_thruth", "ground_truth", "$"),
+        (renamed("ground_truth", "groundTruth"), "groundTruth", "ground_truth", "$"),
+        (renamed("ground_truth", "ground_truths"), "ground_truths", "ground_truth", "$"),
+        (renamed("retrieved", "retreived"), "retreived", "retrieved", "$"),
+        (renamed("retrieved", "Retrieved"), "Retrieved", "retrieved", "$"),
+        ({**GOOD, "latency-ms": 12}, "latency-ms", "latency_ms", "$"),
+        ({**GOOD, "tgas": {"kind": "fact"}}, "tgas", "tags", "$"),
+        (
+            {**GOOD, "ground_truth": [{"id": "a"}, {"id": "b", "garde": 3}]},
+            "garde", "grade", "$.ground_truth[1]",
+        ),
+        (
+            {**GOOD, "retrieved": [{"id": "a", "metadata": {}, "scroe": 3}]},
+            "scroe", "score", "$.retrieved[0]",
+        ),
+        (
+            {**GOOD, "stages": {"first": [{"id": "a", "documnet": "d"}]}},
+            "documnet", "document", "$.stages.first[0]",
+        ),
+    ],
+)  # fmt: skip
+def test_a_misspelt_field_is_named_with_its_place(tmp_path, record, found, meant, at):
+    path = tmp_path / "evals.jsonl"
+    path.write_text(json.dumps({**GOOD, "query": "first"}) + "\n" + json.dumps(record) + "\n")
+    with pytest.raises(InvalidInput) as from_file:
+        evaluate(path)
+    assert f"evals.jsonl:2 {at}: found {found!r}. Did you mean {meant!r}?" in str(from_file.value)
+    with pytest.raises(InvalidInput, match=f"found {found!r}. Did you mean {meant!r}"):
+        evaluate([{**GOOD, "query": "first"}, record])
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"retriever": "bm25", "retrieval": [1], "note": "mine"},
+        {"stage": "dev", "errors": 3, "tag": "x", "query_id": "7", "latency": 0.1},
+        # The field itself is there too: what is nearly it is something else.
+        {"retreived": ["z"], "ground_truths": ["z"]},
+        {"tgas": None},
+    ],
+)
+def test_other_unknown_fields_change_nothing(extra):
+    plain, with_extra = evaluate([GOOD]), evaluate([{**GOOD, **extra}])
+    assert plain.fingerprints == with_extra.fingerprints
+    assert plain["mrr"].mean == with_extra["mrr"].mean == 1.0
+
+
+def test_unknown_fields_of_results_and_targets_are_allowed():
+    record = {
+        "query": "Who?",
+        "retrieved": [{"id": "a", "document_id": "d", "metadata": {"page": 1}, "title": "A"}],
+        "ground_truth": [{"id": "a", "reason": "says it", "judge": "me"}],
+    }
+    assert evaluate([record])["mrr"].mean == 1.0
+
+
+def test_a_wrong_type_beside_an_unknown_field_keeps_its_path(tmp_path):
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps([{**GOOD, "note": "x", "retrieved": ["a", 1.5]}]))
+    with pytest.raises(InvalidInput, match=r"wrong type at .*evals\.json \$\[0\]\.retrieved\[1\]"):
+        evaluate(path)
+
+
+@pytest.mark.parametrize("kind", [Record, Result, Target])
+def test_no_field_of_ours_is_taken_for_another(kind):
+    part = {Record: None, Result: "retrieved", Target: "ground_truth"}[kind]
+    for name in kind.__struct_fields__:
+        check_spelling({part: [{name: "1"}]} if part else {name: "1"}, "$")
+
+
+PARTS = {"retrieved": ["a"], "ground_truth": ["a"]}
+SPELLINGS = [
+    {"id": "q1", "query": "Who?"},
+    {"_id": "q1", "query": "Who?"},
+    {"_id": "q1", "text": "Who?"},
+    {"_id": "q1", "question": "Who?"},
+    {"id": "q1", "_id": "other", "query": "Who?", "question": "other", "text": "other"},
+]
+
+
+@pytest.mark.parametrize("names", SPELLINGS)
+def test_eval_reads_the_question_and_id_that_retrieve_asks(tmp_path, names):
+    record = {**names, **PARTS}
+    path = tmp_path / "evals.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    asked = read_questions(path)
+    assert [(one.id, one.text) for one in asked] == [("q1", "Who?")]
+    for data in (path, [record]):
+        queries = evaluate(data, metrics="mrr").queries
+        assert queries.select("query", "text").rows() == [("q1", "Who?")]
+
+
+def test_the_id_that_a_database_gave_is_not_that_of_the_question():
+    record = {"_id": {"$oid": "65f0"}, "query": "Who?", **PARTS}
+    assert evaluate([record], metrics="mrr").queries["query"].to_list() == ["Who?"]
+
+
+def test_a_record_without_a_question_is_an_error_with_its_line(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text(json.dumps({"query": "Who?", **PARTS}) + "\n" + json.dumps(PARTS) + "\n")
+    with pytest.raises(InvalidInput, match=r"missing at .*evals\.jsonl:2 \$: no 'query'"):
+        evaluate(path)
+
+
+def test_what_was_passed_over_is_named_by_convert(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(json.dumps({**one, **PARTS}) for one in SPELLINGS[-1:]))
+    done = convert(path, tmp_path / "out.jsonl")
+    assert done.unread == {"question": 1, "text": 1, "_id": 1}
+    path.write_text("\n".join(json.dumps({**one, **PARTS}) for one in SPELLINGS[2:3]))
+    assert convert(path, tmp_path / "out.jsonl").unread == {}

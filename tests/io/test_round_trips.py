@@ -1,0 +1,225 @@
+"""From our form to another and back: what the other form can hold is the same again."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers import Run, convert
+from calipers.io.entries import id_of
+from calipers.io.formats.trec import encoded
+from calipers.io.load import load
+from calipers.io.registry import built_in
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import GroundTruth
+from tests.io.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
+
+EXAMPLES = 25
+"""Each example is a file written and read, so that a hundred would take long."""
+LOSSLESS = [".jsonl", ".json", ".jsonl.gz", ".csv", ".tsv", ".csv.gz", ".parquet", ".arrow"]
+
+
+@contextmanager
+def converted(rows: Any, name: str, to: str | None = None, **inputs: Any) -> Iterator[Path]:
+    """The rows written in another form, in a folder of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        convert(rows, path, to=to, **inputs)
+        yield path
+
+
+def truth_of(value: Any, role: Role = "both") -> GroundTruth:
+    found = load(value, role).ground_truth
+    assert found is not None
+    return found
+
+
+def facts(dataset: Dataset) -> dict[str, Any]:
+    """Everything a dataset holds, as plain values."""
+    truth, run = dataset.ground_truth, dataset.run
+    found: dict[str, Any] = {}
+    if truth is not None:
+        found["fingerprint"] = truth.fingerprint
+        found["texts"] = truth.queries.rows()
+        found["tags"] = _tags(truth)
+    if run is not None:
+        assert run.queries is not None
+        found["results"] = _rows(run)
+        found["queries"] = run.queries.rows()
+        found["stages"] = {name: _rows(stage) for name, stage in run.stages.items()}
+    return found
+
+
+def _tags(truth: GroundTruth) -> dict[str, list[Any]]:
+    """Tags by query; a tag that no query has is none."""
+    return {
+        name: column.to_list()
+        for name, column in sorted(truth.tags.items())
+        if column.null_count() < len(column)
+    }
+
+
+def _rows(run: Run) -> list[dict[str, Any]]:
+    return [
+        {key: value for key, value in row.items() if value is not None}
+        for row in run.frame.to_dicts()
+    ]
+
+
+@pytest.mark.parametrize("suffix", LOSSLESS)
+@settings(max_examples=EXAMPLES)
+@given(rows=st.one_of(records(), records(targets=None), records(results=None)))
+def test_forms_that_hold_everything(suffix, rows):
+    before = load(rows, "both")
+    with converted(rows, f"out{suffix}") as path:
+        assert facts(load(path, "both")) == facts(before)
+
+
+@settings(max_examples=EXAMPLES)
+@given(records(targets=PLAIN_TARGETS, results=SAFE_ID, ids=SAFE_ID))
+def test_trec_holds_ids_grades_and_the_order(rows):
+    before = load(rows, "both")
+    assert before.ground_truth is not None
+    assert before.run is not None
+    targets, results = before.ground_truth.targets, before.run.frame
+    if not targets.height or not results.height:
+        return
+    with converted(rows, "out.trec") as path:
+        truth = truth_of(path.with_suffix(".qrels"))
+        run = load(path.with_suffix(".run"), "both").run
+        assert run is not None
+        assert truth.fingerprint == GroundTruth.from_targets(targets).fingerprint
+        assert (
+            run.frame.select("query", "rank", "item").rows()
+            == results.select("query", "rank", "item").rows()
+        )
+
+
+@settings(max_examples=EXAMPLES)
+@given(records(targets=TARGETS, results=None))
+def test_ids_with_blanks_reach_trec_as_in_a_web_address(rows):
+    targets = truth_of(rows).targets.drop_nulls("item")
+    if not targets.height:
+        return
+    with converted(rows, "out.qrels") as path:
+        lines = [line.split(" ") for line in path.read_text().splitlines()]
+    expected = [
+        [_web(row["query"]), "0", _web(row["item"]), f"{row['grade']:g}"]
+        for row in targets.to_dicts()
+    ]
+    assert lines == expected
+
+
+def _web(text: str) -> str:
+    unsafe = text[0] == "#" or any(one in text for one in "\t\n ")
+    return encoded(text) if unsafe else text
+
+
+@settings(max_examples=EXAMPLES)
+@given(records(targets=TARGETS, results=None))
+def test_llama_index_holds_which_items_are_relevant(rows):
+    truth = truth_of(rows)
+    with converted(rows, "out.json", to="llama_index") as path:
+        again = truth_of(path)
+    assert again.queries.rows() == truth.queries.rows()
+    held = _relevant(truth.targets)
+    assert set(again.targets.select("query", "item").rows()) == held
+    assert set(again.targets["grade"].to_list()) <= {1.0}
+
+
+@settings(max_examples=EXAMPLES)
+@given(records(targets=TARGETS, results=None))
+def test_beir_holds_items_and_grades(rows):
+    truth = truth_of(rows)
+    held = truth.targets.filter(pl.col("item").is_not_null() | pl.col("quote").is_not_null())
+    graded = {(q, item, grade) for q, item, grade in _named(held)}
+    if not held.height or len({(q, item) for q, item, _ in graded}) < len(held):
+        return
+    with converted(rows, "out", to="beir") as path:
+        again = truth_of(path)
+    assert set(again.targets.select("query", "item", "grade").rows()) == graded
+    texts = dict(truth.queries.rows())
+    assert all(texts[query] == text for query, text in again.queries.rows())
+
+
+@settings(max_examples=EXAMPLES)
+@given(records(targets=PLAIN_TARGETS, results=SAFE_ID))
+def test_ragas_holds_results_and_relevant_targets(rows):
+    before = load(rows, "both")
+    assert before.ground_truth is not None
+    assert before.run is not None
+    texts = dict(before.ground_truth.queries.rows())
+    if len(set(texts.values())) < len(texts):
+        return
+    with converted(rows, "out.jsonl", to="ragas") as path:
+        after = load(path, "both")
+    assert after.ground_truth is not None
+    assert after.run is not None
+    expected = {(texts[query], item) for query, item in _relevant(before.ground_truth.targets)}
+    assert set(after.ground_truth.targets.select("query", "item").rows()) == expected
+    found = before.run.frame
+    assert found.height == after.run.frame.height
+    if found.height:
+        assert after.run.frame.select("query", "rank", "item").rows() == [
+            (texts[query], rank, item)
+            for query, rank, item in found.select("query", "rank", "item").rows()
+        ]
+
+
+def _named(targets: pl.DataFrame) -> list[tuple[str, str, float]]:
+    return [
+        (row["query"], row["item"] or id_of(row["quote"]), row["grade"])
+        for row in targets.to_dicts()
+    ]
+
+
+def _relevant(targets: pl.DataFrame) -> set[tuple[str, str]]:
+    held = targets.filter(
+        (pl.col("grade") > 0) & (pl.col("item").is_not_null() | pl.col("quote").is_not_null())
+    )
+    return {(query, item) for query, item, _ in _named(held)}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".arrow"])
+@settings(max_examples=EXAMPLES)
+@given(
+    judged=st.dictionaries(
+        SAFE_ID, st.dictionaries(SAFE_ID, st.sampled_from([0, 1, 2.5]), min_size=1), min_size=1
+    )
+)
+def test_a_ground_truth_alone_is_a_long_table(suffix, judged):
+    before = truth_of(judged, "ground_truth")
+    with converted(None, f"out{suffix}", ground_truth=judged) as path:
+        assert truth_of(path, "ground_truth").fingerprint == before.fingerprint
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".jsonl", ".run"])
+@settings(max_examples=EXAMPLES)
+@given(
+    rows=st.lists(
+        st.tuples(SAFE_ID, SAFE_ID, st.floats(-9, 9)), min_size=1, unique_by=lambda row: row[:2]
+    )
+)
+def test_a_run_on_its_way_from_a_table_keeps_its_order(suffix, rows):
+    """Also where the results of one query stand in several places of the table."""
+    frame = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
+    before = load(frame, "run").run
+    assert before is not None
+    with converted(None, f"out{suffix}", run=frame) as path:
+        after = load(path, "run").run
+        assert after is not None
+        columns = ["query", "rank", "item"]
+        assert after.frame.select(columns).rows() == before.frame.select(columns).rows()
+
+
+def test_every_writer_is_in_these_tests_or_in_the_list_of_endings():
+    tried = {"trec", "qrels", "run", "beir", "ragas", "llama_index"}
+    outputs = [one for form in built_in() for one in form.outputs]
+    by_ending = {one.name for one in outputs if set(one.endings) & set(LOSSLESS)}
+    assert {one.name for one in outputs} == tried | by_ending

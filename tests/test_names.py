@@ -1,0 +1,69 @@
+"""The one table of names is what the readers go by, and they agree about it."""
+
+import json
+
+import pytest
+
+from calipers.functions import recall_at_k
+from calipers.io.corpus import open_corpus
+from calipers.io.load import load
+from calipers.names import CHUNK, ID, RESULT, ROW, TEXT
+from calipers.retrievers.layout import Layout
+from calipers.retrievers.shapes import read_answer
+
+VALUES = {"id": "c1", "text": "some text", "document": "d1", "start": 3, "end": 12}
+SAME = ("text", "document", "start", "end")
+
+
+def pairs(table):
+    return [(ours, theirs) for ours, names in table.items() for theirs in names]
+
+
+@pytest.mark.parametrize("part", SAME)
+def test_what_means_the_same_everywhere_has_the_same_names(part):
+    assert RESULT[part] == CHUNK[part]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), pairs(RESULT))
+def test_a_returned_document_is_read_under_every_name(ours, theirs):
+    value = {"score": 0.5, "tokens": 7, **VALUES}[ours]
+    beside = {} if ours in ("id", "text") else {"id": "c1"}
+    (row,) = read_answer([{theirs: value, **beside}], 1, Layout()).retrieved
+    assert getattr(row, ours) == value
+
+
+@pytest.mark.parametrize(("ours", "theirs"), pairs(CHUNK))
+def test_a_chunk_is_read_under_every_name(ours, theirs, tmp_path):
+    beside = {} if ours == "id" else {"id": "c0"}
+    row = {theirs: VALUES[ours], **({} if ours == "text" else {"text": "some text"}), **beside}
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    found = next(open_corpus(path).batches()).row(0, named=True)
+    if ours == "end":
+        assert found["text"] == "some text"
+    else:
+        assert found[ours] == VALUES[ours]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), pairs(ROW))
+def test_a_row_of_a_table_is_read_under_every_name(ours, theirs, tmp_path):
+    row = {"query": "q", "item": "a", "grade" if ours != "score" else "score": 1}
+    if ours == "rank":
+        row = {"query": "q", "item": "a", "rank": 1}
+    given = {theirs if name == ours else name: value for name, value in row.items()}
+    path = tmp_path / "table.csv"
+    path.write_text(",".join(given) + "\n" + ",".join(map(str, given.values())) + "\n")
+    read = load(path, "ground_truth" if ours not in ("score", "rank") else "run")
+    held = read.ground_truth.targets if read.ground_truth else read.run.frame
+    assert held.row(0, named=True).items() >= {"query": "q", "item": "a"}.items()
+    assert held[ours][0] == row[ours]
+
+
+@pytest.mark.parametrize("name", ID)
+def test_one_query_functions_take_the_same_ids(name):
+    assert recall_at_k([{name: "a"}], ["a"], 1) == 1
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_one_query_functions_take_the_same_texts(name):
+    assert recall_at_k([{name: "a lock"}], ["a lock"], 1) == 1
