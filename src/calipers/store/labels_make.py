@@ -10,7 +10,7 @@ from calipers.analyse.agreement import check_choice
 from calipers.analyse.draft import draft
 from calipers.analyse.judging import shares
 from calipers.analyse.scoring import choose_metrics
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load
 from calipers.match.pair import match_pair
 from calipers.model.agreement import TargetsAs
@@ -201,12 +201,20 @@ def _matched_alike(
     if truth is None or not truth.targets.height:
         by_id = any(one.item is not None for one in labels)
         return replace(settings, targets_as="id" if by_id else "quote")
-    kind: TargetsAs = "id"
+    kinds: list[TargetsAs] = []
+    strange: NoCommonIds | None = None
     for run in runs.values():
-        pair = match_pair(
-            truth, run, policy=Policy(), match=settings.match, level=settings.level,
-            rel=settings.rel,
-        )  # fmt: skip
+        try:
+            pair = match_pair(
+                truth, run, policy=Policy(), match=settings.match, level=settings.level,
+                rel=settings.rel,
+            )  # fmt: skip
+        except NoCommonIds as error:
+            # One run may find nothing; that none of them does is a mix-up.
+            strange = error
+            continue
         word = str(pair.settings["match"]).partition("(")[0]
-        kind = "quote" if word == "quote" else "span" if word == "span" else "id"
-    return replace(settings, targets_as=kind)
+        kinds.append("quote" if word == "quote" else "span" if word == "span" else "id")
+    if not kinds and strange is not None:
+        raise strange
+    return replace(settings, targets_as=kinds[0] if kinds else "id")
