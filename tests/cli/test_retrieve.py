@@ -249,3 +249,13 @@ def test_two_versions_of_a_retriever_are_compared() -> None:
     page = calipers_command(*arguments[:-1], "--html", "page.html")
     assert page.code == 0, page.err
     assert Path("page.html").exists()
+
+
+def test_columns_that_are_named_are_asked_by() -> None:
+    Path("odd.csv").write_text("what,hit\nquestion one,d0\nquestion two,d1\n")
+    printed = calipers_command(
+        "eval", "odd.csv", "--retriever", "live_search.py:search", "-m", "mrr", "--json",
+        "--column", "query=what", "--column", "item=hit",
+    )  # fmt: skip
+    assert printed.code == 0, printed.err
+    assert json.loads(printed.out)["summaries"][0]["mean"] == 0.75

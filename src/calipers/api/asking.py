@@ -33,7 +33,8 @@ def with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading]
         _refuse_alone(reading)
         return data, cast(Reading, how)
     questions = _questions(data, reading)
-    how |= {"ground_truth": questions, "run": ask(reading["retriever"], questions, reading, looks)}
+    run = ask(reading["retriever"], _readable(questions, reading), reading, looks)
+    how |= {"ground_truth": questions, "run": run}
     return None, cast(Reading, how)
 
 
@@ -76,6 +77,17 @@ def _questions(data: Any, reading: Reading) -> Any:
             f"their ground truth; {len(given) or 'none'} {'are' if given else 'is'} given."
         )
     return given[0]
+
+
+def _readable(questions: Any, reading: Reading) -> Any:
+    """The questions, read by the names of columns that the caller gave, where any were given."""
+    if not reading.get("columns"):
+        return questions
+    from calipers.io.columns import Columns
+    from calipers.io.load import load
+
+    columns = Columns.of(reading["columns"])
+    return load(questions, "ground_truth", None, columns).ground_truth or questions
 
 
 def _refuse_alone(reading: Reading) -> None:

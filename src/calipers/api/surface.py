@@ -3,6 +3,7 @@
 import calipers.api.change
 import calipers.api.decide
 import calipers.api.history
+import calipers.api.labels
 import calipers.api.live
 import calipers.api.measure
 import calipers.api.truth  # noqa: F401
