@@ -74,7 +74,7 @@ def problems(site: Path) -> Iterator[str]:
         for address in page.loads:
             if _is_elsewhere(address):
                 yield f"{path}: loads {address} from another site"
-            elif not (path.parent / unquote(urlsplit(address).path)).exists():
+            elif not _file(site, path, address).exists():
                 yield f"{path}: loads {address}, which is not there"
     for path in sorted(site.rglob("*.css")):
         for address in LOADED_BY_STYLE.findall(path.read_text(encoding="utf-8")):
@@ -92,6 +92,12 @@ def _inside(site: Path, page: Page) -> Iterator[tuple[Path, str, str]]:
         if target.is_absolute() and not page.path.is_absolute():
             target = site / target.relative_to(site.resolve())
         yield target, unquote(parts.fragment), link
+
+
+def _file(site: Path, page: Path, address: str) -> Path:
+    """The file that a page loads; an address with a slash before it begins at the site."""
+    path = unquote(urlsplit(address).path)
+    return site / path[1:] if path.startswith("/") else page.parent / path
 
 
 def _is_elsewhere(address: str) -> bool:
