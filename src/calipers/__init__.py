@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     # What an editor and a type checker see; at run time __getattr__ finds the same.
     from calipers.api.decide import *
     from calipers.api.history import *
+    from calipers.api.labels import *
     from calipers.api.live import *
     from calipers.api.measure import *
     from calipers.api.truth import *

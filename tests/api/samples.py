@@ -149,6 +149,21 @@ def drafted(file: str, k: int) -> dict[str, Any]:
     return found.to_dict()
 
 
+def write_pool() -> None:
+    """A pool with a label in it, and a file with labels of somebody else."""
+    write_files()
+    for name in ("history.db", "gt.jsonl"):
+        Path(name).unlink(missing_ok=True)
+    desk = calipers.labels_pool(
+        "pool", ["evals.jsonl", "turned.jsonl"], ground_truth="evals.jsonl", judges=["anna"],
+        store="history.db",
+    )  # fmt: skip
+    desk.give("anna", 0, 3)
+    label = desk.items[1].label
+    row = {"query_id": label.query_id, "item": label.item, "grade": 2}
+    Path("ben.jsonl").write_text(json.dumps(row) + "\n")
+
+
 SAMPLES: dict[str, Sample] = {
     "evaluate": Sample(
         lambda: calipers.evaluate("evals.jsonl").to_dict(), ("evals.jsonl", "--json")
@@ -245,6 +260,18 @@ SAMPLES: dict[str, Sample] = {
     "store_info": Sample(
         lambda: calipers.store_info("history.db").to_dict(), ("--store", "history.db", "--json"),
         prepare=write_saved, comparable=without("place"),
+    ),
+    "labels_list": Sample(
+        lambda: calipers.labels_list("history.db").to_dict(), ("--store", "history.db", "--json"),
+        prepare=write_pool, comparable=without("created"),
+    ),
+    "labels_export": Sample(
+        lambda: calipers.labels_export("pool", "gt.jsonl", store="history.db").to_dict(),
+        ("pool", "-o", "gt.jsonl", "--store", "history.db", "--json"), prepare=write_pool,
+    ),
+    "labels_import": Sample(
+        lambda: calipers.labels_import("pool", "ben.jsonl", store="history.db").to_dict(),
+        ("pool", "ben.jsonl", "--store", "history.db", "--json"), prepare=write_pool,
     ),
     "store_check": Sample(
         lambda: calipers.store_check("history.db").to_dict(), ("--store", "history.db", "--json"),

@@ -50,6 +50,11 @@ class Matching(TypedDict, total=False):
     (by rank, each result once), "best" (the call that finds most) or "last"."""
     nothing_in_common: NothingInCommon | None
     """A run that shares nothing with the ground truth: "error" or "zero"."""
+    map_ids: str | None
+    """What does not count in ids and names of documents: "prefix=docs/", "extension", "case", or
+    several with commas between them."""
+    columns: Any
+    """Which column is what, where its name does not say: {"item": "expected_ids"}."""
     store: str | os.PathLike[str] | None
     """The history in which references such as "@nightly" are looked up."""
     progress: Callable[[int, int], None] | None

@@ -6,7 +6,7 @@ file is never held as Python objects.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
@@ -15,7 +15,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.run import RUN_SCHEMA, Run, order_notes
 from calipers.model.spans import backwards
 
 CHUNK = 5_000
@@ -88,8 +88,8 @@ class _Columns:
             )
         except UnicodeEncodeError as error:
             raise InvalidInput(
-                f"A text holds half a character: found {error.object[:60]!r}; texts must be valid "
-                "Unicode."
+                f"A text holds an unpaired surrogate, which is no character: found "
+                f"{error.object[:60]!r}; texts must be valid Unicode."
             ) from None
 
 
@@ -159,11 +159,13 @@ class RecordBuilder:
                 where=self._target_place,
             ).forbidding(self._forbidden)
         if self._with_results:
+            results, order = _filled_columns(self._results), self._order()
             run = Run.from_frame(
-                _filled_columns(self._results), order=self._order(),
-                queries=queries, name=self.name,
+                results, order=order, queries=queries, name=self.name,
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
+            if order == "listed":
+                run = replace(run, notes=order_notes(results))
         return Dataset(truth, run, self.kind)
 
     def _target_place(self, row: int) -> str:

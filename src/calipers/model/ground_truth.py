@@ -10,8 +10,12 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
-from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
-from calipers.model.hashes import mixed_hashes, suspected_duplicates
+from calipers.model.fingerprint import (
+    fingerprint_rows,
+    fingerprint_settings,
+    mixed_hashes,
+    suspected_duplicates,
+)
 from calipers.model.ranking import query_starts
 from calipers.model.spans import check_direction
 

@@ -14,8 +14,8 @@ from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
 from calipers.io.entries import MADE_IDS, Entry, entries, id_of, plain_number
 from calipers.io.facets import TRUTH_BY_ID, Remarks
 from calipers.io.format import Format, Output
-from calipers.io.formats.table import read_long
 from calipers.io.json_files import explain_mismatch
+from calipers.io.long_tables import read_long
 from calipers.io.records import Id
 from calipers.io.sight import Sight
 from calipers.io.source import Source
