@@ -25,6 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"retrievers", "engines", "store"}),
     frozenset({"chat", "grids"}),
     frozenset({"api"}),
+    frozenset({"integrations"}),
     frozenset({"present"}),
     frozenset({"cli", "web", "pytest_plugin"}),
     frozenset({"__main__"}),
@@ -59,6 +60,7 @@ WAYS_UP = {
     ("calipers.model.report", "calipers.present.report"),
     ("calipers.model.scores", "calipers.measures.spec"),
     ("calipers.model.resolution", "calipers.io.kept_records"),
+    ("calipers.model.traces", "calipers.io.kept_records"),
 }
 # Where a module may be loaded by a name that is a string, which this check cannot follow.
 BY_STRING = {

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from calipers.functions import precision_at_k as precision_at_k
     from calipers.functions import recall_at_k as recall_at_k
     from calipers.functions import reciprocal_rank as reciprocal_rank
+    from calipers.integrations.scorer import scorer as scorer
     from calipers.model.comparison import Comparison as Comparison
     from calipers.model.gate import Verdict as Verdict
     from calipers.model.ground_truth import GroundTruth as GroundTruth
@@ -61,6 +62,7 @@ _HOMES = {
     "precision_at_k": "functions",
     "recall_at_k": "functions",
     "reciprocal_rank": "functions",
+    "scorer": "integrations.scorer",
 }
 """Public names that are no operations, with their modules."""
 

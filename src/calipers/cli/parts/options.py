@@ -153,8 +153,24 @@ def matching_options(function: F) -> F:
             "document (any chunk of it); `calipers eval` also takes all, side by side. "
             "[default: evidence]",
         ),
+        click.option(
+            "--map-ids", metavar="RULES",
+            help="What does not count in ids and names of documents: prefix=TEXT, extension, case, "
+            "or several with commas between them.",
+        ),
+        column_option,
         policy_options,
         store_option,
+    )(function)  # fmt: skip
+
+
+def column_option(function: F) -> F:
+    """--column."""
+    return click.option(
+        "--column", "columns", multiple=True, metavar="FIELD=NAME",
+        callback=lambda _, __, given: list(given) or None,
+        help="Which column is what, where its name does not say, such as item=expected_ids; may "
+        "be given several times.",
     )(function)  # fmt: skip
 
 
@@ -202,7 +218,9 @@ def policy_options(function: F) -> F:
         "duplicates": "What to do with an item that one query returns twice. [default: first]",
         "unknown": "What to do with a query that the ground truth does not have. [default: ignore]",
         "errors": "What to do with a query on which the retriever failed. [default: zero]",
-        "ties": "How to order results with equal scores. [default: trec for TREC runs, else input]",
+        "ties": "How to order results with equal scores. [default: trec where scores make the "
+        "order, else input]",
+        "calls": "How several calls for one query make one ranking. [default: concat]",
         "nothing_in_common": "What to do with a run that shares nothing with the ground truth. "
         "[default: error]",
     }
@@ -220,6 +238,7 @@ def policy_options(function: F) -> F:
 
 POLICY_NAMES = (
     "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+    "calls",
 )  # fmt: skip
 
 
