@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.api.keywords import Matching, Reading, Where
+from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load, load_pair
 from calipers.io.source import Progress
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 GIVEN = "baseline"
 """What scores that were handed over are called."""
 POLICIES = tuple(CHOICES)
-NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints")
+NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "memory", "temp")
 
 
 def matched(data: Any = None, *, keep: bool = False, **reading: Unpack[Reading]) -> Matched:
@@ -53,10 +54,13 @@ def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, An
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
+    together = Shards(reading.get("memory"), reading.get("temp"))
     truth, run = read_pair(
         data, reading.get("ground_truth"), reading.get("run"),
         reading.get("progress"), reading.get("store"),
     )  # fmt: skip
+    if not run.in_memory:
+        run = replace(run, together=together)
     matching = {"match": reading.get("match"), "policy": policy, "rel": rel}
     return truth, run, {**matching, "corpus_size": size, "like": like}
 

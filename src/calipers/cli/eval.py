@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options
+from calipers.cli.parts.engine import memory_options
 from calipers.cli.parts.output import console, print_json, write_report
 from calipers.cli.parts.progress import asking, reading
 from calipers.cli.parts.saving import Saving, save_options
@@ -51,6 +52,7 @@ from calipers.errors import InvalidInput
     help="Ask this live retriever instead of reading a run: package.module:function, an address "
     "or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
 )  # fmt: skip
+@memory_options
 @click.option("--workers", type=int, metavar="N", help="Questions asked at a time.")
 def command(
     data: str | None,

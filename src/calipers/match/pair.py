@@ -66,7 +66,8 @@ def match_pair(
 
         truth, run = to_documents(truth, run, policy)
         matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
-        settings |= {"match": "document", "notes": list(imitation_notes(truth, like))}
+        notes = (*as_read[1].notes, *imitation_notes(truth, like))
+        settings |= {"match": "document", "notes": list(notes)}
     else:
         choice, run = _choose(match, truth, run)
         truth = choice.ground_truth
@@ -76,7 +77,7 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (*choice.notes, *_check_evidence(choice), *imitation_notes(truth, like))
+        notes = (*run.notes, *choice.notes, *_check_evidence(choice), *imitation_notes(truth, like))
         matches, tally = _match(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
