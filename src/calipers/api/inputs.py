@@ -216,6 +216,18 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     return None
 
 
+def scores_of(value: Any, store: Where = None) -> Scores:
+    """The scores that a value is, or that it names."""
+    found = measured_before(value, store)
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
+            "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
+            "with --json or with --per-query scores.parquet."
+        )
+    return found.scores
+
+
 def measured_already(data: Any, reading: Reading) -> Scores | None:
     """The scores that are given in place of something to measure; None where there are none."""
     found = measured_before(data, reading.get("store"))
@@ -241,8 +253,12 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
 def is_result_file(value: Any) -> bool:
     """Whether a value is the path of a result that was measured before."""
     from calipers.io.results import is_result
+    from calipers.io.score_tables import is_score_table
 
-    return isinstance(value, str | os.PathLike) and Path(value).is_file() and is_result(Path(value))
+    if not isinstance(value, str | os.PathLike):
+        return False
+    path = Path(value)
+    return is_score_table(path) or (path.is_file() and is_result(path))
 
 
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

@@ -94,7 +94,8 @@ def command(
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.write import check_place, check_writable, write_table
+    from calipers.io.score_tables import write_scores
+    from calipers.io.write import check_place, check_writable
 
     saving = Saving(settings)
     if per_query:
@@ -127,7 +128,7 @@ def command(
         # question looks into need not stay in memory.
         pair = read(
             data, keep=paged or bounds or saving.wanted, progress=progress,
-            fingerprints=as_json or paged or saving.wanted, **settings,
+            fingerprints=bool(as_json or paged or saving.wanted or per_query), **settings,
         )  # fmt: skip
     scores = evaluate(pair, weights=weights, **asked)
     names = [facts.name for facts in scores.metrics]
@@ -137,7 +138,7 @@ def command(
     if paged:
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
-        write_table(scores.per_query, per_query)
+        write_scores(scores, per_query)
     if report is not None and (html or markdown):
         write_report(report, html, markdown)
     if as_json:
