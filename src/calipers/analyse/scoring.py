@@ -35,7 +35,7 @@ def score(
     seed: int = 0,
 ) -> Scores:
     """The scores of matches that are there already, so that several questions cost one reading."""
-    _check_intervals(confidence, resamples)
+    check_intervals(confidence, resamples)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
@@ -51,14 +51,14 @@ def score(
     names = [str(metric) for metric in metrics]
     weighted = {
         str(metric.with_rel(pair.rel)): weight
-        for metric, weight in _weighted(weights or {}).items()
+        for metric, weight in weighted_metrics(weights or {}).items()
     }
-    facts = tuple(_facts(metric) for metric in metrics)
+    facts = tuple(facts_of(metric) for metric in metrics)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
         metrics=facts,
         values=values,
-        queries=_query_table(matches, pair.rel),
+        queries=query_table(matches, pair.rel),
         tags=pair.ground_truth.tags,
         audit=audit,
         policy=policy,
@@ -102,11 +102,11 @@ def choose_metrics(
         chosen = parse(metrics, ks, like)
     if not chosen:
         raise InvalidInput("No metric is named; name at least one, such as recall@10.")
-    chosen = (*chosen, *_weighted(weights or {}))
+    chosen = (*chosen, *weighted_metrics(weights or {}))
     return tuple(dict.fromkeys(metric.with_rel(rel) for metric in chosen))
 
 
-def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:
+def weighted_metrics(weights: Mapping[str, float]) -> dict[Metric, float]:
     """The metrics of a combined score, each once, with its weight."""
     found: dict[Metric, float] = {}
     for name, weight in weights.items():
@@ -142,7 +142,8 @@ def cutoffs(k: Any) -> list[int] | None:
     return [check_cutoff(one) for one in several]
 
 
-def _check_intervals(confidence: float, resamples: int) -> None:
+def check_intervals(confidence: float, resamples: int) -> None:
+    """Refuse settings of intervals that are none."""
     if not 0 < confidence < 1:
         raise InvalidInput(
             f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
@@ -154,7 +155,8 @@ def _check_intervals(confidence: float, resamples: int) -> None:
         )
 
 
-def _facts(metric: Metric) -> MetricFacts:
+def facts_of(metric: Metric) -> MetricFacts:
+    """What a reader of a result must know about a metric."""
     definition = metric.definition
     return MetricFacts(
         str(metric), metric.stem, metric.k, definition.better, definition.bounds,
@@ -162,7 +164,8 @@ def _facts(metric: Metric) -> MetricFacts:
     )  # fmt: skip
 
 
-def _query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
+def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
+    """One row per query: what it is, what became of it, and how much there is to find."""
     targets = np.bincount(matches.target_query[matches.relevant(rel)], minlength=matches.n_queries)
     return matches.queries.with_columns(
         pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)

@@ -77,8 +77,8 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (*run.notes, *choice.notes, *_check_evidence(choice), *imitation_notes(truth, like))
-        matches, tally = _match(
+        notes = (*run.notes, *choice.notes, *check_evidence(choice), *imitation_notes(truth, like))
+        matches, tally = match_as_chosen(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
@@ -116,7 +116,8 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
     return any(frame["item"].is_in(wanted).any() for frame in run.scan())
 
 
-def _check_evidence(choice: Choice) -> tuple[str, ...]:
+def check_evidence(choice: Choice) -> tuple[str, ...]:
+    """Refuse quotes and spans that cannot be meant; returns what is to be said of the others."""
     # Ids are the usual case, and need none of what evidence needs.
     if choice.matching.kind == "quote":
         from calipers.match.check_quotes import check_target_quotes
@@ -129,7 +130,7 @@ def _check_evidence(choice: Choice) -> tuple[str, ...]:
     return ()
 
 
-def _match(
+def match_as_chosen(
     choice: Choice,
     run: Run,
     policy: Policy,
@@ -138,6 +139,7 @@ def _match(
     together: bool,
     fingerprint: bool,
 ) -> tuple[Matches, Tally]:
+    """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching = choice.ground_truth, choice.matching
     if matching.kind == "quote":
         from calipers.match.by_quote import QuoteRule, match_by_quote

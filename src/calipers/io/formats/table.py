@@ -175,6 +175,15 @@ def _run(table: Table, schema: pl.Schema) -> Run:
     return Run(scan, natural_order(columns), name=table.name)
 
 
+def checked(
+    frame: pl.DataFrame, schema: dict[str, pl.DataType], columns: Iterable[str], name: str
+) -> pl.DataFrame:
+    """Some columns of a table whose rows have no places, each as it must be, or a sentence."""
+    made = _cast(frame.select(columns), schema, lambda _: name, 0)
+    check_direction(made, lambda _: name)
+    return made
+
+
 def _cast(
     frame: pl.DataFrame, schema: dict[str, pl.DataType], where: Where, offset: int
 ) -> pl.DataFrame:
