@@ -17,6 +17,7 @@ from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
+from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
 from calipers.version import __version__
 
@@ -48,11 +49,7 @@ def score(
         "calipers": __version__, **pair.settings,
         "confidence": confidence, "resamples": resamples, "seed": seed,
     }  # fmt: skip
-    names = [str(metric) for metric in metrics]
-    weighted = {
-        str(metric.with_rel(pair.rel)): weight
-        for metric, weight in weighted_metrics(weights or {}).items()
-    }
+    weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
@@ -65,15 +62,33 @@ def score(
         fingerprints=Fingerprints(
             {
                 **_contents(pair),
-                "settings": lambda: fingerprint_settings(
-                    [names, policy.to_dict(), weighted, {**settings, "notes": None}]
-                ),
+                "settings": lambda: settings_fingerprint(facts, policy, weighted, settings),
             }
         ),
         settings=settings,
         summaries=lambda: summarise(facts, values, weighted, settings),
         weights=weighted,
     )
+
+
+def settings_fingerprint(
+    metrics: Sequence[MetricFacts],
+    policy: Policy,
+    weights: Mapping[str, float],
+    settings: Mapping[str, Any],
+) -> str:
+    """The same for all that was asked for in the same way."""
+    names = [metric.name for metric in metrics]
+    return fingerprint_settings(
+        [names, policy.to_dict(), dict(weights), {**settings, "notes": None}]
+    )
+
+
+def weights_by_name(weights: Mapping[str, float] | None, rel: float | None) -> dict[str, float]:
+    """The weights of a combined score, by the full names of its metrics."""
+    return {
+        str(metric.with_rel(rel)): weight for metric, weight in _weighted(weights or {}).items()
+    }
 
 
 def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
@@ -102,11 +117,11 @@ def choose_metrics(
         chosen = parse(metrics, ks, like)
     if not chosen:
         raise InvalidInput("No metric is named; name at least one, such as recall@10.")
-    chosen = (*chosen, *weighted_metrics(weights or {}))
+    chosen = (*chosen, *_weighted(weights or {}))
     return tuple(dict.fromkeys(metric.with_rel(rel) for metric in chosen))
 
 
-def weighted_metrics(weights: Mapping[str, float]) -> dict[Metric, float]:
+def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:
     """The metrics of a combined score, each once, with its weight."""
     found: dict[Metric, float] = {}
     for name, weight in weights.items():

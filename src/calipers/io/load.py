@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,9 +14,10 @@ from calipers.io.format import Format, RecordStream
 from calipers.io.formats.mapping import kinds_of, read_mapping
 from calipers.io.formats.ours import Ours
 from calipers.io.formats.table import read_long
-from calipers.io.registry import of_object, of_rows, read_source
+from calipers.io.many import read_path
+from calipers.io.registry import of_object, of_rows
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
-from calipers.io.source import Progress, Source
+from calipers.io.source import Progress
 from calipers.io.tables import Table, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
@@ -41,7 +41,7 @@ def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
-        return read_source(Source(Path(value), progress), role)
+        return read_path(value, role, progress)
     name = ARGUMENT[role]
     found = read_value(value, role, name)
     if found is not None:

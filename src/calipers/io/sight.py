@@ -95,9 +95,9 @@ class Sight:
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
     with explained(source.name):
         if kind == "parquet":
-            return pl.scan_parquet(source.path)
+            return pl.scan_parquet(source.path, glob=False)
         if kind == "arrow":
-            return pl.scan_ipc(source.path)
+            return pl.scan_ipc(source.path, glob=False)
         return _stream_table(source.path)
 
 

@@ -8,11 +8,14 @@ from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
 
-from calipers.errors import UnreadableFile
+from calipers.errors import MissingExtra, UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_PACKED_AT_ONCE = 1 << 20
+_ZSTD = b"\x28\xb5\x2f\xfd"
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many are read."""
@@ -72,7 +75,7 @@ class Source:
                     self.progress(_position(file), total)
                 yield piece
 
-    def _take(self, file: "BufferedReader | Unpacked", size: int) -> bytes:
+    def _take(self, file: "BufferedReader | Unpacked | UnpackedZstd", size: int) -> bytes:
         try:
             return file.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -83,7 +86,7 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
-    def _open(self) -> "BufferedReader | Unpacked":
+    def _open(self) -> "BufferedReader | Unpacked | UnpackedZstd":
         try:
             file = self.path.open("rb")
         except FileNotFoundError:
@@ -92,9 +95,18 @@ class Source:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
-        magic = file.read(2)
+        magic = file.read(4)
         file.seek(0)
-        return Unpacked(file) if magic == b"\x1f\x8b" else file
+        if magic == _ZSTD:
+            return UnpackedZstd(file, self.name)
+        return Unpacked(file) if magic[:2] == _GZIP else file
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file is compressed."""
+        with self.path.open("rb") as file:
+            magic = file.read(4)
+        return magic == _ZSTD or magic[:2] == _GZIP
 
     def check_has_content(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
@@ -121,8 +133,52 @@ class Unpacked(gzip.GzipFile):
         self.packed.close()
 
 
-def _position(file: BufferedReader | Unpacked) -> int:
-    return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
+class UnpackedZstd:
+    """The same for zstd, by a library that need not be there."""
+
+    def __init__(self, packed: BufferedReader, name: str) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            packed.close()
+            raise MissingExtra(
+                f"The file {name} is compressed with zstd, which needs a library; install it with "
+                'pip install "calipers[zstd]".'
+            ) from None
+        self.packed = packed
+        self._damaged = zstandard.ZstdError
+        self._begin = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._begin()
+        self._ready = b""
+
+    def __enter__(self) -> "UnpackedZstd":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.packed.close()
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, fewer only at the end."""
+        pieces, held = [self._ready], len(self._ready)
+        try:
+            while held < size and (packed := self.packed.read(_PACKED_AT_ONCE)):
+                while packed:
+                    if self._frame.eof:  # a file may hold several frames, one behind the other
+                        self._frame = self._begin()
+                    pieces.append(self._frame.decompress(packed))
+                    held += len(pieces[-1])
+                    packed = self._frame.unused_data
+        except self._damaged as error:
+            raise EOFError(str(error)) from error
+        if not held and not self._frame.eof:
+            raise EOFError("its end is missing")
+        whole = b"".join(pieces)
+        self._ready = whole[size:]
+        return whole[:size]
+
+
+def _position(file: BufferedReader | Unpacked | UnpackedZstd) -> int:
+    return file.tell() if isinstance(file, BufferedReader) else file.packed.tell()
 
 
 def _newlines(block: bytes) -> bytes:

@@ -98,12 +98,11 @@ def header(source: Source) -> tuple[list[str], str] | None:
 
 def _scan(source: Source, separator: str) -> pl.LazyFrame:
     """The table, every cell a text; a compressed file is unpacked in memory."""
-    with source.path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
     return pl.scan_csv(
-        io.BytesIO(source.read()) if packed else source.path,
+        io.BytesIO(source.read()) if source.is_packed else source.path,
         separator=separator,
         infer_schema=False,
+        glob=False,
     )
 
 
