@@ -40,6 +40,10 @@ class Tables:
 
 @pytest.fixture(scope="module")
 def tables() -> Tables:
+    return made_tables()
+
+
+def made_tables() -> Tables:
     """Queries with everything that goes wrong in real ones, one of them far longer than others."""
     draw = random.Random(16)
     truth, run = [], []

@@ -11,7 +11,7 @@ import pytest
 import calipers
 from calipers import spark
 from calipers.errors import InvalidInput, NoCommonIds
-from tests.contracts.test_engines import COUNTS, METRICS, tables  # noqa: F401
+from tests.contracts.test_engines import COUNTS, METRICS, made_tables
 
 pytest.importorskip("pyspark", reason="Spark is installed by make spark")
 if not shutil.which("java"):
@@ -33,7 +33,7 @@ def session():
         warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
 
-        builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "4")
+        builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "2")
         builder = builder.config("spark.ui.enabled", "false")
         if KIND == "connect":
             found = builder.remote("local[2]").getOrCreate()
@@ -46,8 +46,7 @@ def session():
 
 
 def frame_of(session, frame: pl.DataFrame):
-    names = [name for name in frame.columns]
-    return session.createDataFrame(frame.rows(), schema=_ddl(frame, names))
+    return session.createDataFrame(frame.rows(), schema=_ddl(frame, frame.columns))
 
 
 def _ddl(frame, names):
@@ -140,7 +139,6 @@ TRUTH = pl.DataFrame({"query": ["q"], "item": ["a"], "grade": [1.0]})
 )  # fmt: skip
 def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
     run = pl.DataFrame(run, schema_overrides={"query": pl.String, "item": pl.String})
-    run = run.select(c for c in run.columns)
     with pytest.raises(InvalidInput, match=sentence) as raised:
         spark.evaluate(frame_of(session, run), frame_of(session, TRUTH), metrics="mrr")
     assert "java" not in str(raised.value).lower()

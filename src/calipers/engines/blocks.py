@@ -24,6 +24,9 @@ SIDE = "__side"
 """The column that tells the rows of the ground truth from those of the run."""
 TRUTH, RUN = 0, 1
 TAG = "tag."
+"""How the columns of tags are called among the scores."""
+GIVEN_TAG = "__tag_"
+"""How they are called on the way in: Spark takes a point in a name for a field of a structure."""
 TEXT = "query_text"
 ROWS_AT_ONCE = 200_000
 
@@ -94,10 +97,10 @@ def _truth(rows: pl.DataFrame, plan: Plan) -> GroundTruth:
     columns = {"query": targets["query"]}
     if TEXT in rows.columns:
         columns["text"] = rows[TEXT]
-    tagged = pl.DataFrame(columns).with_columns(rows[TAG + name] for name in plan.tags)
+    tagged = pl.DataFrame(columns).with_columns(rows[GIVEN_TAG + name] for name in plan.tags)
     first = tagged.group_by("query", maintain_order=True).agg(pl.all().drop_nulls().first())
     texts = [name for name in ("query", "text") if name in first.columns]
-    tags = {name: first[TAG + name].alias(name) for name in plan.tags}
+    tags = {name: first[GIVEN_TAG + name].alias(name) for name in plan.tags}
     truth = GroundTruth.from_targets(
         targets, queries=first.select(texts), tags=tags, where=lambda _: "the ground truth"
     )

@@ -18,6 +18,8 @@ class Plan:
     truth_columns: tuple[str, ...]
     """The columns that the ground truth has, in our names."""
     run_columns: tuple[str, ...]
+    used_columns: tuple[str, ...] = ()
+    """The columns of the ground truth that hold anything."""
     order: Order
     """What makes the order in the run."""
     match: str = "id"

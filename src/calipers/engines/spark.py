@@ -144,7 +144,7 @@ def _scores(
     enforce(plan.policy, audit)
     prints = {"settings": settings_fingerprint(facts, plan.policy, plan.weights, settings)}
     if plan.fingerprints:
-        prints = {"ground_truth": sides.truth_fingerprint(plan), "run": part.digest.hexdigest(),
+        prints = {"ground_truth": sides.truth_fingerprint(plan, audit.judgements), "run": part.digest.hexdigest(),
                   **prints}  # fmt: skip
     return SparkScores(
         metrics=facts,

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from calipers.engines.blocks import SIDE, TAG, TEXT
+from calipers.engines.blocks import GIVEN_TAG, SIDE, TEXT
 from calipers.errors import InvalidInput
 from calipers.io.tables import renaming
 from calipers.model.ground_truth import TARGET_SCHEMA
@@ -60,7 +60,7 @@ def one_side(
                 f"{'a number' if schema[ours].is_numeric() else 'a text'} in every row."
             )
         chosen.append(_typed(F, theirs, ours, kind, schema[ours]).alias(ours))
-    chosen += [F.col(f"`{tag}`").cast("string").alias(TAG + tag) for tag in tags]
+    chosen += [F.col(f"`{tag}`").cast("string").alias(GIVEN_TAG + tag) for tag in tags]
     return frame.select(*chosen)
 
 

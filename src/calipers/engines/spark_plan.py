@@ -1,6 +1,5 @@
 """What must be known of whole DataFrames before the partitions are measured."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from calipers.model.matched import EXAMPLES, Tally
 from calipers.model.run import RUN_SCHEMA, Run
 
 SAMPLE = 50
+_ROWS_IN_ONE_PARTITION = 1_000_000
 _KINDS = ("item", "quote", "start")
 
 
@@ -48,6 +48,7 @@ class Sides:
             *filled.values(),
         ).collect()[0]  # fmt: skip
         grades = tuple(sorted(_grades(counted["__grades"])))
+        plan = replace(plan, used_columns=tuple(name for name in filled if counted[name]))
         if at == "document" and counted.asDict().get("document", 0) < counted["__rows"]:
             raise InvalidInput(
                 "The level of documents cannot be computed: not every target says its document; "
@@ -123,28 +124,18 @@ class Sides:
         )
         check(sample, run, plan.policy, tally, 0)
 
-    def truth_fingerprint(self, plan: Plan) -> str:
+    def truth_fingerprint(self, plan: Plan, rows: int) -> str:
         """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""
-        used = [name for name in TARGET_SCHEMA if name in self.used_columns()]
+        columns = self.truth_columns
+        used = [name for name in TARGET_SCHEMA if name in plan.used_columns]
         if plan.quotes_from_ids:
             used = ["quote" if name == "item" else name for name in used]
-        identity = [name for name in self.truth_columns if name in TARGET_SCHEMA]
-        once = self.truth.select(*identity).dropDuplicates()
-        order = once.mapInArrow(_texts_of(plan, tuple(used), tuple(identity)), "row string")
-        blobs = order.sort("row").mapInArrow(_blobs, "blob binary, rows long").persist()
-        rows = blobs.groupBy().sum("rows").collect()[0][0] or 0
-        found = (bytes(one["blob"]) for one in blobs.toLocalIterator())
-        made = fingerprint_blobs(found, rows, used)
-        blobs.unpersist()
-        return made
-
-    def used_columns(self) -> list[str]:
-        """The columns of the ground truth that hold anything."""
-        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-        counts = self.truth.agg(*(F.count(one).alias(one) for one in self.truth_columns))
-        found: Mapping[str, int] = counts.collect()[0].asDict()
-        return [name for name, count in found.items() if count]
+        once = self.truth.select(*columns).dropDuplicates()
+        texts = once.mapInArrow(_texts_of(plan, tuple(used), columns), "row string")
+        few = rows <= _ROWS_IN_ONE_PARTITION
+        ordered = texts.coalesce(1).sortWithinPartitions("row") if few else texts.sort("row")
+        blobs = ordered.mapInArrow(_blobs, "blob binary").toLocalIterator()
+        return fingerprint_blobs((bytes(one["blob"]) for one in blobs), rows, used)
 
 
 def _grades(found: Any) -> list[float]:
@@ -178,7 +169,4 @@ def _blobs(batches: Any) -> Any:
     for batch in batches:
         if batch.num_rows:
             rows = pl.Series(batch.column(0))
-            yield pa.RecordBatch.from_pydict(
-                {"blob": [joined_rows(rows)], "rows": [len(rows)]},
-                schema=pa.schema([("blob", pa.binary()), ("rows", pa.int64())]),
-            )
+            yield pa.RecordBatch.from_pydict({"blob": [joined_rows(rows)]})
