@@ -55,11 +55,8 @@ def _ddl(frame, names):
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 8, 33])
-def test_values_counts_fingerprints_and_summaries_are_those_of_memory(
-    session,
-    tables,
-    partitions,  # noqa: F811
-):
+def test_values_counts_fingerprints_and_summaries_are_those_of_memory(session, partitions):
+    tables = made_tables()
     shuffled = tables.run.sample(fraction=1.0, shuffle=True, seed=partitions)
     found = spark.evaluate(
         frame_of(session, shuffled), frame_of(session, tables.truth), metrics=list(METRICS),

@@ -144,8 +144,8 @@ def _scores(
     enforce(plan.policy, audit)
     prints = {"settings": settings_fingerprint(facts, plan.policy, plan.weights, settings)}
     if plan.fingerprints:
-        prints = {"ground_truth": sides.truth_fingerprint(plan, audit.judgements), "run": part.digest.hexdigest(),
-                  **prints}  # fmt: skip
+        of_truth = sides.truth_fingerprint(plan, audit.judgements)
+        prints = {"ground_truth": of_truth, "run": part.digest.hexdigest(), **prints}
     return SparkScores(
         metrics=facts,
         values=np.empty((0, len(facts))),

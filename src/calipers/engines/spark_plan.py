@@ -133,7 +133,7 @@ class Sides:
         once = self.truth.select(*columns).dropDuplicates()
         texts = once.mapInArrow(_texts_of(plan, tuple(used), columns), "row string")
         few = rows <= _ROWS_IN_ONE_PARTITION
-        ordered = texts.coalesce(1).sortWithinPartitions("row") if few else texts.sort("row")
+        ordered = texts.repartition(1).sortWithinPartitions("row") if few else texts.sort("row")
         blobs = ordered.mapInArrow(_blobs, "blob binary").toLocalIterator()
         return fingerprint_blobs((bytes(one["blob"]) for one in blobs), rows, used)
 
