@@ -90,7 +90,6 @@ def command(
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     from calipers.analyse.scoring import choose_metrics
-    from calipers.api.decide import report as gather_report
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
@@ -136,6 +135,8 @@ def command(
     bounded = bound(pair, metrics=names) if bounds else None
     report = None
     if paged:
+        from calipers.api.decide import report as gather_report
+
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
         write_scores(scores, per_query)

@@ -10,7 +10,7 @@ from calipers.analyse.scoring import facts_of, query_table
 from calipers.checks.counts import audit_counts
 from calipers.engines.part import Part
 from calipers.engines.plan import Plan
-from calipers.io.formats.table import checked
+from calipers.io.cast_columns import cast_columns
 from calipers.match.choose import Choice, as_quotes, parse_matching
 from calipers.match.pair import check_evidence, match_as_chosen
 from calipers.measures import compute, parse
@@ -19,6 +19,7 @@ from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.ranking import whole_queries
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import combine
+from calipers.model.spans import check_direction
 
 SIDE = "__side"
 """The column that tells the rows of the ground truth from those of the run."""
@@ -90,6 +91,15 @@ def measure_block(block: pl.DataFrame, plan: Plan) -> tuple[pl.DataFrame, Part]:
         *(pl.Series(name, column).fill_nan(None) for name, column in columns.items()),
     )
     return table, part
+
+
+def checked(
+    rows: pl.DataFrame, schema: dict[str, pl.DataType], columns: Iterable[str], name: str
+) -> pl.DataFrame:
+    """Some columns of rows that have no places, each as it must be, or a sentence."""
+    made = cast_columns(rows.select(columns), schema, lambda _: name, 0)
+    check_direction(made, lambda _: name)
+    return made
 
 
 def _truth(rows: pl.DataFrame, plan: Plan) -> GroundTruth:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from calipers.engines.blocks import checked
 from calipers.engines.part import EDGES, Part
 from calipers.engines.plan import Plan
 from calipers.errors import InvalidInput
-from calipers.io.formats.table import checked
 from calipers.match.choose import check_level, choose, parse_matching
 from calipers.match.no_common_ids import (
     check_common_documents,

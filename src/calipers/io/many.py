@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.columns import Columns
 from calipers.io.registry import read_source, recognise
 from calipers.io.sight import Sight
-from calipers.io.source import Progress, Source
+from calipers.io.source import Progress, Source, is_standard_input
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -22,24 +23,26 @@ DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".tr
 PACKED = (".gz", ".zst")
 
 
-def read_path(value: str | os.PathLike[str], role: Role, progress: Progress | None) -> Dataset:
+def read_path(
+    value: str | os.PathLike[str], role: Role, progress: Progress | None, columns: Columns
+) -> Dataset:
     """What a file, a folder or a pattern such as ``logs/*.parquet`` holds."""
     path = Path(value)
-    files = _files(path)
+    files = _files(path, columns)
     if files is None:
-        return read_source(Source(path, progress), role)
+        return read_source(Source(path, progress), role, columns)
     told = _progress_of(files, progress)
     return together(
-        [read_source(Source(one, told[one]), role) for one in files],
+        [read_source(Source(one, told[one]), role, columns) for one in files],
         [str(one) for one in files], str(path),
     )  # fmt: skip
 
 
-def _files(path: Path) -> list[Path] | None:
+def _files(path: Path, columns: Columns) -> list[Path] | None:
     """The files that a path stands for; None where it is one file, or a form of its own."""
     if path.is_dir():
         try:
-            recognise(Sight(Source(path)), "both")
+            recognise(Sight(Source(path), columns), "both")
         except UnreadableFile:
             inside = sorted(one for one in path.rglob("*") if is_data(one.relative_to(path)))
             inside = [one for one in inside if one.is_file()]
@@ -47,7 +50,7 @@ def _files(path: Path) -> list[Path] | None:
                 return inside
         return None
     # A file of that very name is that file, whatever stands in it.
-    if path.exists() or not has_magic(str(path)):
+    if is_standard_input(path) or path.exists() or not has_magic(str(path)):
         return None
     # Path.glob knows no absolute patterns.
     matching = glob(str(path), recursive=True)  # noqa: PTH207
@@ -117,6 +120,7 @@ def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -
         queries=queries.unique("query", keep="first", maintain_order=True), tags=tags,
         where=lambda row: f"{what}, row {row + 1}",
     )  # fmt: skip
+    made = made.forbidding([one.forbidden for one in truths if one.forbidden is not None])
     notes = dict.fromkeys(note for one in truths for note in one.notes)
     repeated = made.repeated + sum(one.repeated for one in truths)
     return replace(made, repeated=repeated, notes=(_note(what, len(truths)), *notes))
@@ -134,10 +138,11 @@ def _one_run(runs: Sequence[Run], names: Sequence[str], what: str) -> Run:
     if asked:
         # A list of results is whole: two of them for one query cannot be put together.
         _refuse_twice([frame["query"] for frame in asked], names)
+    notes = dict.fromkeys(note for one in runs for note in one.notes)
     return Run(
         lambda: _scan(runs, names, what), first.order, first.ties,
         pl.concat(asked, how="diagonal") if asked else None, what,
-        notes=(_note(what, len(runs)),),
+        notes=(_note(what, len(runs)), *notes),
     )  # fmt: skip
 
 
