@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options, typed
+from calipers.cli.parts.engine import memory_options
 from calipers.cli.parts.output import console, print_json, write_report
 from calipers.cli.parts.progress import asking, reading
 from calipers.cli.parts.saving import Saving, save_options
@@ -46,6 +47,7 @@ from calipers.errors import InvalidInput
     "csv", "Print the summary (with --by the slices, with --bounds the bounds) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
+@memory_options
 @options.config_option
 def command(
     metrics: Any,
@@ -83,7 +85,8 @@ def command(
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.write import check_place, check_writable, write_table
+    from calipers.io.score_tables import write_scores
+    from calipers.io.write import check_place, check_writable
 
     saving = Saving(settings)
     settings = options.filled(
@@ -122,7 +125,7 @@ def command(
         # question looks into need not stay in memory.
         pair = read(
             keep=paged or bounds or saving.wanted, progress=progress,
-            fingerprints=as_json or paged or saving.wanted,
+            fingerprints=bool(as_json or paged or saving.wanted or per_query),
             **{"ask_for": depth if "retriever" in settings else None, **settings},
         )  # fmt: skip
     scores = evaluate(pair, weights=weights, **asked)
@@ -135,7 +138,7 @@ def command(
 
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
-        write_table(scores.per_query, per_query)
+        write_scores(scores, per_query)
     if report is not None and (html or markdown):
         write_report(report, html, markdown)
     if as_json:
