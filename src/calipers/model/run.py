@@ -78,6 +78,8 @@ class Run:
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
+    asked_for: int | None = None
+    """How many results a live retriever was asked for; None where nobody knows."""
 
     @classmethod
     def from_frame(
