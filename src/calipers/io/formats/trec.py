@@ -54,8 +54,9 @@ class TrecRun(Format):
     def detect(self, sight: Sight) -> bool:
         """Six columns between blanks, rank and score numbers; or Q0 in the second."""
         rows = first_rows(sight)
-        if mostly(rows, _is_marked):
-            return not mostly(rows, _has_four)
+        if mostly(rows, _is_marked) and not mostly(rows, _has_four):
+            # Where every line has the mark, a bad number is an error of the file.
+            return all(map(_is_marked, rows)) or mostly(rows, _has_score)
         if not mostly(rows, _is_result):
             return False
         # A tag may hold blanks.
@@ -119,6 +120,10 @@ def _is_marked(row: list[bytes]) -> bool:
 
 def _has_four(row: list[bytes]) -> bool:
     return len(row) == 4
+
+
+def _has_score(row: list[bytes]) -> bool:
+    return len(row) >= 5 and bool(NUMBER.fullmatch(row[4]))
 
 
 def _is_even(rows: list[list[bytes]], least: int) -> bool:
