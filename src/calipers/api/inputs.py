@@ -131,7 +131,7 @@ def matched_systems(
         )
     columns = Columns.of(matching.get("columns"))
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
-    matching = {**matching, "columns": columns}
+    matching = {**matching, "columns": columns if columns.named else None}
     found = {}
     for name, value in systems.items():
         try:
@@ -181,7 +181,7 @@ def matched_to_report(
     truth = reading.get("ground_truth")
     columns = Columns.of(reading.get("columns"))
     loaded = None if truth is None else load(truth, "ground_truth", None, columns)
-    reading = {**reading, "columns": columns}
+    reading = {**reading, "columns": columns if columns.named else None}
     found = {}
     for one, value in name_systems(systems).items():
         if isinstance(value, Scores) or is_result_file(value):
