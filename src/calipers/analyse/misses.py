@@ -11,6 +11,7 @@ from calipers.analyse.corpus_facts import CorpusFacts, study_corpus
 from calipers.analyse.listing import list_results
 from calipers.analyse.misses_table import (
     came_instead,
+    expected_text,
     false_positives,
     mark_useful,
     misses_table,
@@ -82,6 +83,9 @@ def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) 
         "rank": ranks_or_null(facts.rank[missed]),
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][missed]),
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][missed]),
+        "expected_text": expected_text(
+            targets[missed], listing, studied.text_of if studied else {}
+        ),
     }
     return Misses(
         k=k,

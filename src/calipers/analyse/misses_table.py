@@ -45,6 +45,17 @@ def misses_table(
     )
 
 
+def expected_text(
+    targets: pl.DataFrame, listing: pl.DataFrame, in_corpus: Mapping[str, str]
+) -> pl.Series:
+    """What each target says: its quote, or its text where corpus or run have it for any query."""
+    in_run = listing.select("item", "text").drop_nulls().unique("item", keep="first")
+    in_run = in_run.with_columns(pl.col("text").str.slice(0, CUT))
+    texts = {**dict(in_run.iter_rows()), **in_corpus}
+    known = targets["item"].replace_strict(texts, default=None, return_dtype=pl.String)
+    return targets["quote"].str.slice(0, CUT).fill_null(known)
+
+
 def came_instead(shown: pl.DataFrame) -> pl.DataFrame:
     """Per query the first results that hold no target, as ids and as texts."""
     wrong = shown.filter(~pl.col("useful")).sort("query", "rank")

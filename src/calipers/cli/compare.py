@@ -9,6 +9,7 @@ from calipers.cli.output import console, print_json
 
 COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
 """The options that say how to compare, not how to read."""
+EXAMPLES = 5
 RESAMPLES = 2000
 """Of the intervals of single systems on the page; the option is that of the comparison."""
 
@@ -43,8 +44,9 @@ RESAMPLES = 2000
     help="List the largest wins and losses in this metric. [default: the first]",
 )  # fmt: skip
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
-    help="How many wins and losses to list.",
+    "--examples", type=click.IntRange(min=0),
+    help="How many wins and losses to list. [default: none in the table, 5 with --explain and "
+    "elsewhere]",
 )  # fmt: skip
 @click.option(
     "--per-query", metavar="FILE",
@@ -52,6 +54,7 @@ RESAMPLES = 2000
     ".jsonl file.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
+@options.explain_option
 @options.json_option
 @options.printed_as("csv", "Print the table as CSV.")
 @options.printed_as("markdown", "Print the table as Markdown.")
@@ -62,9 +65,10 @@ def command(
     cutoffs: str | None,
     score: str | None,
     queries_by: str | None,
-    examples: int,
+    examples: int | None,
     per_query: str | None,
     html: str | None,
+    explain: bool,
     as_json: bool,
     as_csv: bool,
     as_markdown: bool,
@@ -115,12 +119,19 @@ def command(
             report(systems=named, comparison=comparison, **measuring, **settings), html, None
         )
     if as_json:
-        print_json(comparison.to_dict(examples=examples))
+        print_json(comparison.to_dict(examples=_listed(examples)))
     elif form:
         from calipers.present.comparison_text import FORMS
 
-        click.echo(FORMS[form](comparison, queries_by, examples), nl=False)
+        click.echo(FORMS[form](comparison, queries_by, _listed(examples)), nl=False)
     else:
-        from calipers.present.comparison import print_comparison
+        from calipers.present.compared import print_comparison
 
-        print_comparison(comparison, console(), metric=queries_by, examples=examples)
+        print_comparison(
+            comparison, console(), metric=queries_by, examples=examples, explain=explain
+        )
+
+
+def _listed(examples: int | None) -> int:
+    """How many wins and losses stand in what is no table on a terminal."""
+    return EXAMPLES if examples is None else examples

@@ -38,6 +38,7 @@ from calipers.errors import InvalidInput
 )  # fmt: skip
 @options.matching_options
 @click.option("--rules", "list_rules", is_flag=True, help="List the rules and their thresholds.")
+@options.explain_option
 @options.json_option
 def command(
     data: str | None,
@@ -46,6 +47,7 @@ def command(
     thresholds: tuple[str, ...],
     by: tuple[str, ...],
     list_rules: bool,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -81,7 +83,7 @@ def command(
     else:
         from calipers.present.diagnosis import print_diagnosis
 
-        print_diagnosis(diagnosis, console())
+        print_diagnosis(diagnosis, console(), explain=explain)
 
 
 def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:

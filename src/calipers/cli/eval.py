@@ -48,6 +48,7 @@ from calipers.errors import InvalidInput
     "csv", "Print the summary (with --by: the slices, with --bounds: those) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
+@options.explain_option
 @click.option(
     "--retriever", metavar="RETRIEVER",
     help="Ask this live retriever instead of reading a run: package.module:function, an address "
@@ -70,6 +71,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     quiet: bool,
+    explain: bool,
     retriever: str | None,
     workers: int | None,
     **settings: Any,
@@ -119,7 +121,7 @@ def command(
         at = refuse_at_levels(settings.pop("level"), one_result)
         with reading() as progress:
             found = levels(data, at=at, progress=progress, **asked, **settings)
-        show_levels(found, as_json=as_json)
+        show_levels(found, as_json=as_json, explain=explain)
         return
     paged = bool(html or markdown or saving.mlflow)
     with reading() as progress:
@@ -147,7 +149,7 @@ def command(
     elif as_csv:
         _print_csv(scores, slices, bounded)
     else:
-        _print_tables(scores, slices, bounded, notes=not quiet)
+        _print_tables(scores, slices, bounded, notes=not quiet, explain=explain)
     if saving.wanted:
         saving.keep(pair, scores, corpus, report)
 
@@ -168,18 +170,32 @@ def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
         click.echo(summary_csv(scores), nl=False)
 
 
-def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool) -> None:
-    from calipers.present.terminal import print_scores
+def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool, explain: bool) -> None:
+    from calipers.present.answer import print_notes, print_verdict
+    from calipers.present.headline import verdict
+    from calipers.present.notes import notes as notes_of
+    from calipers.present.notes import remarked
+    from calipers.present.terminal import print_score_table
 
-    print_scores(scores, console(), notes=notes)
+    out = console()
+    print_verdict(verdict(scores), out)
+    print_score_table(scores, out)
+    said: list[str] = []
     if slices:
-        from calipers.present.slices import print_slices
+        from calipers.present.slices import print_slice_tables, slices_note
 
-        print_slices(slices, console())
+        out.print()
+        print_slice_tables(slices, out)
+        said.append(slices_note(slices))
     if bounded:
-        from calipers.present.bounds import print_bounds
+        from calipers.present.bounds import bounds_notes, print_bound_table
 
-        print_bounds(bounded, console())
+        out.print()
+        print_bound_table(bounded, out)
+        said += bounds_notes(bounded)
+    if notes:
+        first = remarked(scores)
+        print_notes([*first, *said, *notes_of(scores)[len(first) :]], out, explain=explain)
 
 
 def _ask(

@@ -47,6 +47,7 @@ from calipers.errors import CalipersError
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")
 @options.config_option
+@options.explain_option
 @options.json_option
 def command(
     metrics: str | None,
@@ -55,6 +56,7 @@ def command(
     junit: str | None,
     markdown: str | None,
     config: str | None,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -90,9 +92,9 @@ def command(
     if as_json:
         print_json(verdict.to_dict())
     else:
-        from calipers.present.gate import print_verdict
+        from calipers.present.gate import print_gate
 
-        print_verdict(verdict, console())
+        print_gate(verdict, console(), explain=explain)
     if not verdict.passed:
         raise click.exceptions.Exit(1)
 

@@ -22,11 +22,11 @@ def refuse_at_levels(level: str, one_result: dict[str, Any]) -> str:
     return level
 
 
-def show_levels(found: Any, *, as_json: bool) -> None:
+def show_levels(found: Any, *, as_json: bool, explain: bool) -> None:
     """One table with a column per level, or all of it as JSON."""
     if as_json:
         print_json(found.to_dict())
         return
     from calipers.present.levels import print_levels
 
-    print_levels(found, console())
+    print_levels(found, console(), explain=explain)

@@ -24,6 +24,7 @@ from calipers.cli.progress import reading
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@options.explain_option
 @options.json_option
 @options.printed_as("csv", "Print every k as CSV.")
 def command(
@@ -32,6 +33,7 @@ def command(
     run: str | None,
     metrics: str | None,
     cutoffs: str | None,
+    explain: bool,
     as_json: bool,
     as_csv: bool,
     **settings: Any,
@@ -63,4 +65,4 @@ def command(
     else:
         from calipers.present.sweep import print_sweep
 
-        print_sweep(found, console())
+        print_sweep(found, console(), explain=explain)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from calipers.model.comparison import Visibility
 from calipers.model.interval import Interval
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
 
 Status = Literal["passed", "failed", "untested"]
@@ -78,8 +79,8 @@ class Check:
     worst: tuple[WorstQuery, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Verdict(ShownInNotebook):
     """What a gate found. ``passed`` is True only where every check was made and held."""
 
     checks: tuple[Check, ...]

@@ -10,6 +10,7 @@ import polars as pl
 from calipers.model.comparison import Comparison
 from calipers.model.diagnosis import Diagnosis
 from calipers.model.misses import Misses
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
 from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
@@ -41,8 +42,8 @@ class SystemReport:
     """The parts that could not be made, with the reason."""
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(ShownInNotebook):
     """What ``calipers.report`` gathers: save it as a page, or show it in a notebook."""
 
     systems: tuple[SystemReport, ...]

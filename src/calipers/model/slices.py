@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from calipers.model.interval import Interval
+from calipers.model.notebook import ShownInNotebook
 
 Standing = Literal["above", "below", "not shown", "not tested"]
 """How a slice stands to the rest of the queries, after correction."""
@@ -39,8 +40,8 @@ class Slice:
         return self.standing == ("above" if self.better == "lower" else "below")
 
 
-@dataclass(frozen=True)
-class Slices:
+@dataclass(frozen=True, repr=False)
+class Slices(ShownInNotebook):
     """Every slice of one or more cuts, tested together."""
 
     by: tuple[str, ...]

@@ -6,6 +6,7 @@ from typing import Any
 
 from calipers.model.comparison import Visibility
 from calipers.model.interval import Interval
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
 
 
@@ -83,8 +84,8 @@ class TokenAdvice:
     """Whether even the largest k fits."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(ShownInNotebook):
     """A sweep over k, with advice."""
 
     points: tuple[SweepPoint, ...]

@@ -5,6 +5,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.model.resolution import Located, Resolution
+from calipers.present.answer import print_verdict
 from calipers.present.plain import printable
 from calipers.words import plural
 
@@ -15,8 +16,7 @@ QUOTED = 70
 def print_resolution(resolution: Resolution, console: Console, *, written: str | None) -> None:
     """The counts, and examples of what was not found once."""
     counts, total = resolution.counts, len(resolution.quotes)
-    for note in resolution.notes:
-        console.print(Text(note, style="dim"))
+    print_verdict(verdict(resolution), console)
     fate = "the first place was taken" if resolution.first else "left as they are"
     for outcome, words in (
         ("once", "found once: document, start and end are known"),
@@ -44,6 +44,20 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
         )
     console.print(
         Text(f"Written to {written}." if written else "Nothing was written; -o FILE writes it.")
+    )
+    for note in resolution.notes:
+        console.print(Text(note, style="dim"))
+
+
+def verdict(resolution: Resolution) -> str:
+    """How many of the quotes have a place now."""
+    once, total = resolution.counts["once"], len(resolution.quotes)
+    if not total:
+        return "There is no quote to look for."
+    if once == total:
+        return f"All {plural(total, 'quote')} stand once in the documents."
+    return (
+        f"{once:,} of {plural(total, 'quote')} stand once in the documents; the others need a look."
     )
 
 
