@@ -4,10 +4,10 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adapters ci-extras check bench clean
+.PHONY: help demo test adapters ci-extras check bench statistics clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Build three retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
@@ -38,6 +38,9 @@ check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 
 bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick for small inputs
 	@$(BIN)/python -m bench $(ARGS)
+
+statistics: $(STAMP) ## Simulate what intervals, tests and alarms promise; writes docs/statistics.md
+	@$(BIN)/python -m simulations $(ARGS)
 
 clean: ## Remove caches and builds; .venv stays
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/results

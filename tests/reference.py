@@ -6,33 +6,13 @@ first, copies included) and its grades (item to number); None means undefined.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from scipy.special import polygamma
 
 from calipers.measures import Metric
 from calipers.model.policy import Policy
-
-
-@dataclass(frozen=True)
-class Query:
-    ranking: list[str]
-    grades: dict[str, float]
-    highest: float = 1.0
-    """The highest grade in the whole ground truth."""
-    corpus_size: int = 1000
-
-
-def wanted(query: Query, rel: float | None = None) -> set[str]:
-    """The items that count as relevant."""
-    if rel is None:
-        return {item for item, grade in query.grades.items() if grade > 0}
-    return {item for item, grade in query.grades.items() if grade >= rel}
-
-
-def ranks_of(query: Query, items: set[str], k: int | None = None) -> list[int]:
-    """The ranks up to k at which one of the items stands for the first time."""
-    first_k = query.ranking[:k]
-    return [i + 1 for i, item in enumerate(first_k) if item in items and item not in first_k[:i]]
+from tests.reference_query import Query, found, paid, ranks_of, shown, units, wanted, worth
 
 
 def share(above: float, below: float) -> float | None:
@@ -48,7 +28,8 @@ def precision(query: Query, k: int, rel: float | None = None) -> float:
 
 
 def recall(query: Query, k: int, rel: float | None = None) -> float | None:
-    return share(len(ranks_of(query, wanted(query, rel), k)), len(wanted(query, rel)))
+    relevant = wanted(query, rel)
+    return share(len(found(query, relevant, k)), len(units(query, relevant)))
 
 
 def f1(query: Query, k: int, rel: float | None = None) -> float | None:
@@ -63,25 +44,25 @@ def f(query: Query, k: int, beta: float = 1.0, rel: float | None = None) -> floa
 
 
 def full_recall(query: Query, k: int, rel: float | None = None) -> float | None:
-    found = recall(query, k, rel)
-    return None if found is None else 1.0 if found == 1 else 0.0
+    reached = recall(query, k, rel)
+    return None if reached is None else 1.0 if reached == 1 else 0.0
 
 
 def capped_recall(query: Query, k: int, rel: float | None = None) -> float | None:
-    relevant = wanted(query, rel)
-    return share(len(ranks_of(query, relevant, k)), min(len(relevant), k))
+    most = min(len(units(query, wanted(query, rel))), k)
+    return share(min(len(found(query, wanted(query, rel), k)), most), most)
 
 
 def tp(query: Query, k: int, rel: float | None = None) -> float:
-    return len(ranks_of(query, wanted(query, rel), k))
+    return len(found(query, wanted(query, rel), k))
 
 
 def fp(query: Query, k: int, rel: float | None = None) -> float:
-    return len(query.ranking[:k]) - tp(query, k, rel)
+    return len(query.ranking[:k]) - len(ranks_of(query, wanted(query, rel), k))
 
 
 def fn(query: Query, k: int, rel: float | None = None) -> float:
-    return len(wanted(query, rel)) - tp(query, k, rel)
+    return len(units(query, wanted(query, rel))) - tp(query, k, rel)
 
 
 def tn(query: Query, k: int, rel: float | None = None) -> float:
@@ -102,8 +83,8 @@ def average_precision(
     query: Query, k: int | None = None, denominator: str = "all", rel: float | None = None
 ) -> float | None:
     relevant = wanted(query, rel)
-    precisions = [n / rank for n, rank in enumerate(ranks_of(query, relevant, k), 1)]
-    best = len(relevant)
+    precisions = [n / at for n, (at, _) in enumerate(paid(query, relevant, k), 1)]
+    best = len(units(query, relevant))
     if denominator == "min" and k is not None:
         best = min(best, k)
     return share(sum(precisions), best)
@@ -111,69 +92,239 @@ def average_precision(
 
 def r_precision(query: Query, rel: float | None = None) -> float | None:
     relevant = wanted(query, rel)
-    return share(len(ranks_of(query, relevant, len(relevant))), len(relevant))
+    size = len(units(query, relevant))
+    return share(len(found(query, relevant, size)), size)
+
+
+def num_ret(query: Query, rel: float | None = None) -> float:
+    return len(query.ranking)
+
+
+def num_rel(query: Query, rel: float | None = None) -> float:
+    return len(units(query, wanted(query, rel)))
+
+
+def num_rel_ret(query: Query, rel: float | None = None) -> float:
+    return len(found(query, wanted(query, rel)))
+
+
+def num_q(query: Query, rel: float | None = None) -> float:
+    return 1.0
+
+
+def set_precision(query: Query, rel: float | None = None) -> float:
+    useful = len(ranks_of(query, wanted(query, rel)))
+    return useful / len(query.ranking) if query.ranking else 0.0
+
+
+def set_recall(query: Query, rel: float | None = None) -> float | None:
+    return share(num_rel_ret(query, rel), num_rel(query, rel))
+
+
+def set_f(query: Query, beta: float = 1.0, rel: float | None = None) -> float | None:
+    p, r = set_precision(query, rel), set_recall(query, rel)
+    if r is None:
+        return None
+    return 0.0 if p + r == 0 else (1 + beta**2) * p * r / (beta**2 * p + r)
+
+
+def set_map(query: Query, rel: float | None = None) -> float | None:
+    r = set_recall(query, rel)
+    return None if r is None else set_precision(query, rel) * r
+
+
+def rprec_mult(query: Query, multiple: float, rel: float | None = None) -> float | None:
+    depth = math.ceil(round(multiple * num_rel(query, rel), 6))
+    return share(min(len(found(query, wanted(query, rel), depth)), depth), depth)
+
+
+def gm_map(query: Query, rel: float | None = None) -> float | None:
+    value = average_precision(query, rel=rel)
+    return None if value is None else max(value, 1e-5)
+
+
+def iprec_at_recall(
+    query: Query, level: float, needed: str = "up", rel: float | None = None
+) -> float | None:
+    relevant = wanted(query, rel)
+    size = len(units(query, relevant))
+    if not size:
+        return None
+    targets = round(level * size, 6)
+    least = {"up": math.ceil(targets), "nearest": math.floor(targets + 0.5)}.get(
+        needed, math.floor(level * size + 0.9)
+    )
+    positions = [at for at, _ in paid(query, relevant)]
+    return max((n / at for n, at in enumerate(positions, 1) if n >= least), default=0.0)
+
+
+def eleven_point_average(
+    query: Query, needed: str = "up", rel: float | None = None
+) -> float | None:
+    values = [iprec_at_recall(query, tenth / 10, needed, rel) for tenth in range(11)]
+    return None if None in values else sum(value or 0.0 for value in values) / 11
 
 
 def gain_of(grade: float, gain: str) -> float:
     return 2**grade - 1 if gain == "exp" else grade
 
 
-def dcg(query: Query, k: int | None = None, gain: str = "linear") -> float:
+def dcg(
+    query: Query, k: int | None = None, gain: str = "linear", gains: str | None = None
+) -> float:
+    query = worth(query, gains)
     return sum(
-        gain_of(query.grades[query.ranking[rank - 1]], gain) / math.log2(rank + 1)
-        for rank in ranks_of(query, wanted(query), k)
+        gain_of(grade, gain) / math.log2(at + 1) for at, grade in paid(query, wanted(query), k)
     )
 
 
-def ndcg(query: Query, k: int | None = None, gain: str = "linear") -> float | None:
-    best_first = sorted(query.grades, key=lambda item: -query.grades[item])
-    return share(dcg(query, k, gain), dcg(Query(best_first, query.grades), k, gain))
+def ideal(query: Query) -> list[float]:
+    """The best grades there are, of alternatives the best, from the highest down."""
+    some = units(query, wanted(query)).values()
+    return sorted((max(query.grades[item] for item in unit) for unit in some), reverse=True)
 
 
-def err(query: Query, k: int | None = None, gmax: float | None = None) -> float:
-    highest = query.highest if gmax is None else gmax
+def ndcg(
+    query: Query, k: int | None = None, gain: str = "linear", gains: str | None = None
+) -> float | None:
+    query = worth(query, gains)
+    best_first = enumerate(ideal(query)[:k], 1)
+    best = sum(gain_of(grade, gain) / math.log2(rank + 1) for rank, grade in best_first)
+    return share(dcg(query, k, gain), best)
+
+
+def satisfaction(positions: list[tuple[int, float]], highest: float) -> float:
+    """Expected reciprocal rank of targets at positions."""
     total, still_reading = 0.0, 1.0
-    for rank in ranks_of(query, wanted(query), k):
-        satisfied = (2 ** query.grades[query.ranking[rank - 1]] - 1) / 2**highest
-        total += still_reading * satisfied / rank
+    for at, grade in positions:
+        satisfied = (2**grade - 1) / 2**highest
+        total += still_reading * satisfied / at
         still_reading *= 1 - satisfied
     return total
 
 
-def rbp(query: Query, p: float = 0.8, gmax: float | None = None) -> float:
+def err(
+    query: Query, k: int | None = None, gmax: float | None = None, gains: str | None = None
+) -> float:
+    query = worth(query, gains)
+    return satisfaction(paid(query, wanted(query), k), query.highest if gmax is None else gmax)
+
+
+def nerr(
+    query: Query, k: int | None = None, gmax: float | None = None, gains: str | None = None
+) -> float | None:
+    query = worth(query, gains)
+    highest = query.highest if gmax is None else gmax
+    best = satisfaction(list(enumerate(ideal(query)[:k], 1)), highest)
+    return share(satisfaction(paid(query, wanted(query), k), highest), best)
+
+
+def rbp(
+    query: Query,
+    k: int | None = None,
+    p: float = 0.8,
+    gmax: float | None = None,
+    gains: str | None = None,
+) -> float:
+    query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
     return sum(
-        (1 - p) * p ** (rank - 1) * query.grades[query.ranking[rank - 1]] / highest
-        for rank in ranks_of(query, wanted(query))
+        (1 - p) * p ** (at - 1) * grade / highest for at, grade in paid(query, wanted(query), k)
     )
 
 
+def inst(
+    query: Query, t: float = 1.0, gmax: float | None = None, gains: str | None = None
+) -> float:
+    query = worth(query, gains)
+    highest = query.highest if gmax is None else gmax
+    gain_at = {at: grade / highest for at, grade in paid(query, wanted(query))}
+    weight, weights, earned, missing = 1.0, 0.0, 0.0, t
+    for rank in range(1, max(gain_at, default=0) + 2):
+        weights += weight
+        earned += weight * gain_at.get(rank, 0.0)
+        missing -= gain_at.get(rank, 0.0)
+        weight *= ((rank + t + missing - 1) / (rank + t + missing)) ** 2
+    # Nothing comes any more: all further weights, each (rank / (rank + 1))² of the one before.
+    weights += weight * (rank + t + missing) ** 2 * float(polygamma(1, rank + t + missing))
+    return earned / weights
+
+
+def alpha_ndcg(
+    query: Query, k: int | None = None, alpha: float = 0.5, rel: float | None = None
+) -> float | None:
+    topics = units(query, wanted(query, rel))
+
+    def gain(results: list[set[str]]) -> float:
+        seen = dict.fromkeys(topics, 0)
+        total = 0.0
+        for rank, held in enumerate(results, 1):
+            for topic, items in topics.items():
+                if held & items:
+                    total += (1 - alpha) ** seen[topic] / math.log2(rank + 1)
+                    seen[topic] += 1
+        return total
+
+    best: list[set[str]] = []
+    left = [{item} for item in query.grades if item in wanted(query, rel)]
+    while left:
+        best.append(max(left, key=lambda one: gain([*best, one])))
+        left.remove(best[-1])
+    value = share(gain(shown(query, k)), gain(best[:k]))
+    return None if value is None else min(value, 1.0)
+
+
 def rbp_residual(query: Query, p: float = 0.8) -> float:
-    return 1 - sum((1 - p) * p ** (rank - 1) for rank in ranks_of(query, set(query.grades)))
+    pool = {item for item, grade in query.grades.items() if grade >= 0}
+    known = {*ranks_of(query, pool), *(at for at, _ in paid(query, pool))}
+    return 1 - sum((1 - p) * p ** (at - 1) for at in known)
 
 
 def judged(query: Query, k: int) -> float | None:
     return share(len(ranks_of(query, set(query.grades), k)), min(k, len(query.ranking)))
 
 
+def unjudged(query: Query, k: int) -> float:
+    pool = {item for item, grade in query.grades.items() if grade >= 0}
+    return (len(query.ranking[:k]) - len(ranks_of(query, pool, k))) / k
+
+
+def inferred_ap(query: Query, rel: float | None = None) -> float | None:
+    relevant = wanted(query, rel)
+    irrelevant = {item for item, grade in query.grades.items() if grade >= 0} - relevant
+    sampled = {item for item, grade in query.grades.items() if grade < 0}
+    useful = ranks_of(query, relevant)
+    against = [rank for rank in ranks_of(query, irrelevant) if rank not in useful]
+    left_out = [r for r in ranks_of(query, sampled) if r not in useful and r not in against]
+    total = 0.0
+    for n, (at, _) in enumerate(paid(query, relevant)):
+        bad = min(sum(rank < at for rank in against), at - 1 - n)
+        unknown = min(sum(rank < at for rank in left_out), at - 1 - n - bad)
+        precision = (n + 1e-5) / (n + bad + 2e-5)
+        total += 1 / at + (n + bad + unknown) / at * precision
+    return share(total, len(units(query, relevant)))
+
+
 def bpref(query: Query, rel: float | None = None) -> float | None:
     relevant = wanted(query, rel)
     irrelevant = {item for item, grade in query.grades.items() if grade >= 0} - relevant
+    size = len(units(query, relevant))
+    useful = ranks_of(query, relevant)
     total = 0.0
-    for rank in ranks_of(query, relevant):
-        above = sum(1 for other in ranks_of(query, irrelevant) if other < rank)
-        if above:
-            total += 1 - min(above, len(relevant)) / min(len(irrelevant), len(relevant))
-        else:
-            total += 1
-    return share(total, len(relevant))
+    for rank, _ in found(query, relevant):
+        against = [r for r in ranks_of(query, irrelevant) if r < rank and r not in useful]
+        most = min(len(irrelevant), size)
+        total += 1 - min(len(against), most) / most if against else 1
+    return share(total, size)
 
 
 REFERENCE: dict[str, Callable[..., float | None]] = {
     function.__name__: function
     for function in (
         hit_rate, precision, recall, f1, f, full_recall, capped_recall, tp, fp, fn, tn, mrr,
-        first_rank, r_precision, dcg, ndcg, err, rbp, rbp_residual, judged, bpref,
+        first_rank, r_precision, dcg, ndcg, err, rbp, rbp_residual, judged, bpref, num_ret,
+        num_rel, num_rel_ret, num_q, set_precision, set_recall, set_f, set_map, rprec_mult, gm_map,
+        iprec_at_recall, eleven_point_average, nerr, inst, alpha_ndcg, unjudged, inferred_ap,
     )
 }  # fmt: skip
 REFERENCE["map"] = average_precision
@@ -190,10 +341,10 @@ def expected(
     arguments = {**given, **({} if metric.k is None else {"k": metric.k})}
     value = REFERENCE[metric.name](query, **arguments)
     definition = metric.definition
-    hopeless = not wanted(query, given.get("rel"))
+    hopeless = not wanted(worth(query, given.get("gains")), given.get("rel"))
     if definition.without_targets == "undefined" and hopeless:
         if policy.unanswerable == "exclude":
             return None
         # Where less is better, 0 would be a reward.
-        return 0.0 if value is None and definition.better == "higher" else value
+        return definition.bounds[0] if value is None and definition.better == "higher" else value
     return value

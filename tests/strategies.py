@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calipers import GroundTruth, Run
 from calipers.measures import Definition, Metric, definitions
-from tests.reference import Query
+from tests.reference_query import Query
 
 Rows = list[tuple[str, float]]
 
@@ -19,13 +19,18 @@ GRADES = [-2, -1, 0, 0, 0.25, 0.5, 1, 1, 2, 2.5, 3]
 SCORES = [-1.5, 0.0, 0.5, 0.5000000000000001, 1.0, 3e10]
 QUERIES = ["q1", "q2", "q3", "q4"]
 CUTOFFS = (1, 3, 40)
-VALUES: dict[str, tuple[float, ...]] = {
+VALUES: dict[str, tuple[float | str, ...]] = {
+    "alpha": (0.0, 0.9, 1.0),
     "beta": (0.5, 2.0),
-    "gmax": (5.0,),
+    "gains": ("{2:2.25,3:7}",),
+    "gmax": (7.0,),
+    "level": (0.0, 0.4, 1.0),
+    "multiple": (0.4, 1.0, 1.6),
     "p": (0.5, 0.95),
     "rel": (0.5, 2.0),
+    "t": (0.75, 3.0),
 }
-"""What is tried for a parameter that is a number; a new one needs a line here."""
+"""What is tried for a parameter that is no choice of words; a new one needs a line here."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,13 @@ def variants(definition: Definition) -> list[Metric]:
     settings: list[tuple[tuple[str, Any], ...]] = [()]
     for name, parameter in definition.parameters.items():
         values = [v for v in parameter.choices or VALUES[name] if v != parameter.default]
-        settings += [((name, value),) for value in values]
-    return [Metric(definition.name, k, setting) for k, setting in product(ks, settings)]
+        if parameter.required:
+            settings = [tuple(sorted((*s, (name, value)))) for s in settings for value in values]
+        else:
+            least = settings[0]
+            settings += [tuple(sorted((*least, (name, value)))) for value in values]
+    every_k = [Metric(definition.name, k, settings[0]) for k in ks]
+    return every_k + [Metric(definition.name, k, own) for k, own in product(ks[-2:], settings[1:])]
 
 
 BY_ID = tuple(d for d in definitions().values() if d.view.__name__ != "Coverage")

@@ -78,14 +78,13 @@ def naive_ndcg(gains: list[float], grades: list[float], k: int, exp: bool) -> fl
 
 
 def naive_text_gains(texts: list[str], grades: dict[str, float]) -> list[float]:
-    """What each rank claims by text: the best target in it that is still free."""
-    free = {target: grade for target, grade in grades.items() if grade > 0}
-    gains: list[float] = []
-    for at, text in enumerate(texts):
-        inside = [target for target in free if target in text and text not in texts[:at]]
-        gains.append(max((free[target] for target in inside), default=0))
-        if inside:
-            free.pop(next(target for target in inside if free[target] == gains[-1]))
+    """What each position earns by text: the best target first takes the first free one."""
+    gains = [0.0] * (len(texts) + len(grades))
+    for grade, target in sorted(((g, t) for t, g in grades.items() if g > 0), reverse=True):
+        holding = [at for at, text in enumerate(texts) if target in text]
+        if holding:
+            free = next(at for at in range(holding[0], len(gains)) if not gains[at])
+            gains[free] = grade
     return gains
 
 
@@ -280,16 +279,16 @@ def test_one_chunk_can_hold_two_targets_and_two_chunks_the_same() -> None:
     targets = {"alpha": 1, "beta": 3, "gamma": 1}
     assert recall_at_k(retrieved, targets, 3) == 1.0
     assert precision_at_k(retrieved, targets, 3) == 1.0
-    assert average_precision(retrieved, targets) == pytest.approx(2 / 3)
-    ideal = 3 + 1 / math.log2(3) + 1 / 2
-    assert ndcg_at_k(retrieved, targets, 3) == pytest.approx((3 + 1 / math.log2(3)) / ideal)
+    assert average_precision(retrieved, targets) == 1.0
+    assert average_precision(retrieved, targets, 1) == pytest.approx(1 / 3)
+    assert ndcg_at_k(retrieved, targets, 3) == 1.0
     assert confusion_at_k(retrieved, targets, 3) == Confusion(tp=3, fp=0, fn=0, tn=None)
 
 
 def test_identical_text_returned_twice_earns_nothing_the_second_time() -> None:
     retrieved = documents("alpha beta", "alpha  beta")
     assert precision_at_k(retrieved, ["alpha", "beta"], 2) == 0.5
-    assert average_precision(retrieved, ["alpha", "beta"]) == 0.5
+    assert average_precision(retrieved, ["alpha", "beta"]) == 1.0
     assert confusion_at_k(retrieved, ["alpha", "beta"], 2) == Confusion(2, 1, 0, None)
 
 
@@ -308,7 +307,7 @@ def test_a_set_of_texts_gives_the_same_value_in_every_process() -> None:
         ).stdout
         for seed in range(4)
     }
-    assert values == {"0.5\n"}
+    assert values == {"1.0\n"}
 
 
 def test_importing_brings_neither_polars_nor_numpy() -> None:

@@ -12,14 +12,50 @@ from calipers.text import held_by, normalise, targets_of, text_of, texts_of
 INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e" + (
     "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufeff"
 )
-AWKWARD = "aAe\u0301\u00e9\u00df\u0130\u0345 \t\r\n\u00a0\u2003" + INVISIBLE
+AWKWARD = (
+    "\u4e2d\uff0c\u3002\uff21\ufb01\uff76\uff9e\ud55c"
+    + "aAe\u0301\u00e9\u00df\u0130\u0345 \t\r\n\u00a0\u2003"
+    + INVISIBLE
+)
 awkward = st.text(alphabet=st.sampled_from(AWKWARD))
 texts = st.one_of(st.text(), awkward)
 
 
+def is_cjk(character: str) -> bool:
+    """Whether the script of a character is written without spaces, or it is its punctuation."""
+    code = ord(character)
+    wide_punctuation = 0xFF01 <= code <= 0xFF9F and not (
+        0xFF10 <= code <= 0xFF19 or 0xFF21 <= code <= 0xFF3A or 0xFF41 <= code <= 0xFF5A
+    )
+    return wide_punctuation or any(
+        low <= code <= high
+        for low, high in (
+            (0x2E80, 0x2FDF), (0x3001, 0x312F), (0x31A0, 0x4DBF), (0x4E00, 0x9FFF),
+            (0xF900, 0xFAFF), (0xFE30, 0xFE4F), (0x20000, 0x3FFFF),
+        )
+    )  # fmt: skip
+
+
+def unbroken(text: str) -> str:
+    """Without white space between two characters that are written without."""
+    kept = ""
+    for at, character in enumerate(text):
+        before, after = text[:at].rstrip(), text[at:].lstrip()
+        inside = character.isspace() and before and after
+        if not (inside and is_cjk(before[-1]) and is_cjk(after[0])):
+            kept += character
+    return kept
+
+
 def naive(text: str) -> str:
     visible = "".join(character for character in text if character not in set(INVISIBLE))
-    composed = unicodedata.normalize("NFC", visible)
+    forms = "".join(
+        unicodedata.normalize("NFKC", c)
+        if "\ufb00" <= c <= "\ufdff" or "\ufe70" <= c <= "\ufefc" or "\uff01" <= c <= "\uffee"
+        else c
+        for c in unbroken(visible)
+    )
+    composed = unicodedata.normalize("NFC", forms)
     result = ""
     for character in composed:
         if not character.isspace():
@@ -69,6 +105,13 @@ def test_invisible_characters_are_gone(character: str) -> None:
         ("Case Kept", "Case Kept"),
         ("C++ is not C", "C++ is not C"),
         ("cafe\u0301", "caf\u00e9"),
+        ("\u4e2d\u6587\n\u5b57", "\u4e2d\u6587\u5b57"),
+        ("\u4e2d\uff0c\r\n  \u6587", "\u4e2d,\u6587"),
+        ("\u4e2d\nA\n\u6587", "\u4e2d A \u6587"),
+        ("\ud55c\n\uad6d", "\ud55c \uad6d"),
+        ("\uff30\uff39 \ufb01le", "PY file"),
+        ("\uff76\uff9e", "\u30ac"),
+        ("x\u00b2 \u2260 x2", "x\u00b2 \u2260 x2"),
         ("\ufeffstart", "start"),
         ("\ud800", "\ud800"),
     ],

@@ -51,6 +51,7 @@ WAYS_UP = {
     ("calipers.model.notebook", "calipers.present.notebook"),
     ("calipers.model.plot", "calipers.present.plot"),
     ("calipers.model.report", "calipers.present.report"),
+    ("calipers.model.scores", "calipers.measures.spec"),
     ("calipers.model.resolution", "calipers.io.kept_records"),
 }
 # Where a module may be loaded by a name that is a string, which this check cannot follow.

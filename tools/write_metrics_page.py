@@ -18,7 +18,8 @@ INTRODUCTION = """\
 
 Each metric is computed per query, and its mean is taken over the queries for which it is defined.
 R stands for the relevant targets of a query: those with a grade above 0, or from `rel` on. In a
-terminal, `calipers metrics` lists the same, and `calipers metrics NAME` shows one.
+terminal, `calipers metrics` lists the same, and `calipers metrics NAME` shows one; in Python it is
+`calipers.metrics()` and `calipers.metrics("P_5")`.
 
 A name is written `name@k(parameter=value,…)`:
 
@@ -31,6 +32,11 @@ A name is written `name@k(parameter=value,…)`:
 
 A query without any relevant target has no value unless `--unanswerable zero` is given. A result
 that is returned twice takes up its rank and earns nothing the second time.
+
+By quote or span one result can hold several targets. Metrics over positions (`map`, `ndcg`, `err`,
+`rbp` and their kin) then give each target a position of its own: the best grade first, each takes
+the first free position at or after the rank that shows it first. Where no result holds two targets,
+a position is a rank.
 """
 BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "neither is better"}
 

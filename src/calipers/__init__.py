@@ -68,7 +68,7 @@ if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
     def __getattr__(name: str) -> Any:
         if name in _HOMES:
             return getattr(import_module(f"calipers.{_HOMES[name]}"), name)
-        operations = import_module("calipers.api").OPERATIONS
+        operations = import_module("calipers.api.surface").OPERATIONS
         if name == "__all__":
             return sorted([*_HOMES, *operations])
         if name in operations:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.model.choices import CHOICES, LIKE
+from calipers.model.policy import CHOICES, LIKE
 from calipers.suggest import did_you_mean
 
 PLAIN, PROJECT = "calipers.toml", "pyproject.toml"

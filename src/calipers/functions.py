@@ -17,8 +17,8 @@ ground truth that names the id of such an object is an error, not a silent 0.
 An id or a text that comes back twice occupies its rank and earns nothing the second time. With
 texts, one result can hold several targets and several results the same one: precision counts
 results that hold any target and recall counts targets held by any result, while average
-precision and nDCG let each rank claim one target nobody above it claimed, the best grade first
-and then the earlier in the ground truth. No value exceeds 1, and an empty ground truth gives 0.0.
+precision and nDCG give each found target a position of its own, the first free one at or after its
+first rank, the best grade first. No value exceeds 1, and an empty ground truth gives 0.0.
 
 `rel` makes targets relevant from that grade on; without it every grade above 0 is relevant.
 """
@@ -56,6 +56,7 @@ class _Query(NamedTuple):
     held: list[list[int]]  # for each rank up to k the positions in `grades`; empty for a copy
     k: int
     by_text: bool
+    cut: int | None  # k, where one was given: positions may lie below the last result
 
     def found(self) -> int:
         return len({target for targets in self.held for target in targets})
@@ -67,16 +68,18 @@ class _Query(NamedTuple):
         return self.found() / len(self.grades) if self.grades else 0.0
 
     def claims(self) -> list[tuple[int, float]]:
-        """The ranks that claim a target, each with the grade of that target."""
-        claimed: set[int] = set()
-        claims = []
+        """The positions at which targets are paid, in order, each with the grade of its target."""
+        found: dict[int, int] = {}
         for rank, targets in enumerate(self.held, 1):
-            free = [target for target in targets if target not in claimed]
-            if free:
-                best = max(free, key=lambda target: self.grades[target])
-                claimed.add(best)
-                claims.append((rank, self.grades[best]))
-        return claims
+            for target in targets:
+                found.setdefault(target, rank)
+        paid: dict[int, float] = {}
+        for target in sorted(found, key=lambda target: -self.grades[target]):
+            position = found[target]
+            while position in paid:
+                position += 1
+            paid[position] = self.grades[target]
+        return sorted(one for one in paid.items() if self.cut is None or one[0] <= self.cut)
 
 
 def precision_at_k(
@@ -151,7 +154,7 @@ def average_precision(
     *,
     rel: float | None = None,
 ) -> float:
-    """Precision at each rank that claims a target, summed, over the number of relevant targets.
+    """Precision at each position of a found target, summed, over the number of relevant targets.
 
     Targets that were not found stay in the denominator, also when k is smaller than their number.
 
@@ -247,7 +250,7 @@ def _read(
     if texts is not None:
         _refuse_ids_of(items, texts, grades)
         wanted = _relevant(targets_of(grades), rel)
-        return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, True)
+        return _Query(list(wanted.values()), held_by(texts[:depth], list(wanted)), depth, True, k)
     ids = [_hashed(f"retrieved[{at}]", _id_of(item)) for at, item in enumerate(items)]
     _refuse_other_kind(ids, grades)
     relevant = _relevant(grades, rel)
@@ -255,7 +258,7 @@ def _read(
     first = ids[:depth]
     # A position is taken out when it is found, so a copy further down finds nothing.
     held = [[open_positions.pop(name)] if name in open_positions else [] for name in first]
-    return _Query(list(relevant.values()), held, depth, False)
+    return _Query(list(relevant.values()), held, depth, False, k)
 
 
 def _whole(name: str, value: Any) -> int:
@@ -307,8 +310,6 @@ def _grades(ground_truth: GroundTruth) -> dict[object, float]:
             name: _number(f"ground_truth[{short(name)}]", grade)
             for name, grade in ground_truth.items()
         }
-    if isinstance(ground_truth, set | frozenset):
-        names.sort(key=repr)  # a set of strings iterates differently in every process
     return {_hashed(f"ground_truth[{at}]", name): 1.0 for at, name in enumerate(names)}
 
 

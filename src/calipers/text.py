@@ -22,12 +22,34 @@ _INVISIBLE = re.compile(
     "]+"
 )
 
+# Chinese and Japanese, which are written without spaces, with their punctuation; not Korean.
+_CJK = (
+    "\u2e80-\u2fdf\u3001-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f"
+    "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff9f\U00020000-\U0003ffff"
+)
+BETWEEN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])")
+"""White space between two characters of a script that has none: where a line was broken."""
+
+FORMS = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee]")
+"""Ligatures, full-width and half-width forms, shapes of Arabic letters: one letter, drawn in
+another way. Superscripts and fractions are not among them: x² is not x2."""
+
+
+def plain_form(form: str) -> str:
+    """The letters that a ligature, or a full-width form, stands for.
+
+    >>> plain_form("\ufb01"), plain_form("\uff21")
+    ('fi', 'A')
+    """
+    return unicodedata.normalize("NFKC", form)
+
 
 def normalise(text: str, *, ignore_case: bool = False) -> str:
     r"""Rewrite a text so that line breaks, spacing and invisible characters no longer matter.
 
-    Soft hyphens and zero-width characters go, Unicode is composed (NFC), and every run of
-    white space, line ends included, becomes one space; none is left at either end.
+    Soft hyphens and zero-width characters go, Unicode is composed (NFC), ligatures and full-width
+    forms become plain letters, and every run of white space, line ends included, becomes one
+    space; none is left at either end, nor between two Chinese or Japanese characters.
     Punctuation stays, and so does case unless `ignore_case` is set.
 
     >>> normalise("Anna\r\n  Pa\u0301vlovna") == "Anna P\u00e1vlovna"
@@ -37,12 +59,16 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
     """
     if not text.isascii():
         # Before NFC: an invisible character between a letter and its accent keeps them apart.
-        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+        # Before the forms: a full-width comma tells that the space behind it is a broken line.
+        text = BETWEEN_CJK.sub("", _INVISIBLE.sub("", text))
+        text = FORMS.sub(lambda form: plain_form(form[0]), text)
+        text = unicodedata.normalize("NFC", text)
     text = " ".join(text.split())
     if not ignore_case:
         return text
     if text.isascii():
         return text.lower()
+    # The same in every language: a Turkish I becomes i, and the dotless ı stays what it is.
     # Folding can leave a composed letter decomposed, and is only stable on decomposed text.
     folded = unicodedata.normalize("NFD", text).casefold()
     return unicodedata.normalize("NFC", folded)

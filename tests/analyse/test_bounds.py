@@ -18,13 +18,12 @@ METRICS = [
 ITEMS = [f"i{n}" for n in range(6)]
 
 
-def by_trying(truth, returned, metric, k):
-    """The lowest and highest value over all ways to judge what is in the first k."""
-    grade = max(truth.values())
-    scope = returned if k is None else returned[:k]
-    open_ones = [item for item in dict.fromkeys(scope) if item not in truth]
+def by_trying(truth, returned, metric):
+    """The lowest and highest value over all ways to grade what was returned and not judged."""
+    grades = sorted({0, *(grade for grade in truth.values() if grade > 0)})
+    open_ones = [item for item in dict.fromkeys(returned) if item not in truth]
     seen = []
-    for way in product((0, grade), repeat=len(open_ones)):
+    for way in product(grades, repeat=len(open_ones)):
         judged = {"q": {**truth, **dict(zip(open_ones, way, strict=True))}}
         value = evaluate(ground_truth=judged, run={"q": returned}, metrics=[metric])[metric].mean
         seen.append(value)
@@ -36,15 +35,31 @@ def by_trying(truth, returned, metric, k):
     returned=st.lists(st.sampled_from(ITEMS), min_size=1, max_size=5),
     metric=st.sampled_from(METRICS),
 )
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_no_way_of_judging_leaves_the_bounds_and_some_way_reaches_them(truth, returned, metric):
     truth = {**truth, "i0": 2}
     returned = [*returned, "i0"]
-    found = bounds(ground_truth={"q": truth}, run={"q": returned}, metrics=[metric])[metric]
-    k = int(metric.split("@")[1][0]) if "@" in metric else None
-    low, high = by_trying(truth, returned, metric, k)
+    # With a metric that has no cut-off beside it, all that was returned is looked at.
+    both = bounds(ground_truth={"q": truth}, run={"q": returned}, metrics=[metric, "rbp(p=0.5)"])
+    found = both[metric]
+    low, high = by_trying(truth, returned, metric)
     assert found.lowest == pytest.approx(low, abs=1e-12)
     assert found.highest == pytest.approx(high, abs=1e-12)
+
+
+def test_a_relevant_result_below_the_cut_off_is_more_to_find():
+    found = bounds(ground_truth={"q": ["a"]}, run={"q": ["a", "x"]}, metrics="recall@1,mrr")
+    assert (found["recall@1"].lowest, found["recall@1"].value) == (0.5, 1.0)
+
+
+def test_a_grade_in_between_can_be_worth_more_than_the_highest():
+    truth = {"q": {"a": 1, "b": 1}, "other": {"c": 2}}
+    found = bounds(ground_truth=truth, run={"q": ["a", "x"], "other": ["c"]}, metrics="ndcg")
+    one = (1 + 1 / log2(3)) / (1 + 1 / log2(3) + 1 / log2(4))
+    two = (1 + 2 / log2(3)) / (2 + 1 / log2(3) + 1 / log2(4))
+    assert found["ndcg"].highest == pytest.approx((one + 1) / 2)
+    assert found["ndcg"].all_relevant == pytest.approx((two + 1) / 2)
+    assert one > two
 
 
 def test_the_mean_of_bounds_is_over_queries_that_are_defined():

@@ -15,7 +15,7 @@ from calipers.analyse.intervals import (
     quantile_of_sorted,
 )
 from calipers.errors import InvalidInput
-from calipers.model.interval import Interval
+from calipers.model.summary import Interval
 
 NAN = float("nan")
 scores = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)

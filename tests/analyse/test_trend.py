@@ -6,8 +6,8 @@ from calipers import evaluate
 from calipers.analyse.headlines import headlines
 from calipers.analyse.trend import slice_summaries, trend_of
 from calipers.model.evaluation import Evaluation, SliceSummary
-from calipers.model.interval import Interval
 from calipers.model.scores import Summary
+from calipers.model.summary import Interval
 from tests.store.saved import START
 from tests.systems import tagged
 

@@ -1,7 +1,6 @@
 """Small calls of the operations that ask something live."""
 
 import json
-import shutil
 from pathlib import Path
 
 import calipers
@@ -36,8 +35,8 @@ params.right = [3, 7]
 without_times = without("seconds", "per_second", "latency_ms")
 
 
-def begin_again() -> None:
-    """The files that the samples read, and none that they write."""
+def write_live_files() -> None:
+    """The files that the samples read."""
     write_files()
     Path("finders.py").write_text(RETRIEVERS)
     Path("calipers.toml").write_text(GRID)
@@ -50,9 +49,6 @@ def begin_again() -> None:
         {"id": f"c{i}", "text": f"The tower has {i} steps. {'It is high. ' * 10}"} for i in "12"
     ]
     Path("long.jsonl").write_text("".join(json.dumps(one) + "\n" for one in long))
-    for written in Path().glob("out.jsonl*"):
-        written.unlink()
-    shutil.rmtree("grid", ignore_errors=True)
 
 
 LIVE_SAMPLES: dict[str, Sample] = {
@@ -61,23 +57,23 @@ LIVE_SAMPLES: dict[str, Sample] = {
             "finders.py:search", "evals.jsonl", k=5, output="out.jsonl"
         ).report.to_dict(),
         ("finders.py:search", "evals.jsonl", "-k", "5", "-o", "out.jsonl", "--json"),
-        prepare=begin_again, comparable=without_times,
+        prepare=write_live_files, comparable=without_times,
     ),
     "grid": Sample(
         lambda: calipers.grid("calipers.toml").to_dict(), ("calipers.toml", "--json"),
-        prepare=begin_again, comparable=without_times,
+        prepare=write_live_files, comparable=without_times,
     ),
     "plan_grid": Sample(
         lambda: calipers.plan_grid("calipers.toml").to_dict(),
-        ("calipers.toml", "--dry-run", "--json"), prepare=begin_again,
+        ("calipers.toml", "--dry-run", "--json"), prepare=write_live_files,
     ),
     "judge": Sample(
         lambda: calipers.judge("label.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
-        ("label.jsonl", "-o", "out.jsonl", *MODEL), prepare=begin_again,
+        ("label.jsonl", "-o", "out.jsonl", *MODEL), prepare=write_live_files,
     ),
     "write_questions": Sample(
         lambda: calipers.write_questions("long.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
-        ("long.jsonl", "-o", "out.jsonl", *MODEL), prepare=begin_again,
+        ("long.jsonl", "-o", "out.jsonl", *MODEL), prepare=write_live_files,
     ),
 }  # fmt: skip
 """By the name of the operation."""

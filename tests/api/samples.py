@@ -3,10 +3,12 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import calipers
+from calipers.io.baselines import baseline_dict
 
 RECORDS = [
     {
@@ -31,21 +33,65 @@ def write_files() -> None:
     Path("chunks.jsonl").write_text("".join(json.dumps(one) + "\n" for one in chunks))
 
 
+def write_saved() -> None:
+    """Two evaluations in a history, and an empty one to copy to."""
+    write_files()
+    for number, file in enumerate(("evals.jsonl", "turned.jsonl")):
+        pair = calipers.read(file)
+        calipers.save(
+            calipers.evaluate(pair, metrics="recall@3,mrr"), "nightly", tags={"night": f"{number}"},
+            ground_truth=pair.ground_truth, run=pair.run, store="history.db",
+            now=datetime(2026, 1, 1 + number, 6, tzinfo=UTC),
+        )  # fmt: skip
+
+
+def write_baseline() -> None:
+    write_files()
+    calipers.save_baseline("evals.jsonl", to="main.json", metrics="recall@3", now=LONG_AGO)
+
+
+def write_labels() -> None:
+    """What two judges filled in, and documents that their quotes stand in."""
+    write_files()
+    for judge, grades in (("anna", (2, 0, 1, 2, 0, 1)), ("bo", (2, 1, 1, 2, 0, 0))):
+        rows = [
+            {"query_id": f"q{i}", "query": "Who?", "item": f"d{i}", "grade": grade, "judge": judge}
+            for i, grade in enumerate(grades)
+        ]
+        Path(f"{judge}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    Path("docs").mkdir(exist_ok=True)
+    Path("docs/faq.md").write_text("The GIL is a lock. " * 8)
+    quoted = {"query": "What is the GIL?", "ground_truth": [{"quote": "GIL is a lock"}]}
+    Path("quoted.jsonl").write_text(json.dumps(quoted) + "\n")
+
+
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+
+
 def same(value: Any) -> Any:
     return value
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What an operation returns as plain values, and the arguments of its command."""
+    """What an operation returns as plain values, and the arguments of its command.
+
+    Each of the two runs in a folder of its own with the same files.
+    """
 
     call: Callable[[], Any]
+    """What the command prints as JSON; None: it prints none."""
     arguments: tuple[str, ...]
+    """``{folder}`` in them is the folder that they are used in."""
     part: str | None = None
     """The part of the printed JSON that is the operation's, where a command prints more."""
     prepare: Callable[[], None] = write_files
     comparable: Callable[[Any], Any] = same
     """Without what differs between two calls, such as times."""
+    left: Callable[[], Any] = lambda: None
+    """What is there afterwards: the file that was written, what the history holds."""
+    needs: str | None = None
+    """A library that may be missing."""
 
 
 def without(*names: str) -> Callable[[Any], Any]:
@@ -57,8 +103,43 @@ def without(*names: str) -> Callable[[Any], Any]:
     return strip
 
 
+def saved(file: str, *, name: str, tags: dict[str, str]) -> None:
+    pair = calipers.read(file)
+    calipers.save(
+        calipers.evaluate(pair), name, tags=tags, ground_truth=pair.ground_truth, run=pair.run,
+        store="history.db",
+    )  # fmt: skip
+
+
+def logged(file: str) -> None:
+    calipers.log_to_mlflow(calipers.evaluate(file), tracking())
+
+
+def tracking() -> str:
+    """A whole path: MLflow remembers stores by their address."""
+    return f"sqlite:///{Path.cwd()}/mlflow.db"
+
+
+def in_mlflow(uri: str) -> Any:
+    """The metrics and parameters of the one run that is logged."""
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(uri)
+    (experiment,) = client.search_experiments(filter_string="name = 'calipers'")
+    (run,) = client.search_runs([experiment.experiment_id])
+    return run.data.metrics, run.data.params
+
+
+def drafted(file: str, k: int) -> dict[str, Any]:
+    found = calipers.draft(file, k=k)
+    found.write("draft.csv")
+    return found.to_dict()
+
+
 SAMPLES: dict[str, Sample] = {
-    "evaluate": Sample(lambda: calipers.evaluate("evals.jsonl").to_dict(), ("evals.jsonl", "--json")),
+    "evaluate": Sample(
+        lambda: calipers.evaluate("evals.jsonl").to_dict(), ("evals.jsonl", "--json")
+    ),
     "slices": Sample(
         lambda: calipers.slices(calipers.evaluate("evals.jsonl"), "type").to_dict(),
         ("evals.jsonl", "--by", "type", "--json"), part="slices",
@@ -68,7 +149,9 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "--level", "evidence,chunk", "--json"),
     ),
     "sweep": Sample(lambda: calipers.sweep("evals.jsonl").to_dict(), ("evals.jsonl", "--json")),
-    "diagnose": Sample(lambda: calipers.diagnose("evals.jsonl").to_dict(), ("evals.jsonl", "--json")),
+    "diagnose": Sample(
+        lambda: calipers.diagnose("evals.jsonl").to_dict(), ("evals.jsonl", "--json")
+    ),
     "rules": Sample(lambda: calipers.rules(), ("--rules", "--json")),
     "misses": Sample(
         lambda: calipers.misses("evals.jsonl", k=3, corpus="chunks.jsonl").to_dict(),
@@ -86,6 +169,107 @@ SAMPLES: dict[str, Sample] = {
     "gate": Sample(
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),
         ("evals.jsonl", "--require", "recall@5 >= 0.1", "--json"),
+    ),
+    "read_baseline": Sample(
+        lambda: baseline_dict(calipers.read_baseline("main.json")), ("main.json", "--json"),
+        prepare=write_baseline,
+    ),
+    "save_baseline": Sample(
+        lambda: baseline_dict(calipers.save_baseline("evals.jsonl", to="out.json", metrics="mrr")),
+        ("evals.jsonl", "-m", "mrr", "-o", "out.json", "--json"), comparable=without("saved"),
+        left=lambda: json.loads(Path("out.json").read_text()),
+    ),
+    "report": Sample(
+        lambda: calipers.report("evals.jsonl", k=[1, 3]).save("report.md"),
+        ("evals.jsonl", "-k", "1,3", "--markdown", "report.md"),
+        left=lambda: Path("report.md").read_text(),
+    ),
+    "plot": Sample(
+        lambda: calipers.plot("evals.jsonl", metrics="recall").save("chart.json"),
+        ("evals.jsonl", "-m", "recall", "-o", "chart.json"),
+        left=lambda: json.loads(Path("chart.json").read_text()),
+    ),
+    "save": Sample(
+        lambda: saved("evals.jsonl", name="tonight", tags={"model": "e5"}),
+        ("evals.jsonl", "--save", "tonight", "--tag", "model=e5", "--store", "history.db"),
+        comparable=without("id", "saved"),
+        left=lambda: calipers.show("@tonight", store="history.db").to_dict(),
+    ),
+    "show": Sample(
+        lambda: calipers.show("@nightly~1", store="history.db").to_dict(),
+        ("@nightly~1", "--store", "history.db", "--json"), prepare=write_saved,
+        comparable=without("id"),
+    ),
+    "history": Sample(
+        lambda: calipers.history("nightly", store="history.db").to_dict(),
+        ("nightly", "--store", "history.db", "--json"), prepare=write_saved,
+        comparable=without("id", "store"),
+    ),
+    "trend": Sample(
+        lambda: calipers.trend("nightly", metrics="mrr", by="type", store="history.db").to_dict(),
+        ("nightly", "-m", "mrr", "--by", "type", "--store", "history.db", "--json"),
+        prepare=write_saved, comparable=without("id", "evaluation"),
+    ),
+    "alarm": Sample(
+        lambda: calipers.alarm("nightly", metrics="recall@3", store="history.db").to_dict(),
+        ("nightly", "-m", "recall@3", "--store", "history.db", "--json"),
+        prepare=write_saved, comparable=without("id", "evaluations"),
+    ),
+    "log_to_mlflow": Sample(
+        lambda: logged("evals.jsonl"), ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),
+        left=lambda: in_mlflow(tracking()), needs="mlflow",
+    ),
+    "store_info": Sample(
+        lambda: calipers.store_info("history.db").to_dict(), ("--store", "history.db", "--json"),
+        prepare=write_saved, comparable=without("place"),
+    ),
+    "store_check": Sample(
+        lambda: calipers.store_check("history.db").to_dict(), ("--store", "history.db", "--json"),
+        prepare=write_saved,
+    ),
+    "store_vacuum": Sample(
+        lambda: calipers.store_vacuum("history.db").to_dict(),
+        ("--store", "history.db", "--json"), prepare=write_saved,
+    ),
+    "store_export": Sample(
+        lambda: calipers.store_export("other.db", store="history.db").to_dict(),
+        ("other.db", "--store", "history.db", "--json"), prepare=write_saved,
+        comparable=without("fingerprint"),
+        left=lambda: len(calipers.history(store="other.db").evaluations),
+    ),
+    "store_import": Sample(
+        lambda: calipers.store_import("history.db", store="other.db").to_dict(),
+        ("history.db", "--store", "other.db", "--json"), prepare=write_saved,
+        comparable=without("fingerprint"),
+        left=lambda: len(calipers.history(store="other.db").evaluations),
+    ),
+    "store_prune": Sample(
+        lambda: calipers.store_prune(keep=1, tagged=True, store="history.db").to_dict(),
+        ("--keep", "1", "--tagged", "--yes", "--store", "history.db", "--json"),
+        prepare=write_saved, comparable=without("id"),
+        left=lambda: len(calipers.history(store="history.db").evaluations),
+    ),
+    "audit": Sample(
+        lambda: calipers.audit("evals.jsonl", corpus="chunks.jsonl").to_dict(),
+        ("evals.jsonl", "--corpus", "chunks.jsonl", "--json"),
+    ),
+    "resolve": Sample(
+        lambda: calipers.resolve("quoted.jsonl", "docs", first=True).to_dict(),
+        ("quoted.jsonl", "--corpus", "docs", "--first", "--json"), prepare=write_labels,
+    ),
+    "draft": Sample(
+        lambda: drafted("evals.jsonl", k=2),
+        ("evals.jsonl", "-k", "2", "-o", "draft.csv", "--json"),
+        left=lambda: Path("draft.csv").read_text(),
+    ),
+    "agreement": Sample(
+        lambda: calipers.agreement(["anna.jsonl", "bo.jsonl"], merge=None).to_dict(),
+        ("anna.jsonl", "bo.jsonl", "--json"), prepare=write_labels,
+    ),
+    "convert": Sample(
+        lambda: calipers.convert("evals.jsonl", "out.trec").to_dict(),
+        ("evals.jsonl", "out.trec", "--json"),
+        left=lambda: {path.name: path.read_text() for path in Path().glob("out*")},
     ),
 }  # fmt: skip
 """By the name of the operation."""

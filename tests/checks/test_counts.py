@@ -8,7 +8,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.model.choices import CHOICES, LIKE
+from calipers.model.policy import CHOICES, LIKE
 from tests.command import calipers_command, refused
 
 QUERIES: list[dict[str, Any]] = [
@@ -71,7 +71,7 @@ def test_defaults_never_flatter() -> None:
     }  # fmt: skip
     assert evaluate().policy.to_dict() == {
         "missing": "zero", "unanswerable": "exclude", "duplicates": "first", "unknown": "ignore",
-        "errors": "zero", "ties": "input",
+        "errors": "zero", "ties": "input", "nothing_in_common": "error",
     }  # fmt: skip
 
 
@@ -97,7 +97,10 @@ ERRORS: dict[tuple[str, str], str] = {
 
 
 def test_every_value_of_every_policy_is_tested() -> None:
-    elsewhere = {("ties", "error")}
+    elsewhere = {
+        ("ties", "error"), ("ties", "trec-9"),
+        ("nothing_in_common", "error"), ("nothing_in_common", "zero"),
+    }  # fmt: skip
     values = {(name, value) for name, values in CHOICES.items() for value in values}
     assert values == CHANGES.keys() | ERRORS.keys() | elsewhere
 
@@ -127,7 +130,7 @@ def test_a_policy_can_forbid_its_case(name: str, value: str, files: list[str]) -
 def test_an_unknown_policy_or_value_is_refused(files: list[str]) -> None:
     with pytest.raises(InvalidInput, match=r"missing='skip' does not exist.*zero, exclude, error"):
         evaluate(missing="skip")
-    with pytest.raises(InvalidInput, match=r"no policy called 'mising'.*Did you mean missing"):
+    with pytest.raises(InvalidInput, match=r"takes no argument 'mising'.*Did you mean missing"):
         evaluate(mising="zero")
     with pytest.raises(InvalidInput, match=r"cannot imitate 'trec-eval'.*Did you mean trec_eval"):
         evaluate(like="trec-eval")

@@ -154,3 +154,30 @@ def test_what_is_asked_for_by_name_is_not_in_it():
         health["evidence_split"]
     with pytest.raises(InvalidInput, match="cannot fail on"):
         health.fails("fatal")
+
+
+FILE = {"id": "1", "document": "gil", "text": "The GIL is a lock. It is held.", "start": 0}
+
+
+def test_a_document_that_is_not_in_the_corpus_is_no_all_clear():
+    """The quote stands in the corpus, under another name of its document."""
+    target = {"quote": "is a lock", "document": "docs/gil.md", "start": 8, "end": 17}
+    for start in (0, None):
+        corpus = [{**FILE, "start": start}]
+        found = audit(evals(target), corpus=corpus)["document_not_in_corpus"]
+        assert (found.count, found.of) == (1, 1)
+        known = {**target, "document": "gil"}
+        assert "document_not_in_corpus" not in audit(evals(known), corpus=corpus)
+
+
+def test_a_corpus_that_names_no_documents_cannot_lack_one():
+    target = {"quote": "is a lock", "document": "docs/gil.md", "start": 8, "end": 17}
+    assert "document_not_in_corpus" not in audit(evals(target), corpus=[FILE["text"]])
+
+
+def test_a_quote_that_stands_twice_in_one_file_is_ambiguous():
+    text = "It is held. What is held is not free."
+    for corpus in ([{**FILE, "text": text}], [text]):
+        found = audit(evals({"quote": "is held"}), corpus=corpus)["ambiguous_quote"]
+        assert "up to 2 times in one" in found.examples[0].detail
+        assert "ambiguous_quote" not in audit(evals({"quote": "is not free"}), corpus=corpus)

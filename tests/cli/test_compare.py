@@ -48,10 +48,10 @@ def test_other_forms(folder):
     common = ("compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr,recall@5")
     rows = list(csv.DictReader(io.StringIO(calipers_command(*common, "--csv").out)))
     assert [row["system"] for row in rows] == ["old", "new"] * 2
-    markdown = calipers_command(*common, "--markdown", "--queries-by", "recall@5").out
+    markdown = calipers_command(*common, "--as", "markdown", "--queries-by", "recall@5").out
     assert markdown.startswith("| metric | old (baseline) | new |")
     assert "gained most in recall@5" in markdown
-    assert calipers_command(*common, "--latex").out.startswith(r"\begin{table}")
+    assert calipers_command(*common, "--as", "latex").out.startswith(r"\begin{table}")
 
 
 def test_results_names_and_baseline(folder):
@@ -59,7 +59,7 @@ def test_results_names_and_baseline(folder):
         result = calipers_command("eval", f"{name}.jsonl", "-g", "gt.jsonl", "--json").out
         (folder / f"{name}.json").write_text(result)
     printed = calipers_command(
-        "compare", "before=old.json", "new.json", "--baseline", "new", "--csv"
+        "compare", "before=old.json", "new.json", "--against", "new", "--as", "csv"
     )
     rows = list(csv.DictReader(io.StringIO(printed.out)))
     assert {(row["system"], row["baseline"]) for row in rows} == {

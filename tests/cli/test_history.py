@@ -145,7 +145,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     found = json.loads(calipers_command("alarm", "nightly", "--json").out)
     assert found["raised"] is True
     assert {one["against"] for one in found["references"]} == {"previous", "window"}
-    markdown = calipers_command("alarm", "nightly", "--markdown")
+    markdown = calipers_command("alarm", "nightly", "--as", "markdown")
     assert markdown.code == 1
     assert markdown.out.startswith("## ❌ nightly")
 

@@ -81,7 +81,7 @@ def test_no_ceiling_is_given_where_one_chunk_holds_several_quotes():
 def test_every_command_says_which_way_of_matching_was_taken(command, tmp_path):
     path, other = tmp_path / "evals.json", tmp_path / "other.json"
     path.write_text(json.dumps(QUOTED))
-    empty = {"text": "none", "document": "x", "start": 0, "end": 4}
+    empty = {"text": "none", "document": "d", "start": 30, "end": 34}
     other.write_text(json.dumps([{**one, "retrieved": [empty]} for one in QUOTED]))
     name, *rest = (command,) if isinstance(command, str) else command
     files = [path, other] if name == "compare" else [path]

@@ -107,7 +107,7 @@ def test_the_command(folder):
     assert "some right=11 is better in recall@1 than some right=2." in printed.out
     found = json.loads(calipers_command("grid", path, "--json").out)
     assert found == json.loads(json.dumps(grid(path).to_dict()))
-    assert "Did you mean" in refused("grid", path, "--baseline", "some right=3")
+    assert "Did you mean" in refused("grid", path, "--against", "some right=3")
 
 
 def test_other_commands_read_the_same_file(folder, monkeypatch):

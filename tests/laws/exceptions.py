@@ -24,4 +24,12 @@ EXCEPTIONS: dict[tuple[str, str], Excuse] = {
         "the end of a perfect ranking nothing is.",
         Case({"a": 1, "x": 0, "y": 0}, before=["x", "a", "y"], after=["a"]),
     ),
+    (COPY, "num_ret"): Excuse(
+        "It counts results, and a copy is one.",
+        Case({"a": 1}, before=["a", "a"], after=["a"]),
+    ),
+    (COPY, "unjudged"): Excuse(
+        "What comes back again is not judged again: it takes a rank about which nothing is known.",
+        Case({"a": 1}, before=["a", "a"], after=["a"]),
+    ),
 }

@@ -128,7 +128,7 @@ def test_a_copy_never_raises_anything(drawn) -> None:
             cases.append(Case(grades, ranking, [*ranking[:at], ranking[place], *ranking[at:]]))
     never_better(COPY, cases)
     for case, metric, before, after in both_values(cases):
-        if metric.definition.better == "neither":
+        if metric.definition.better == "neither" and (COPY, metric.name) not in EXCEPTIONS:
             assert math.isnan(before) or after <= before, (str(metric), case)
 
 

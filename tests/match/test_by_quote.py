@@ -20,12 +20,13 @@ def records(texts, quotes, **more):
 
 def edges(texts, quotes, **how):
     """Rank, target and share of every edge."""
-    found = read(records(texts, quotes), **how).matches
+    found = read(records(texts, quotes), **{"nothing_in_common": "zero", **how}).matches
     columns = (found.edge_rank, found.edge_target, found.edge_overlap)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def scored(names, texts, quotes, **how):
+    how = {"nothing_in_common": "zero", **how}
     return score(read(records(texts, quotes), **how), parse(names), resamples=10)
 
 

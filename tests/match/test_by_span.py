@@ -48,14 +48,17 @@ def naive(chunks, wanted, least, together):
     st.sampled_from(["evidence", "chunk"]),
 )  # fmt: skip
 def test_edges_are_those_of_the_naive_reference(chunks, wanted, least, level):
-    found = read(records(chunks, wanted), match=f"span(min={least})", level=level).matches
+    found = read(
+        records(chunks, wanted), match=f"span(min={least})", level=level, nothing_in_common="zero"
+    ).matches
     edges = set(zip(found.edge_rank.tolist(), found.edge_target.tolist(), strict=True))
     assert edges == naive(chunks, wanted, least, level == "evidence")
     assert ((found.edge_overlap >= least) & (found.edge_overlap <= 1)).all()
 
 
 def test_the_same_place_in_another_document_is_another_place():
-    assert read(records([("b", 0, 9)], [("a", 0, 9)])).matches.edge_rank.size == 0
+    rows = records([("b", 0, 9), ("a", 20, 29)], [("a", 0, 9)])
+    assert read(rows).matches.edge_rank.size == 0
 
 
 def test_an_evidence_split_over_chunks_is_found_where_it_is_complete():

@@ -3,10 +3,18 @@ import pytest
 from calipers.api.measure import read
 from calipers.errors import InvalidInput
 
+TEXT = "some text with a long enough quote"
+
 
 def rows(*quotes):
     truth = [{"quote": quote} for quote in quotes]
-    return [{"query": "why", "retrieved": [{"text": "some text"}], "ground_truth": truth}]
+    return [
+        {
+            "query": "why",
+            "retrieved": [{"text": "some text with a long enough quote"}],
+            "ground_truth": truth,
+        }
+    ]
 
 
 @pytest.mark.parametrize("quote", ["", "  \n", "\u200b"])

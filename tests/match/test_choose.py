@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from calipers.api.measure import read
 from calipers.errors import InvalidInput
-from calipers.match.choose import Matching, parse_matching
+from calipers.match.choose import MatchRule, parse_matching
 
 SPAN = {"document": "d", "start": 0, "end": 20}
 TEXT = "the lock is held by one"
@@ -18,7 +18,7 @@ def settings(result, target, **how):
 @given(st.sampled_from(["id", "quote", "span"]), st.integers(1, 100), st.booleans())
 def test_a_printed_matching_is_read_back(kind, hundredths, ignore_case):
     least = 1.0 if kind == "id" else hundredths / 100
-    matching = Matching(kind, least, ignore_case and kind == "quote")
+    matching = MatchRule(kind, least, ignore_case and kind == "quote")
     assert parse_matching(str(matching)) == matching
 
 

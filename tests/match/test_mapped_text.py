@@ -11,7 +11,8 @@ from calipers.text import normalise
 # and emoji of several code points: what makes a naive map slip.
 TRICKY = st.text(
     st.sampled_from(
-        "ab \r\n\t\u00a0\u0301\u0323\u0307\u00ad\u200b\u200d\ufeffé가ᄀ\u1161\u11a8ÅΩ👩🚀ﬁ"
+        "ab \r\n\t\u00a0\u0301\u0323\u0307\u00ad\u200b\u200d\ufeffé가ᄀ\u1161\u11a8ÅΩ👩🚀"
+        "ﬁ中文，Ａｶﾞﷺ"
     )
 )
 TEXTS = st.one_of(TRICKY, st.text())
@@ -68,6 +69,8 @@ def test_places_never_run_backwards(text):
         ("\ufeffword", "word", (1, 5)),
         ("  word  ", "word", (2, 6)),
         ("한\u1100\u1161", "가", (1, 3)),
+        ("一个\r\n  中文字", "个中文", (1, 8)),
+        ("ａ ﬁｌｅ", "file", (2, 5)),
     ],
 )
 def test_characters_are_counted_not_bytes(text, quote, expected):

@@ -110,3 +110,27 @@ def test_without_the_library_the_error_holds_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
     with pytest.raises(MissingExtra, match=r"pip install 'calipers\[text\]'"):
         Quote("a lock for threads").tolerant_pieces("something else altogether, longer")
+
+
+TRUE = "the interpreter lock makes sure that only one thread runs Python code at a time"
+
+
+def test_the_most_similar_place_is_taken_and_not_the_longest_stretch():
+    """A near-repeat with a long stretch stands before the sentence with two typos."""
+    near = "the interpreter lock makes sure that only two workers see the same list"
+    wrong = TRUE.replace("makes", "mkaes").replace("Python", "Pyhton")
+    assert share(TRUE, near) < 0.6
+    assert share(TRUE, f"{near}. And {wrong}.") == share(TRUE, wrong) > 0.8
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_text_has_at_least_what_its_parts_have(chosen):
+    def with_slips(most: int) -> str:
+        letters = list(TRUE)
+        for at in chosen.sample(range(len(letters)), chosen.randint(1, most)):
+            letters[at] = "#"
+        return "".join(letters)
+
+    parts = [with_slips(20), noise(chosen.randint(0, 99), 50), with_slips(20)]
+    best = max(share(TRUE, part) for part in parts)
+    assert share(TRUE, " ".join(parts)) >= best - 1e-9

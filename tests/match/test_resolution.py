@@ -72,4 +72,19 @@ def test_the_result_as_data():
     assert found.to_dict() == {
         "query": "q", "quote": "xx", "document": None, "outcome": "several", "count": 2,
         "places": [QuotePlace("a", 0, 2).to_dict(), {"document": "a", "start": 3, "end": 5}],
+        "unknown_document": False, "elsewhere": [],
     }  # fmt: skip
+
+
+def test_a_document_that_the_corpus_does_not_have_is_said():
+    batch = pl.concat(open_corpus({"gil": "a lock", "list": "an array"}).batches())
+    asked = [
+        Wanted("q", "a lock", "docs/gil.md"),
+        Wanted("q", "a lock", "gil"),
+        Wanted("q", "a lock", "list"),
+    ]
+    unknown, found, other = resolve_quotes(asked, [batch], "corpus")
+    assert (unknown.outcome, unknown.unknown_document) == ("none", True)
+    assert unknown.elsewhere == found.places == other.elsewhere == (QuotePlace("gil", 0, 6),)
+    assert (found.unknown_document, found.elsewhere) == (False, ())
+    assert (other.outcome, other.unknown_document) == ("none", False)

@@ -35,9 +35,9 @@ def test_a_taken_name_is_refused() -> None:
 def test_grammar_shows_cutoff_and_parameters() -> None:
     known = definitions()
     assert known["recall"].grammar == "recall@k(rel=)"
-    assert known["ndcg"].grammar == "ndcg[@k](gain=linear)"
+    assert known["ndcg"].grammar == "ndcg[@k](gain=linear,gains=)"
     assert known["bpref"].grammar == "bpref(rel=)"
-    assert known["rbp"].grammar == "rbp(gmax=,p=0.8)"
+    assert known["rbp"].grammar == "rbp[@k](gains=,gmax=,p=0.8)"
 
 
 def test_registries_cannot_be_changed_from_outside() -> None:

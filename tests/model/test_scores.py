@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.model.choices import CHOICES
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
+from calipers.model.policy import CHOICES
 from calipers.model.scores import SCHEMA
 from tests.command import calipers_command
 

@@ -5,8 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from calipers.model.interval import Interval
-from calipers.model.summary import Summary
+from calipers.model.summary import Interval, Summary
 
 INTERVAL = Interval(0.25, 0.75, 0.95, "bootstrap")
 

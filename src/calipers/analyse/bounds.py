@@ -4,7 +4,11 @@ Each unjudged result is taken as irrelevant or as relevant, and with n of them t
 ways. Not all need to be tried: with the number of relevant ones held fixed, what there is to
 find is the same for all ways, and moving a relevant result up never makes a metric worse. So for
 every number m only two ways matter: the first m unjudged results are the relevant ones, or the
-last m. A metric with a cut-off k looks at the first k results alone.
+last m. Results below a cut-off matter as well: found relevant there, they are more to find, and
+recall within the cut-off falls.
+
+A grade in between changes no metric but nDCG beyond these ways, and of nDCG only the highest
+value: `gain_bounds` has it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,11 +17,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from calipers.analyse.gain_bounds import highest_ndcg
 from calipers.analyse.intervals import exact_mean
 from calipers.analyse.listing import list_results
 from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute
+from calipers.measures.gain import RELATIVE_GAIN
+from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.bounds import Bound, Bounds
 from calipers.model.matched import Matched
@@ -27,6 +34,7 @@ from calipers.model.policy import Policy
 ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
 """These measure how much was judged; they would say nothing if everything were."""
 BY_CHARACTERS = "Coverage"
+NDCG = "ndcg"
 DEPTH = 100
 """How deep a metric without a cut-off is looked at."""
 
@@ -41,7 +49,8 @@ def bound_metrics(
     bounded = [metric for metric in metrics if has_bounds(metric)]
     matches, policy, rel = pair.matches, pair.policy, pair.rel
     enforce(policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=None, rel=rel))
-    deepest = max([depth if one.k is None else one.k for one in bounded])
+    # A result below k that turns out relevant is one more to find, so all of them are listed.
+    deepest = max([depth, *(one.k for one in bounded if one.k is not None)])
     listing = list_results(pair.run, matches, policy.ties, deepest)
     unjudged = unjudged_results(matches, listing)
     grade = max(matches.highest_grade, rel or 0.0) or 1.0
@@ -127,11 +136,11 @@ def bound_all(
     grade: float,
     depth: int,
 ) -> tuple[Bound, ...]:
-    """The bounds of every metric, each over the unjudged results within its cut-off."""
+    """The bounds of every metric, over the unjudged results down to the depth, or its cut-off."""
     as_is = compute(matches, metrics, policy)
     lowest, highest = np.full_like(as_is, np.inf), np.full_like(as_is, -np.inf)
     irrelevant, relevant = np.empty_like(as_is), np.empty_like(as_is)
-    scopes = [depth if metric.k is None else metric.k for metric in metrics]
+    scopes = [max(depth, metric.k or 0) for metric in metrics]
     for scope in sorted(set(scopes)):
         columns = [i for i, one in enumerate(scopes) if one == scope]
         chosen = [metrics[i] for i in columns]
@@ -143,6 +152,10 @@ def bound_all(
             if number == 0:
                 irrelevant[:, columns] = values
             relevant[:, columns] = values
+        for i in columns:
+            if metrics[i].name == NDCG:
+                peaks = _highest_ndcg(unjudged, metrics[i], grade)
+                highest[:, i] = np.fmax(highest[:, i], peaks)
     # What is undefined as it is stays so: a query that has no answer by the ground truth does
     # not get one from here.
     defined = ~np.isnan(as_is)
@@ -163,6 +176,33 @@ def _ways(unjudged: Unjudged, grade: float) -> Iterator[Floats]:
     for m in range(int(counts.max(initial=0)) + 1):
         for place in (unjudged.ordinal, from_below):
             yield np.where(added & (place <= m), grade, unjudged.matches.target_grade)
+
+
+def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
+    """With any grades of the ground truth, not the highest alone.
+
+    Where a result holds several targets, those found later may have to give way to an unjudged
+    one; what is reached is then less than the sum taken here, and the bound still a bound.
+    """
+    matches = unjudged.matches
+    gain = RELATIVE_GAIN[str(dict(metric.parameters).get("gain", "linear"))]
+    best = np.array(grade)
+    gains = Gains.of(matches)
+    reached = gains.discounted(gain(gains.grade, best), metric.k)
+    levels = gain(np.unique([*gains.ideal_grade, grade]), best).tolist()
+    # Sorted by query, all of these: each query has its stretch.
+    ideal = np.searchsorted(gains.ideal_query, np.arange(matches.n_queries + 1))
+    worth = gain(gains.ideal_grade, best)
+    edges = unjudged.added[matches.edge_target]
+    rank = matches.edge_rank[edges]
+    stretch = np.searchsorted(matches.edge_query[edges], np.arange(matches.n_queries + 1))
+    return np.array([
+        highest_ndcg(
+            float(reached[query]), worth[ideal[query] : ideal[query + 1]],
+            rank[stretch[query] : stretch[query + 1]], levels, metric.k,
+        )
+        for query in range(matches.n_queries)
+    ])  # fmt: skip
 
 
 def _mean(column: Floats, defined: Bools) -> float | None:

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.matched import EXAMPLES
 from calipers.model.scores import Scores
-from calipers.model.tally import EXAMPLES
 
 # How the interval was made, by which version, and remarks: of no effect on a single value.
 WITHOUT_EFFECT = frozenset({"calipers", "confidence", "resamples", "seed", "notes"})

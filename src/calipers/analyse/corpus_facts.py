@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from calipers.match.choose import Matching
+from calipers.match.choose import MatchRule
 from calipers.match.cover import Piece, enough, size, union
 from calipers.match.quote import Quote
 from calipers.model.arrays import Bools
@@ -43,7 +43,7 @@ class Place:
 
 
 def study_corpus(
-    batches: Batches, targets: pl.DataFrame, matching: Matching, items: Iterable[str] = ()
+    batches: Batches, targets: pl.DataFrame, matching: MatchRule, items: Iterable[str] = ()
 ) -> CorpusFacts:
     """Look for every target in the corpus, in the way the run was matched.
 
@@ -83,7 +83,7 @@ def _documents(batches: Batches, wanted: pl.Series) -> set[str]:
     }
 
 
-def _quotes(batches: Batches, texts: list[str], matching: Matching) -> list[Place]:
+def _quotes(batches: Batches, texts: list[str], matching: MatchRule) -> list[Place]:
     quotes = {raw: normalise(raw, ignore_case=matching.ignore_case) for raw in set(texts)}
     places: dict[str, Place] = {}
     for batch in batches():
@@ -106,7 +106,7 @@ def _quotes(batches: Batches, texts: list[str], matching: Matching) -> list[Plac
 
 
 def _pieced_together(
-    batches: Batches, quotes: list[Quote], matching: Matching
+    batches: Batches, quotes: list[Quote], matching: MatchRule
 ) -> Iterator[tuple[str, Place]]:
     """Quotes that no chunk holds word for word: near enough in one, or only in several."""
     alone: dict[str, str] = {}
@@ -134,7 +134,7 @@ def _pieced_together(
     yield from ((text, Place(document)) for text, document in alone.items())
 
 
-def _plain(text: str, matching: Matching) -> str:
+def _plain(text: str, matching: MatchRule) -> str:
     return normalise(text, ignore_case=matching.ignore_case)
 
 

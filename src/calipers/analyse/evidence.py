@@ -1,6 +1,6 @@
 """Facts about one system at one k, each computed when a rule asks for it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,11 +9,14 @@ import polars as pl
 from calipers.analyse.context import Context, wanted_per_query
 from calipers.analyse.intervals import exact_mean, mean_interval
 from calipers.analyse.tokens import TokenCounts
+from calipers.measures.counts import recall
+from calipers.measures.ratio import ratio
+from calipers.measures.views import Found, Gains
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.interval import Interval
 from calipers.model.matches import Matches
 from calipers.model.scores import Scores
+from calipers.model.summary import Interval
 
 
 @dataclass(frozen=True)
@@ -97,15 +100,13 @@ class Evidence:
     @cached_property
     def best_order_ndcg(self) -> Floats:
         """nDCG at k if the very results that were shown stood in the best order."""
-        matches, n = self.matches, self.matches.n_queries
-        ndcg = self.metric("ndcg")
-        within = matches.edge_rank <= self.k
-        held = np.unique(
-            matches.edge_target[within & (matches.target_grade > 0)[matches.edge_target]]
+        matches, ndcg = self.matches, self.metric("ndcg")
+        shown = np.zeros(matches.target_grade.size, dtype=np.bool_)
+        shown[matches.edge_target[matches.edge_rank <= self.k]] = True
+        grade = np.where(shown, matches.target_grade, 0.0)
+        best = ratio(
+            _best_dcg(replace(matches, target_grade=grade), self.k), _best_dcg(matches, self.k)
         )
-        found = _discounted_best(matches, held, self.k)
-        ideal = _discounted_best(matches, np.flatnonzero(matches.target_grade > 0), self.k)
-        best = np.divide(found, ideal, out=np.full(n, np.nan), where=ideal > 0)
         return np.where(np.isnan(ndcg), np.nan, np.maximum(best, ndcg))
 
     @cached_property
@@ -159,16 +160,11 @@ class Evidence:
 
     def recall_at(self, k: int) -> Floats:
         """Recall per query at another k."""
-        matches = self.matches
-        relevant = matches.relevant(self.rel)
-        edges = (matches.edge_rank <= k) & relevant[matches.edge_target]
-        units = matches.target_unit[matches.edge_target[edges]]
-        first = np.unique(units, return_index=True)[1]
-        hits = np.bincount(matches.edge_query[edges][first], minlength=matches.n_queries)
-        recall = np.divide(
-            hits, self.wanted, out=np.full(matches.n_queries, np.nan), where=self.wanted > 0
-        )
-        return np.where(self.answerable, recall, np.nan)
+        return np.where(self.answerable, recall(self._found, k), np.nan)
+
+    @cached_property
+    def _found(self) -> Found:
+        return Found.of(self.matches, self.rel)
 
     def _per_shown(self, counts: Floats) -> Floats:
         has = (self.shown > 0) & self.answerable
@@ -188,16 +184,7 @@ class Evidence:
         return None if documents.null_count() == len(documents) else documents
 
 
-def _discounted_best(matches: Matches, targets: Ints, k: int) -> Floats:
-    """The discounted gain of these targets in the best order, alternatives counted once."""
-    order = np.lexsort((-matches.target_grade[targets], matches.target_query[targets]))
-    targets = targets[order]
-    first = np.sort(np.unique(matches.target_unit[targets], return_index=True)[1])
-    targets = targets[first]
-    query = matches.target_query[targets]
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
-    position = np.arange(query.size) - np.repeat(starts, np.diff(starts, append=query.size)) + 1
-    kept = position <= k
-    gains = matches.target_grade[targets][kept] / np.log2(position[kept] + 1.0)
-    sums = np.bincount(query[kept], gains, minlength=matches.n_queries)
-    return sums.astype(np.float64)
+def _best_dcg(matches: Matches, k: int) -> Floats:
+    """The DCG at k of all relevant targets in the best order."""
+    gains = Gains.of(matches)
+    return gains.ideal(gains.ideal_grade, k)

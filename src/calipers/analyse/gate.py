@@ -24,30 +24,30 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Slice:
+class GatedSlice:
     """Some of the queries: all of them, or those with one value of a tag."""
 
     name: str | None
     chosen: Bools
 
 
-def everything(scores: Scores) -> Slice:
+def everything(scores: Scores) -> GatedSlice:
     """All queries."""
-    return Slice(None, np.ones(len(scores), dtype=np.bool_))
+    return GatedSlice(None, np.ones(len(scores), dtype=np.bool_))
 
 
-def slice_of(scores: Scores, tag: str, value: str) -> Slice:
+def slice_of(scores: Scores, tag: str, value: str) -> GatedSlice:
     """The queries that have a value for a tag; none is an error."""
     masks = dict(cut(scores, tag))
     if value not in masks:
         raise unknown_tag_value(tag, value, list(masks))
-    return Slice(f"{tag}={value}", masks[value])
+    return GatedSlice(f"{tag}={value}", masks[value])
 
 
-def slices_by(scores: Scores, tags: Iterable[str]) -> list[Slice]:
+def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
     """One slice for each value of each tag."""
     return [
-        Slice(f"{tag}={value}", mask)
+        GatedSlice(f"{tag}={value}", mask)
         for tag in dict.fromkeys(tags)
         for value, mask in cut(scores, tag)
     ]
@@ -79,7 +79,7 @@ def check_condition(scores: Scores, condition: Condition) -> Check:
     )
 
 
-def _measured(scores: Scores, metric: str, part: Slice, name: str) -> Check:
+def _measured(scores: Scores, metric: str, part: GatedSlice, name: str) -> Check:
     column = scores.of(metric)[part.chosen]
     defined = column[~np.isnan(column)]
     settings = scores.settings
@@ -108,7 +108,7 @@ def _bounds(scores: Scores, metric: str) -> tuple[float, float] | None:
 
 
 def _worst(
-    scores: Scores, metric: str, part: Slice, *, lowest_first: bool
+    scores: Scores, metric: str, part: GatedSlice, *, lowest_first: bool
 ) -> tuple[WorstQuery, ...]:
     values = scores.of(metric)
     rows = np.flatnonzero(part.chosen & ~np.isnan(values))
@@ -164,7 +164,7 @@ def pair(now: Scores, before: Scores) -> Pairing:
 def check_baseline(
     pairing: Pairing,
     metrics: Sequence[str],
-    slices: Sequence[Slice],
+    slices: Sequence[GatedSlice],
     *,
     baseline: str,
     alpha: float,
@@ -207,7 +207,7 @@ def check_baseline(
     return checks
 
 
-def _name(metric: str, part: Slice, baseline: str) -> str:
+def _name(metric: str, part: GatedSlice, baseline: str) -> str:
     place = "" if part.name is None else f" for {part.name}"
     return f"{metric} not worse than {baseline}{place}"
 
@@ -222,7 +222,7 @@ def _too_few(change: Change) -> str:
 
 
 def _change(
-    pairing: Pairing, metric: str, part: Slice, differences: Floats, result: PairedResult,
+    pairing: Pairing, metric: str, part: GatedSlice, differences: Floats, result: PairedResult,
     alpha: float, tests: int,
 ) -> Change:  # fmt: skip
     before, now = pairing.baseline(metric)[part.chosen], pairing.now.of(metric)[part.chosen]

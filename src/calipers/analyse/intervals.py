@@ -27,7 +27,7 @@ from calipers.analyse.resampling import (
     finite_columns,
 )
 from calipers.errors import InvalidInput
-from calipers.model.interval import Interval, Method
+from calipers.model.summary import Interval, Method
 
 Bounds = tuple[float, float]
 

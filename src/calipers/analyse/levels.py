@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from calipers.analyse.scoring import score
-from calipers.match.level import LEVELS, Level, NoDocuments, check_level
+from calipers.match.choose import LEVELS, Level, check_level
+from calipers.match.level import NoDocuments
 from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage

@@ -26,7 +26,7 @@ from calipers.analyse.intervals import (
 )
 from calipers.analyse.resampling import FloatArray, as_columns, exact_bits, sign_blocks, to_grid
 from calipers.errors import InvalidInput
-from calipers.model.interval import Interval
+from calipers.model.summary import Interval
 
 # Up to this many non-zero differences, all sign flips are tried: 65,536 of them.
 LARGEST_EXACT = 16

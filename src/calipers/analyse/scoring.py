@@ -89,13 +89,17 @@ def choose_metrics(
     k: int | Sequence[int] | None,
     rel: float | None = None,
     weights: Mapping[str, float] | None = None,
+    like: str | None = None,
 ) -> tuple[Metric, ...]:
-    """The metrics asked for, or the usual ones, and those that a combined score needs."""
+    """The metrics asked for, or the usual ones, and those that a combined score needs.
+
+    ``like`` names a tool whose parameters stand where none are given.
+    """
     ks = cutoffs(k)
     if metrics is None:
         chosen = (*parse(DEFAULT_METRICS, ks or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF))
     else:
-        chosen = parse(metrics, ks)
+        chosen = parse(metrics, ks, like)
     if not chosen:
         raise InvalidInput("No metric is named; name at least one, such as recall@10.")
     chosen = (*chosen, *_weighted(weights or {}))
@@ -154,7 +158,7 @@ def _facts(metric: Metric) -> MetricFacts:
     definition = metric.definition
     return MetricFacts(
         str(metric), metric.stem, metric.k, definition.better, definition.bounds,
-        definition.summary,
+        definition.summary, definition.aggregate,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 
 from calipers.ahead import ahead
 from calipers.analyse.intervals import LARGEST_BOOTSTRAP, Bounds, exact_mean, mean_intervals
+from calipers.measures.aggregate import Aggregate, from_scale, to_scale
 from calipers.model.arrays import Floats
-from calipers.model.interval import Interval
 from calipers.model.scores import MetricFacts, Summary, combine
+from calipers.model.summary import Interval
 
 
 def summarise(
@@ -26,11 +28,15 @@ def summarise(
     Intervals are made when somebody looks at one: they take longer than all the rest.
     """
     names = [metric.name for metric in metrics]
-    highest = [math.inf if m.bounds[1] is None else m.bounds[1] for m in metrics]
-    bounds = [(m.bounds[0], high) for m, high in zip(metrics, highest, strict=True)]
+    aggregates: list[Aggregate] = [metric.aggregate for metric in metrics]
+    values = np.column_stack(
+        [to_scale(column, how) for column, how in zip(values.T, aggregates, strict=True)]
+    ) if set(aggregates) != {"mean"} else values  # fmt: skip
+    bounds = [_limits(metric) for metric in metrics]
     if weights:
         combined = combine(metrics, values, weights)
         names.append("score")
+        aggregates.append("mean")
         bounds.append((-math.inf, math.inf))
         values = np.column_stack([values, combined])
     numbers = range(len(names))
@@ -53,18 +59,40 @@ def summarise(
         return list(chain.from_iterable(alone))
 
     def summary(i: int) -> Summary:
-        return _summary(names[i], values[:, i], lambda: all_intervals()[i])
+        return _summary(names[i], values[:, i], aggregates[i], lambda: all_intervals()[i])
 
     many = len(values) > LARGEST_BOOTSTRAP
     made = ahead(summary, iter(numbers)) if many else map(summary, numbers)
     return dict(zip(names, made, strict=True))
 
 
-def _summary(name: str, column: Floats, interval: Callable[[], Interval | None]) -> Summary:
+def _limits(metric: MetricFacts) -> Bounds:
+    """The bounds of the values whose mean is taken."""
+    low, high = metric.bounds
+    if metric.aggregate == "geometric":
+        return -math.inf, math.inf if high is None else math.log(high)
+    return low, math.inf if high is None else high
+
+
+def _summary(
+    name: str, column: Floats, aggregate: Aggregate, interval: Callable[[], Interval | None]
+) -> Summary:
     defined = column[~np.isnan(column)]
-    if not defined.size:
-        return Summary(name, None, None, None, 0, column.size)
-    return Summary(
-        name, exact_mean(defined), float(np.median(defined)), interval,
-        defined.size, column.size - defined.size,
-    )  # fmt: skip
+    n, undefined = defined.size, column.size - defined.size
+    if not n:
+        return Summary(name, None, None, None, 0, undefined)
+    mean, median = exact_mean(defined), float(np.median(defined))
+    if aggregate == "mean":
+        return Summary(name, mean, median, interval, n, undefined)
+
+    def scaled() -> Interval | None:
+        found = interval()
+        return found and replace(
+            found,
+            low=from_scale(found.low, n, aggregate), high=from_scale(found.high, n, aggregate),
+        )  # fmt: skip
+
+    # The typical query is one query, whatever all of them make together.
+    typical = from_scale(median, 1, aggregate)
+    total = math.fsum(defined) if aggregate == "sum" else from_scale(mean, n, aggregate)
+    return Summary(name, total, typical, scaled, n, undefined)

@@ -52,7 +52,7 @@ def sweep_over_k(
     ks = _swept(k, depth)
     measured = {
         stem: score(pair, several, confidence=confidence, resamples=resamples, seed=seed)
-        for stem, several in _by_stem(metrics, ks, pair.rel).items()
+        for stem, several in _by_stem(metrics, ks, pair).items()
     }
     counted = _count(pair, tokenizer, needed=tokens is not None or price is not None)
     context, counts = counted if counted else (None, None)
@@ -97,11 +97,11 @@ def _swept(k: Any, depth: int) -> list[int]:
 
 
 def _by_stem(
-    metrics: str | Iterable[str] | None, ks: Sequence[int], rel: float | None
+    metrics: str | Iterable[str] | None, ks: Sequence[int], pair: Matched
 ) -> dict[str, tuple[Metric, ...]]:
     """The metrics at every k, by name without cut-off; those the advice needs come too."""
     chosen: dict[str, list[Metric]] = {}
-    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks):
+    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks, pair.like):
         chosen.setdefault(metric.stem, []).append(metric)
     for several in chosen.values():
         if sorted(metric.k or 0 for metric in several) != sorted(ks):
@@ -113,7 +113,8 @@ def _by_stem(
     for stem in NEEDED:
         chosen.setdefault(stem, list(parse([stem], ks)))
     return {
-        stem: tuple(metric.with_rel(rel) for metric in several) for stem, several in chosen.items()
+        stem: tuple(metric.with_rel(pair.rel) for metric in several)
+        for stem, several in chosen.items()
     }
 
 

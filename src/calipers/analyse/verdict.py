@@ -1,6 +1,5 @@
 """May this change be merged? Conditions and a baseline, put to one result."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,13 +17,12 @@ from calipers.analyse.gate import (
 from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
+from calipers.model.age import age_of
 from calipers.model.gate import Baseline, Check, Verdict
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
-AGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(h|d|w)\s*")
-HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 CLOCKS_DIFFER = timedelta(days=1)
 """A baseline may be saved this far in the future: clocks differ, but not by more."""
 
@@ -148,7 +146,7 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
             f"The baseline {kept.name} was saved on {_day(kept.saved)}, which lies in the future."
         )
     if max_age is not None:
-        allowed = _age(max_age)
+        allowed = age_of(max_age, "The highest age of the baseline")
         if kept.saved is None:
             found.append(
                 f"The baseline {kept.name} does not say when it was saved, and it may be at most "
@@ -210,16 +208,6 @@ def _with_rel(condition: Condition, rel: float | None) -> Condition:
 def several(value: str | Iterable[str]) -> list[str]:
     """One or more, as a list."""
     return [value] if isinstance(value, str) else list(value)
-
-
-def _age(text: str) -> timedelta:
-    found = AGE.fullmatch(text) if isinstance(text, str) else None
-    if not found:
-        raise InvalidInput(
-            f"The highest age of the baseline is {text!r}; write a number with h, d or w for "
-            "hours, days or weeks, such as 30d."
-        )
-    return timedelta(hours=float(found[1]) * HOURS[found[2]])
 
 
 def _day(moment: datetime) -> str:

@@ -3,12 +3,6 @@
 ``measure`` reads and measures, ``decide`` compares and judges, ``truth`` makes and checks a ground
 truth, ``history`` keeps evaluations, ``live`` asks retrievers and models. The functions are thin:
 they read what is handed in and call the one function that holds the rule. None of these modules
-loads numpy or polars before an operation runs.
+loads numpy or polars before an operation runs. ``surface`` has the table of all of them; a command
+loads only the file that it calls.
 """
-
-import calipers.api.decide
-import calipers.api.history
-import calipers.api.live
-import calipers.api.measure
-import calipers.api.truth  # noqa: F401
-from calipers.api.operation import OPERATIONS as OPERATIONS

@@ -231,10 +231,10 @@ def report(
     """
     from calipers.analyse.report import definitions_shown, describe
     from calipers.analyse.scoring import choose_metrics
-    from calipers.api.inputs import matched_to_report
+    from calipers.api.inputs import like_of, matched_to_report
     from calipers.model.report import Report
 
-    chosen = choose_metrics(metrics, k, None, weights)
+    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pairs = matched_to_report(data, systems, name, reading)
     made = tuple(
         describe(

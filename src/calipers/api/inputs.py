@@ -13,7 +13,7 @@ from calipers.io.source import Progress
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
-from calipers.model.policy import Policy
+from calipers.model.policy import CHOICES, Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GIVEN = "baseline"
 """What scores that were handed over are called."""
-POLICIES = ("missing", "unanswerable", "duplicates", "unknown", "errors", "ties")
+POLICIES = tuple(CHOICES)
 NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints")
 
 
@@ -48,7 +48,7 @@ def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, An
         asked = replace(data.policy, ties=data.ties_asked)
         size = data.settings["corpus_size"]
         matching = {"match": data.match_asked, "policy": asked, "rel": data.rel}
-        return *data.as_read, {**matching, "corpus_size": size}
+        return *data.as_read, {**matching, "corpus_size": size, "like": data.like}
     like, rel, size = reading.get("like"), reading.get("rel"), reading.get("corpus_size")
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
@@ -58,7 +58,12 @@ def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, An
         reading.get("progress"), reading.get("store"),
     )  # fmt: skip
     matching = {"match": reading.get("match"), "policy": policy, "rel": rel}
-    return truth, run, {**matching, "corpus_size": size}
+    return truth, run, {**matching, "corpus_size": size, "like": like}
+
+
+def like_of(data: Any, reading: Reading) -> str | None:
+    """The tool whose numbers are asked for."""
+    return data.like if isinstance(data, Matched) else reading.get("like")
 
 
 def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:

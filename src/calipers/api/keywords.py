@@ -4,7 +4,15 @@ import os
 from collections.abc import Callable
 from typing import Any, TypedDict
 
-from calipers.model.policy import Duplicates, Failed, Missing, Ties, Unanswerable, Unknown
+from calipers.model.policy import (
+    Duplicates,
+    Failed,
+    Missing,
+    NothingInCommon,
+    Ties,
+    Unanswerable,
+    Unknown,
+)
 
 Where = str | os.PathLike[str] | None
 """A history: a file or the address of a database; None: the usual place."""
@@ -22,7 +30,8 @@ class Matching(TypedDict, total=False):
     corpus_size: int | None
     """Items in the corpus, for tn@k."""
     like: str | None
-    """The policies of another tool: "trec_eval", "trec_eval-c"; single policies overrule it."""
+    """The policies of another tool: "trec_eval", "trec_eval-c", "trec_eval-9"; single policies
+    overrule it."""
     missing: Missing | None
     """A query that the run does not have: "zero", "exclude" or "error"."""
     unanswerable: Unanswerable | None
@@ -34,7 +43,9 @@ class Matching(TypedDict, total=False):
     errors: Failed | None
     """A query on which the retriever failed: "zero", "exclude" or "error"."""
     ties: Ties | None
-    """The order among equal scores: "trec", "input" or "error"."""
+    """The order among equal scores: "trec", "trec-9", "input" or "error"."""
+    nothing_in_common: NothingInCommon | None
+    """A run that shares nothing with the ground truth: "error" or "zero"."""
     store: str | os.PathLike[str] | None
     """The history in which references such as "@nightly" are looked up."""
     progress: Callable[[int, int], None] | None

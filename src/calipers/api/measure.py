@@ -64,9 +64,9 @@ def evaluate(
     0.5
     """
     from calipers.analyse.scoring import choose_metrics, score
-    from calipers.api.inputs import matched
+    from calipers.api.inputs import like_of, matched
 
-    chosen = choose_metrics(metrics, k, None, weights)
+    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pair = matched(data, **reading)
     return score(
         pair, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
@@ -133,10 +133,10 @@ def levels(
     """
     from calipers.analyse.levels import level_names, score_at_levels
     from calipers.analyse.scoring import choose_metrics
-    from calipers.api.inputs import as_read
+    from calipers.api.inputs import as_read, like_of
 
     names = level_names(at)
-    chosen = choose_metrics(metrics, k)
+    chosen = choose_metrics(metrics, k, like=like_of(data, reading))
     truth, run, matching = as_read(data, reading)
     return score_at_levels(
         truth, run, names, chosen, matching=matching,
@@ -290,11 +290,11 @@ def bounds(
     """
     from calipers.analyse.bounds import bound_metrics, check_bounded
     from calipers.analyse.scoring import choose_metrics
-    from calipers.api.inputs import matched
+    from calipers.api.inputs import like_of, matched
     from calipers.measures.spec import check_cutoff
 
     check_cutoff(depth)
-    check_bounded(chosen := choose_metrics(metrics, k))
+    check_bounded(chosen := choose_metrics(metrics, k, like=like_of(data, reading)))
     pair = matched(data, keep=True, **reading)
     return bound_metrics(pair, [one.with_rel(pair.rel) for one in chosen], depth=depth)
 

@@ -93,7 +93,8 @@ REPEATED_ID = Kind(
 )  # fmt: skip
 UNKNOWN_DOCUMENT = Kind(
     "document_not_in_corpus", "error", "targets",
-    "These spans are in documents that the corpus does not have, so no retriever can return them.",
+    "These spans are in documents that the corpus does not have, so no retriever can return them, "
+    "even where their quotes stand in other documents.",
     "Name the documents as the corpus does, or add them.",
 )  # fmt: skip
 BEYOND_DOCUMENT = Kind(

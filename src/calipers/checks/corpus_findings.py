@@ -18,7 +18,7 @@ def corpus_findings(evidence: CorpusEvidence) -> Iterator[HealthFinding]:
         if row["grade"] > 0:
             rows[evidence.way(row)].append(row)
     yield from _about_ids(evidence, rows["id"])
-    placed, found = _about_spans(evidence, rows["span"])
+    placed, found = _about_spans(evidence, rows["span"], rows["quote"])
     yield from found
     yield from _about_chunks(evidence, rows["quote"], placed)
     yield _ambiguous(evidence, rows["quote"])
@@ -64,15 +64,23 @@ def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFind
 
 
 def _about_spans(
-    evidence: CorpusEvidence, rows: list[Row]
+    evidence: CorpusEvidence, rows: list[Row], quotes: list[Row]
 ) -> tuple[list[Row], list[HealthFinding]]:
-    """The spans that can be looked for, and what is wrong with the others."""
+    """The spans that can be looked for, and what is wrong with the others.
+
+    Targets that were looked for by their quotes may have spans, too: in a document that the
+    corpus does not have these are lost, wherever else the quote stands.
+    """
     reach = evidence.spans.reach
     unknown = [row for row in rows if row["document"] not in reach]
+    if evidence.documents_known:
+        with_spans = [row for row in quotes if row["start"] is not None]
+        unknown += [row for row in with_spans if row["document"] not in reach]
+        rows = [*rows, *with_spans]
     placed: list[Row] = []
     beyond: list[Example] = []
     moved: list[Example] = []
-    for row in filter(evidence.knows_places, rows):
+    for row in (row for row in rows if evidence.way(row) == "span" and evidence.knows_places(row)):
         end = reach[str(row["document"])]
         if int(str(row["end"])) > end:
             beyond.append(_example(row, f"the document ends at {end}"))
@@ -136,10 +144,12 @@ def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
     examples = []
     for row in quotes:
         seen = evidence.sightings(row)
-        if len(seen.places) <= most:
+        if len(seen.places) <= most and seen.times <= 1:
             continue
         where = plural(seen.chunks, "chunk")
         if evidence.documents_known:
             where += f" of {plural(len(seen.documents), 'document')}"
+        if seen.times > 1:
+            where += f", up to {seen.times} times in one"
         examples.append(_example(row, f"in {where}, such as {', '.join(map(repr, seen.holders))}"))
     return HealthFinding.of_kind(catalogue.AMBIGUOUS, examples, count=len(examples), of=len(quotes))

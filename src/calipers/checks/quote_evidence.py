@@ -24,14 +24,17 @@ class Sightings:
     holders: list[str] = field(default_factory=list)
     """The first of them, by id."""
     documents: set[str] = field(default_factory=set)
+    times: int = 0
+    """How often it stands in one chunk, in that which has it most often."""
     places: list[tuple[str, Piece | None]] = field(default_factory=list)
     """Documents and stretches in which it stands; overlapping chunks are one stretch."""
     pieces: dict[str, set[Piece]] = field(default_factory=lambda: defaultdict(set))
     """By document, the parts of the quote that stand at the edge of a chunk."""
 
-    def hold(self, chunk: str, document: str, place: Piece | None) -> bool:
+    def hold(self, chunk: str, document: str, place: Piece | None, times: int = 1) -> bool:
         """A chunk holds the quote; whether it is one of those that are remembered."""
         self.chunks += 1
+        self.times = max(self.times, times)
         remembered = len(self.holders) < KEPT
         if remembered:
             self.holders.append(chunk)
@@ -94,8 +97,9 @@ class QuoteEvidence:
         return {number for number, quote in sorted(held) if self._hold(chunks, number, quote)}
 
     def _hold(self, chunks: Chunks, number: int, quote: int) -> bool:
+        times = sum(1 for _ in positions(chunks.normalised[number], self.quotes[quote]))
         return self.seen[quote].hold(
-            chunks.ids[number], chunks.documents[number], chunks.places[number]
+            chunks.ids[number], chunks.documents[number], chunks.places[number], times
         )
 
     def _from_beginning(self, text: str, quote: int, seed: str) -> int:

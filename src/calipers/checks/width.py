@@ -5,7 +5,7 @@ from typing import Any
 
 from calipers.checks import catalogue
 from calipers.model.health import HealthFinding
-from calipers.model.interval import Interval
+from calipers.model.summary import Interval
 from calipers.words import plural
 
 WIDEST = 0.1

@@ -15,9 +15,6 @@ from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
 """The commands that help lists before the others."""
-NOT_COMMANDS = ("asking_model", "levels_output", "options", "output", "progress", "saving")
-
-
 READER_LEFT = 141
 """The exit code of a program whose reader left, as shells give it."""
 
@@ -37,18 +34,16 @@ class LazyGroup(click.Group):
             raise _ReaderLeft from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
-        """Every module here that is a command."""
-        found = sorted(m.name for m in iter_modules(__path__) if m.name not in NOT_COMMANDS)
-        names = [name.strip("_").replace("_", "-") for name in found]
+        """Every module here; what commands share is in a package of its own."""
+        names = [one.name.replace("_", "-") for one in iter_modules(__path__) if not one.ispkg]
         return sorted(names, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), n))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, imported now."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        stem = cmd_name.replace("-", "_")
-        files = {m.name.strip("_"): m.name for m in iter_modules(__path__)}
-        command: click.Command = import_module(f"{__name__}.{files[stem]}").command
+        module = import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
         return command
 
     def resolve_command(

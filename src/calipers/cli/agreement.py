@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
 
 
 @click.command("agreement", short_help="Say how far judges agree, and merge their labels.")

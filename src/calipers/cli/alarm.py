@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.saving import tag_pairs
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.saving import tag_pairs
 
 
 @click.command("alarm", short_help="Say whether the latest saved evaluation is worse than before.")
@@ -32,16 +32,16 @@ from calipers.cli.saving import tag_pairs
 @options.store_option
 @options.explain_option
 @options.json_option
-@options.printed_as("markdown", "Print as Markdown, for a chat or an issue.")
+@options.as_option("markdown")
 def command(
     name: str,
     tags: tuple[str, ...],
     explain: bool,
     as_json: bool,
-    as_markdown: bool,
+    form: str | None,
     **settings: Any,
 ) -> None:
-    """Hold the latest evaluation called NAME against the previous and the ones before.
+    """Compare the latest evaluation called NAME with the previous one and those before.
 
     Only queries with the same question and the same ground truth are compared, so that a drop is
     the retriever's. Exit codes: 0 no significant drop, 1 significantly worse, 2 it could not be
@@ -50,7 +50,7 @@ def command(
     \b
     Examples:
       calipers alarm nightly
-      calipers alarm nightly -m recall@10,mrr --by type --markdown
+      calipers alarm nightly -m recall@10,mrr --by type --as markdown
     """
     from calipers.api.history import alarm
 
@@ -60,7 +60,7 @@ def command(
     else:
         from calipers.present.alarm import alarm_markdown, print_alarm
 
-        if as_markdown:
+        if form == "markdown":
             click.echo(alarm_markdown(found), nl=False)
         else:
             print_alarm(found, console(), explain=explain)

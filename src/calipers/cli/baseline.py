@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import reading
 
 
 @click.group("baseline", short_help="Keep a result for `calipers gate` to compare with.")
@@ -23,7 +23,7 @@ def command() -> None:
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@click.option("--seed", type=int, help="Of the intervals. [default: 0]")
+@click.option("--seed", type=int, help="The seed of the intervals. [default: 0]")
 @options.config_option
 @options.json_option
 def save(

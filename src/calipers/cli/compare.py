@@ -4,26 +4,27 @@ from typing import Any, cast
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
 
 COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
 """The options that say how to compare, not how to read."""
 EXAMPLES = 5
 RESAMPLES = 2000
-"""Of the intervals of single systems on the page; the option is that of the comparison."""
+"""Bootstrap resamples for the intervals of single systems on the page; --resamples is for the
+comparison."""
 
 
 @click.command("compare")
 @click.argument("systems", nargs=-1, metavar="SYSTEM SYSTEM...")
 @click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
-@click.option(
-    "--baseline", "-b", metavar="NAME",
-    help="The system the others are held against. [default: the first]",
+@options.renamed_option(
+    "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
+    help="The system that the others are compared with. [default: the first]",
 )  # fmt: skip
 @click.option(
     "--anyway", is_flag=True,
-    help="Compare although ground truth, queries or policies differ; marked as such.",
+    help="Compare although ground truth, queries or policies differ; the result says so.",
 )  # fmt: skip
 @options.measure_options
 @click.option(
@@ -32,13 +33,16 @@ RESAMPLES = 2000
 )  # fmt: skip
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True,
-    help="Of the intervals; 1 - confidence is the rate of false alarms.",
+    help="The confidence level of the intervals; 1 - confidence is the rate of false alarms.",
 )  # fmt: skip
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True,
     help="Sign flips of the test, resamples of the intervals.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of both.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True,
+    help="The seed of the test and of the intervals.",
+)  # fmt: skip
 @click.option(
     "--queries-by", metavar="METRIC",
     help="List the largest wins and losses in this metric. [default: the first]",
@@ -56,9 +60,7 @@ RESAMPLES = 2000
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @options.explain_option
 @options.json_option
-@options.printed_as("csv", "Print the table as CSV.")
-@options.printed_as("markdown", "Print the table as Markdown.")
-@options.printed_as("latex", "Print the table as LaTeX.")
+@options.as_option("csv", "markdown", "latex")
 def command(
     systems: tuple[str, ...],
     metrics: str | None,
@@ -70,9 +72,7 @@ def command(
     html: str | None,
     explain: bool,
     as_json: bool,
-    as_csv: bool,
-    as_markdown: bool,
-    as_latex: bool,
+    form: str | None,
     **settings: Any,
 ) -> None:
     """Compare two or more retrievers on the same queries.
@@ -83,16 +83,14 @@ def command(
     \b
     Examples:
       calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
-      calipers compare old=main.json new=branch.json --markdown
-      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --baseline dense
+      calipers compare old=main.json new=branch.json --as markdown
+      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
     """
     from calipers.api.decide import compare, report
     from calipers.api.inputs import matched_to_report
     from calipers.api.keywords import Reading
     from calipers.io.write import check_place, check_writable, write_table
 
-    asked = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
-    form = next((name for name, given in asked.items() if given), None)
     if per_query:
         check_writable(per_query)
     if html:
@@ -112,7 +110,7 @@ def command(
     if per_query:
         write_table(comparison.per_query, per_query)
     if html:
-        from calipers.cli.output import write_report
+        from calipers.cli.parts.output import write_report
 
         settings["resamples"] = RESAMPLES
         write_report(

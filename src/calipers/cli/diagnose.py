@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import reading
 from calipers.errors import InvalidInput
 
 
@@ -14,14 +14,14 @@ from calipers.errors import InvalidInput
 @options.input_options
 @click.option(
     "-k", "k", metavar="K",
-    help="How many results a reader gets. [default: 10, or the longest list]",
+    help="How many of the first results to look at. [default: 10, or the longest list]",
 )  # fmt: skip
 @click.option(
     "--before", metavar="FILE", help="An earlier run of the same queries: say what changed."
 )
 @click.option(
     "--anyway", is_flag=True,
-    help="Compare with --before although ground truth or queries differ; marked as such.",
+    help="Compare with --before although ground truth or queries differ; the result says so.",
 )  # fmt: skip
 @click.option(
     "--threshold", "thresholds", multiple=True, metavar="NAME=VALUE",
@@ -31,7 +31,7 @@ from calipers.errors import InvalidInput
     "--by", multiple=True, metavar="TAG",
     help="Look for a collapsed slice by this tag, length or targets only. [default: all]",
 )  # fmt: skip
-@click.option("--price", type=float, metavar="PRICE", help="Of a million tokens.")
+@options.price_option
 @click.option(
     "--tokenizer", metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",

@@ -2,8 +2,8 @@
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
 
 
 @click.command("draft", short_help="Make a file to label from what retrievers returned.")

@@ -4,11 +4,10 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.levels_output import refuse_at_levels, several_levels, show_levels
-from calipers.cli.output import console, print_json, write_report
-from calipers.cli.progress import asking, reading
-from calipers.cli.saving import Saving, save_options
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json, write_report
+from calipers.cli.parts.progress import asking, reading
+from calipers.cli.parts.saving import Saving, save_options
 from calipers.errors import InvalidInput
 
 
@@ -20,20 +19,19 @@ from calipers.errors import InvalidInput
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@options.interval_options(resamples=2000)
 @click.option(
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
 )  # fmt: skip
 @click.option(
     "--by", multiple=True, metavar="TAG",
-    help="Also by slices of the queries: a tag, length or targets; may be given several times.",
+    help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
+    "several times.",
 )  # fmt: skip
 @click.option(
     "--bounds", is_flag=True,
-    help="Also the lowest and highest value if what nobody judged were judged.",
+    help="Also print the lowest and highest value that judging the unjudged results could give.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
@@ -45,7 +43,7 @@ from calipers.errors import InvalidInput
 @save_options
 @options.json_option
 @options.printed_as(
-    "csv", "Print the summary (with --by: the slices, with --bounds: those) as CSV."
+    "csv", "Print the summary (with --by the slices, with --bounds the bounds) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 @options.explain_option
@@ -106,22 +104,22 @@ def command(
     intervals = {name: settings.pop(name) for name in ("confidence", "resamples", "seed")}
     weights = options.weights(score)
     # A name that is no metric is said before a large file is read.
-    chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights)
+    chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights, settings["like"])
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
     if retriever is not None:
         ground_truth, data = _questions(data, ground_truth, run), None
         run = _ask(retriever, ground_truth, asked, weights, workers)
     settings |= {"ground_truth": ground_truth, "run": run}
-    if several_levels(settings["level"]):
+    if _several(settings["level"]):
         one_result = {
             "--score": score, "--per-query": per_query, "--by": by, "--bounds": bounds,
             "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
             "--mlflow": saving.mlflow,
         }  # fmt: skip
-        at = refuse_at_levels(settings.pop("level"), one_result)
+        at = _refuse_beside_levels(settings.pop("level"), one_result)
         with reading() as progress:
             found = levels(data, at=at, progress=progress, **asked, **settings)
-        show_levels(found, as_json=as_json, explain=explain)
+        _show_levels(found, as_json=as_json, explain=explain)
         return
     paged = bool(html or markdown or saving.mlflow)
     with reading() as progress:
@@ -225,3 +223,29 @@ def _questions(data: str | None, ground_truth: str | None, run: Any) -> str:
             f"{len(given) or 'none'} {'are' if given else 'is'} given."
         )
     return given[0]
+
+
+def _several(level: str | None) -> bool:
+    """Whether more than one level is asked for."""
+    return level is not None and (level == "all" or "," in level)
+
+
+def _refuse_beside_levels(level: str, one_result: dict[str, Any]) -> str:
+    """The levels; options that need one result are refused."""
+    for option, given in one_result.items():
+        if given:
+            raise InvalidInput(
+                f"{option} needs one result and --level {level} makes several; "
+                "give one level, or leave the option out."
+            )
+    return level
+
+
+def _show_levels(found: Any, *, as_json: bool, explain: bool) -> None:
+    """One table with a column per level, or all of it as JSON."""
+    if as_json:
+        print_json(found.to_dict())
+        return
+    from calipers.present.levels import print_levels
+
+    print_levels(found, console(), explain=explain)

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import reading
 from calipers.errors import CalipersError
 
 
@@ -36,14 +36,14 @@ from calipers.errors import CalipersError
 @click.option("--max-age", metavar="AGE", help="How old the baseline may be, such as 30d.")
 @click.option(
     "--anyway", is_flag=True,
-    help="Compare although ground truth, policies, version or age forbid it; marked as such.",
+    help="Compare although ground truth, policies, version or age forbid it; the result says so.",
 )  # fmt: skip
 @options.measure_options
 @click.option(
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@click.option("--seed", type=int, help="Of the test and the intervals. [default: 0]")
+@click.option("--seed", type=int, help="The seed of the test and of the intervals. [default: 0]")
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")
 @options.config_option

@@ -6,17 +6,18 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, is_terminal, print_json
-from calipers.cli.progress import asking
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, is_terminal, print_json
+from calipers.cli.parts.progress import asking
 
 
 @click.command("grid", short_help="Run every combination of retrievers and parameters.")
 @click.argument("config", required=False, metavar="[FILE]")
 @click.option("--dry-run", is_flag=True, help="List the combinations and what is left to ask.")
-@click.option(
-    "--baseline", "-b", metavar="NAME",
-    help="The combination the others are held against. [default: as in the file, or the first]",
+@options.renamed_option(
+    "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
+    help="The combination that the others are compared with. [default: as in the "
+    "file, or the first]",
 )  # fmt: skip
 @click.option(
     "--metrics", "-m", metavar="LIST", help="Metrics to compare by. [default: as in the file]"
@@ -24,7 +25,9 @@ from calipers.cli.progress import asking
 @click.option("--retry-errors", is_flag=True, help="Ask the failed questions again.")
 @click.option("--restart", is_flag=True, help="Begin again, replacing the runs.")
 @click.option(
-    "--anyway", is_flag=True, help="Compare although something speaks against it; marked as such."
+    "--anyway",
+    is_flag=True,
+    help="Compare although ground truth, queries or policies differ; the result says so.",
 )
 @click.option(
     "--examples", type=click.IntRange(min=0),
@@ -50,7 +53,7 @@ def command(
     Examples:
       calipers grid calipers.toml --dry-run
       calipers grid calipers.toml
-      calipers grid calipers.toml --baseline bm25 -m recall@10,mrr
+      calipers grid calipers.toml --against bm25 -m recall@10,mrr
     """
     from calipers.api.live import grid, plan_grid
 

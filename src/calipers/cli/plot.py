@@ -4,19 +4,22 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.progress import reading
+from calipers.cli.parts import options
+from calipers.cli.parts.progress import reading
 
 
 @click.command("plot")
 @click.argument("data", nargs=-1, metavar="[DATA]...")
 @click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
 @click.option("--run", "-r", metavar="FILE", help="What the retriever returned.")
-@click.option("--output", "-o", required=True, metavar="FILE", help="A .svg, .png, .html or .json.")
 @click.option(
-    "--chart", "-c", metavar="CHART",
-    help="Of one retriever: over-k, precision-recall, waterfall, slices; of several: differences, "
-    "head-to-head. [default: over-k, or differences]",
+    "--output", "-o", required=True, metavar="FILE",
+    help="The .svg, .png, .html or .json file to write.",
+)  # fmt: skip
+@options.renamed_option(
+    "--chart", former="-c", metavar="CHART",
+    help="For one retriever: over-k, precision-recall, waterfall or slices; for several: "
+    "differences or head-to-head. [default: over-k, or differences]",
 )  # fmt: skip
 @options.measured_by(
     "Metrics: without a cut-off for the charts over k, such as recall,ndcg; else also recall@10 "
@@ -26,11 +29,14 @@ from calipers.cli.progress import reading
 )
 @click.option(
     "--by", multiple=True, metavar="TAG",
-    help="The tags of slices; may be given several times. [default: all]",
+    help="The tags to slice by; may be given several times. [default: all]",
 )  # fmt: skip
 @click.option("--corpus", metavar="FILE", help="The chunks that are searched, for the waterfall.")
-@click.option("--baseline", "-b", metavar="NAME", help="Of several. [default: the first]")
-@click.option("--width", type=int, metavar="PIXELS", help="Of the chart. [default: 680]")
+@options.renamed_option(
+    "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
+    help="The system that the others are compared with. [default: the first]",
+)  # fmt: skip
+@click.option("--width", type=int, metavar="PIXELS", help="How wide the chart is. [default: 680]")
 def command(
     data: tuple[str, ...],
     output: str,
@@ -47,13 +53,13 @@ def command(
 ) -> None:
     """Draw one chart of one retriever, or of several.
 
-    The ending of the output says what is written: .svg and .png are pictures, .html answers to
-    the pointer and needs no network, .json is the Vega-Lite specification.
+    The ending of the output says what is written: .svg and .png are pictures, .html is
+    interactive and needs no network, .json is the Vega-Lite specification.
 
     \b
     Examples:
       calipers plot evals.jsonl -o recall.svg -m recall
-      calipers plot evals.jsonl -c precision-recall -o curve.png
+      calipers plot evals.jsonl --chart precision-recall -o curve.png
       calipers plot bm25.jsonl dense.jsonl -g gt.jsonl -o differences.svg
     """
     from calipers.api.decide import plot

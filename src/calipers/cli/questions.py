@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.asking_model import ask_model
+from calipers.cli.parts import options
+from calipers.cli.parts.asking_model import ask_model
 
 
 @click.command("questions", short_help="Let a language model write questions with quotes.")

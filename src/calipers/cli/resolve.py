@@ -2,9 +2,9 @@
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import reading
 
 
 @click.command("resolve", short_help="Find where quotes stand in their documents.")

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import asking
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
 
@@ -30,9 +30,9 @@ def _driver_options(function: options.F) -> options.F:
         ),
         click.option("--retry-errors", is_flag=True, help="Ask the failed questions again."),
         click.option("--restart", is_flag=True, help="Begin again, replacing the output."),
-        click.option(
-            "--cache", metavar="FILE",
-            help="Keep answers here, and ask no question twice with the same settings.",
+        options.renamed_option(
+            "--cache-file", "cache", former="--cache", metavar="FILE",
+            help="Keep answers in this file, and ask no question twice with the same settings.",
         ),
         click.option("--label", metavar="TEXT", help="A name for this version of the retriever."),
     )(function)  # fmt: skip

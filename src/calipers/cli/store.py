@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
 from calipers.errors import InvalidInput
 
 

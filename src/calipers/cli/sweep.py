@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.progress import reading
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import reading
 
 
 @click.command("sweep")
@@ -16,14 +16,12 @@ from calipers.cli.progress import reading
     "Which k to look at, such as 1,5,10. [default: every one up to 100, then some]",
 )
 @click.option("--tokens", type=int, metavar="N", help="The tokens that one query may use.")
-@click.option("--price", type=float, metavar="PRICE", help="Of a million tokens.")
+@options.price_option
 @click.option(
     "--tokenizer", metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--resamples", type=int, default=2000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@options.interval_options(resamples=2000)
 @options.explain_option
 @options.json_option
 @options.printed_as("csv", "Print every k as CSV.")

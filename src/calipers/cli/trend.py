@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli import options
-from calipers.cli.output import console, print_json
-from calipers.cli.saving import tag_pairs
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.saving import tag_pairs
 
 
 @click.command("trend", short_help="Draw how the saved evaluations of one name moved.")

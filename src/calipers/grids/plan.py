@@ -15,6 +15,7 @@ from calipers.analyse.scoring import choose_metrics
 from calipers.config import find_config, read_config
 from calipers.errors import InvalidInput
 from calipers.model.grid import Combination
+from calipers.model.policy import CHOICES
 from calipers.retrievers.retrieve import deepest
 from calipers.retrievers.secrets import without_secrets
 from calipers.suggest import did_you_mean
@@ -31,7 +32,7 @@ RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
 PACE = ("workers", "timeout", "retries", "rate", "max-errors")
 MEASURES = (
     "metrics", "k", "rel", "match", "level", "seed", "like",
-    "missing", "unanswerable", "duplicates", "unknown", "errors", "ties",
+    *CHOICES,
 )  # fmt: skip
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
 

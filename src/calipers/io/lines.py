@@ -22,7 +22,7 @@ NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """Which columns of a line are wanted."""
 
     name: str
@@ -38,12 +38,12 @@ def is_lines(sight: Sight) -> bool:
     return sight.is_text and not has_header
 
 
-def scan(source: Source, layout: Layout) -> Iterator[pl.DataFrame]:
+def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
     """Parsed blocks; the next ones are parsed while the caller works on this one."""
     return ahead(lambda block: _parse(*block, source, layout), enumerate(source.blocks()))
 
 
-def _parse(number: int, block: bytes, source: Source, layout: Layout) -> pl.DataFrame:
+def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.DataFrame:
     separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
     if not _is_clean(block, separator):
         block, separator = _cleaned(block), b" "
@@ -80,7 +80,7 @@ def _cleaned(block: bytes) -> bytes:
     return re.sub(rb"(?m)^(#.*)?(\n|\Z)", b"", block)
 
 
-def _parse_columns(block: bytes, separator: bytes, layout: Layout) -> pl.DataFrame:
+def _parse_columns(block: bytes, separator: bytes, layout: LineLayout) -> pl.DataFrame:
     wanted = dict(layout.columns)
     n_columns = block[: block.find(b"\n") + 1 or None].rstrip(b"\n").count(separator) + 1
     schema = {
@@ -99,12 +99,12 @@ def _parse_columns(block: bytes, separator: bytes, layout: Layout) -> pl.DataFra
     return frame.rename({f"column_{i + 1}": name for i, name in layout.columns})
 
 
-def _has_holes(frame: pl.DataFrame, layout: Layout) -> bool:
+def _has_holes(frame: pl.DataFrame, layout: LineLayout) -> bool:
     number = frame[layout.number]
     return any(frame[name].null_count() for name in frame.columns) or not number.is_finite().all()
 
 
-def _explain(source: Source, number: int, layout: Layout) -> None:
+def _explain(source: Source, number: int, layout: LineLayout) -> None:
     """Raise for the first bad line of a block, naming it."""
     line_number = 0
     for i, block in enumerate(source.blocks()):
@@ -118,7 +118,7 @@ def _explain(source: Source, number: int, layout: Layout) -> None:
         return
 
 
-def _check_line(line: bytes, place: str, layout: Layout) -> None:
+def _check_line(line: bytes, place: str, layout: LineLayout) -> None:
     columns = _columns(line)
     try:
         line.decode()
@@ -140,7 +140,7 @@ def _check_line(line: bytes, place: str, layout: Layout) -> None:
         )
 
 
-def _parse_leniently(block: bytes, layout: Layout) -> pl.DataFrame:
+def _parse_leniently(block: bytes, layout: LineLayout) -> pl.DataFrame:
     """For numbers that are right but spelled in a way the fast parser does not take."""
     rows = [_columns(line) for line in block.split(b"\n") if line]
     data = {name: [row[i].decode() for row in rows] for i, name in layout.columns}
@@ -178,7 +178,7 @@ def place_of(source: Source, row: int) -> str:
     return source.name
 
 
-def empty(layout: Layout) -> pl.DataFrame:
+def empty(layout: LineLayout) -> pl.DataFrame:
     """The table of a file without lines."""
     return pl.DataFrame(
         schema={n: pl.Float64() if n == layout.number else pl.String() for _, n in layout.columns}

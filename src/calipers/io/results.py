@@ -13,9 +13,9 @@ from calipers.io.json_files import explain_broken, opening
 from calipers.io.source import Source
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.counts import InputCounts
-from calipers.model.interval import Interval
 from calipers.model.policy import Policy
 from calipers.model.scores import SCHEMA, MetricFacts, Scores, Summary
+from calipers.model.summary import Interval
 from calipers.version import __version__
 
 _SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')

@@ -5,8 +5,8 @@ import polars as pl
 
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Tally
 from calipers.model.matches import FAILED, Matches
-from calipers.model.tally import Tally
 
 
 def assemble(
@@ -31,6 +31,7 @@ def assemble(
     rank, target = rank[kept], target[kept]
     overlap = np.ones(rank.size) if overlap is None else overlap[kept]
     edge_order = _by_query_and_rank(query_of[target], rank, place[target])
+    same_item = _same_items(ground_truth)
     return Matches(
         queries=ground_truth.queries.with_columns(status=tally.status),
         target_query=query_of[order],
@@ -42,6 +43,7 @@ def assemble(
         edge_overlap=overlap[edge_order],
         retrieved=tally.retrieved,
         corpus_size=corpus_size,
+        target_item=None if same_item is None else same_item[order],
     )
 
 
@@ -55,15 +57,27 @@ def _by_query_and_rank(query: Ints, rank: Ints, place: Ints) -> Ints:
 
 def _units(ground_truth: GroundTruth) -> Ints:
     """One number per target; alternatives (same query, same group) share it."""
-    groups = ground_truth.targets["group"]
-    alone = np.arange(len(groups), dtype=np.int64)
-    if groups.null_count() == len(groups):
+    return _first_with(ground_truth.targets, "group")
+
+
+def _same_items(ground_truth: GroundTruth) -> Ints | None:
+    """One number per target, shared by those with the same id; only groups can repeat an id."""
+    targets = ground_truth.targets
+    if targets["group"].null_count() == targets.height:
+        return None
+    return _first_with(targets, "item")
+
+
+def _first_with(targets: pl.DataFrame, column: str) -> Ints:
+    """The first row of the same query that has the same value; its own row where it has none."""
+    alone = np.arange(targets.height, dtype=np.int64)
+    if targets[column].null_count() == targets.height:
         return alone
     first = (
-        ground_truth.targets.select("query", "group")
+        targets.select("query", column)
         .with_row_index("row")
-        .select(pl.col("row").min().over("query", "group"))["row"]
+        .select(pl.col("row").min().over("query", column))["row"]
         .to_numpy()
         .astype(np.int64)
     )
-    return np.where(groups.is_null().to_numpy(), alone, first)
+    return np.where(targets[column].is_null().to_numpy(), alone, first)

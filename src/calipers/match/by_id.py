@@ -7,15 +7,15 @@ from calipers.ahead import ahead
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.no_common_ids import check_common_ids
-from calipers.match.sieve import Sieve
 from calipers.match.tally import RunTally
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Bools, Hashes, Ints
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.hashes import mixed_hashes
+from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run
-from calipers.model.tally import Tally
 
 _ROWS_PER_JOIN = 1 << 20
 _TARGETS_PER_ROW = 8
@@ -69,7 +69,7 @@ def _match(
         tied_targets=target[first & tied], copies=(target[~first], rank[~first])
     )
     target, rank = target[first], rank[first]
-    check_common_ids(ground_truth, run, tally, n_edges=target.size)
+    check_common_ids(ground_truth, run, policy, tally, n_edges=target.size)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 
@@ -143,3 +143,27 @@ def _check_ids(frame: pl.DataFrame) -> None:
             "A result has no id, and the ground truth is given by ids; give every result an id "
             "under 'id' (or 'item' in a table)."
         )
+
+
+_PLACES_PER_TARGET = 32
+_FEWEST_BITS, _MOST_BITS = 12, 27
+
+
+class Sieve:
+    """Holds back rows of a run that belong to no target, by hashes, so that few are joined.
+
+    What passes may still be wrong, and is compared in full afterwards; what is held back is
+    certain.
+    """
+
+    def __init__(self, query: pl.Series, item: pl.Series) -> None:
+        wanted = (len(item) * _PLACES_PER_TARGET).bit_length()
+        bits = min(max(wanted, _FEWEST_BITS), _MOST_BITS)
+        self._shift = np.uint64(64 - bits)
+        self._marked = np.zeros(1 << bits, dtype=np.bool_)
+        hashes = mixed_hashes(query.hash().to_numpy(), item.hash().to_numpy())
+        self._marked[(hashes >> self._shift).view(np.int64)] = True
+
+    def passing(self, hashes: Hashes) -> Ints:
+        """The rows that may belong to a target."""
+        return np.flatnonzero(self._marked[(hashes >> self._shift).view(np.int64)])

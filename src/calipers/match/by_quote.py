@@ -4,20 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.cover import Sighting, holding_ranks
+from calipers.match.no_common_ids import check_common_texts
 from calipers.match.quote import Quote
+from calipers.match.shelf import Shelf
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run
-from calipers.model.tally import Tally
 from calipers.text import normalise
 
 
@@ -60,8 +61,12 @@ def _match(
         _check_texts(batch)
         codes = counting.add(batch)
         for code, begin, results in _texts(batch, codes, rule.ignore_case):
+            shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
             for target, quote in quotes.get(code, ()):
-                sightings = _sightings(quote, results, rule)
+                if shelf is None:
+                    sightings = _exact_sightings(quote, results, rule.together)
+                else:
+                    sightings = _tolerant_sightings(quote, results, shelf)
                 held = holding_ranks(sightings, quote.length, rule.least, together=rule.together)
                 ranks += [rank for rank, _ in held]
                 shares += [share for _, share in held]
@@ -69,6 +74,7 @@ def _match(
                 if held and batch.tied[begin + held[0][0] - 1]:
                     tied.add(target)
     tally = counting.finish(tied_targets=np.array(sorted(tied), dtype=np.int64))
+    check_common_texts(ground_truth, run, policy, tally, n_edges=len(ranks))
     matches = assemble(
         ground_truth, tally,
         rank=np.array(ranks, dtype=np.int64), target=np.array(targets, dtype=np.int64),
@@ -84,13 +90,14 @@ Result = tuple[int, str | None, str]
 """Rank, document where known, normalised text."""
 
 
-def _sightings(quote: Quote, results: list[Result], rule: QuoteRule) -> list[Sighting]:
-    if rule.least < 1:
-        worthwhile = _having_a_seed(quote, results)
-        seen = ((rank, source, quote.tolerant_pieces(text)) for rank, source, text in worthwhile)
-        return [Sighting(*one) for one in seen if one[2]]
+def _tolerant_sightings(quote: Quote, results: list[Result], shelf: Shelf) -> list[Sighting]:
+    found = quote.on_shelf(shelf)
+    return [Sighting(*results[number][:2], pieces) for number, pieces in found if pieces]
+
+
+def _exact_sightings(quote: Quote, results: list[Result], together: bool) -> list[Sighting]:
     sightings = []
-    whole_yet = not rule.together
+    whole_yet = not together
     for rank, source, text in results:
         if quote.text in text:
             sightings.append(Sighting(rank, source, quote.whole))
@@ -99,15 +106,6 @@ def _sightings(quote: Quote, results: list[Result], rule: QuoteRule) -> list[Sig
         elif not whole_yet and (pieces := quote.edge_pieces(text)):
             sightings.append(Sighting(rank, source, pieces))
     return sightings
-
-
-def _having_a_seed(quote: Quote, results: list[Result]) -> list[Result]:
-    """The results that can have anything of the quote, found by one search for all seeds."""
-    if not quote.seeds:
-        return [result for result in results if quote.text in result[2]]
-    texts = pl.Series([text for _, _, text in results], dtype=pl.String)
-    has = texts.str.contains_any([seed for _, seed in quote.seeds])
-    return [result for result, worthwhile in zip(results, has, strict=True) if worthwhile]
 
 
 def _texts(

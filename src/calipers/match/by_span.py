@@ -10,14 +10,15 @@ import polars as pl
 from calipers.match.assemble import assemble
 from calipers.match.check_spans import check_result_spans
 from calipers.match.cover import Sighting, holding_ranks
+from calipers.match.no_common_ids import check_common_documents
 from calipers.match.tally import RunTally
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run
 from calipers.model.spans import SpanTable
-from calipers.model.tally import Tally
 
 _SPAN = ("document", "start", "end")
 
@@ -57,6 +58,7 @@ def _match(
     edges = _edges(ground_truth, chunks, least, together)
     tied = edges.filter("tied")["target"].unique().sort()
     tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))
+    check_common_documents(ground_truth, run, policy, tally, n_edges=edges.height)
     matches = assemble(
         ground_truth, tally,
         rank=edges["rank"].to_numpy(), target=edges["target"].to_numpy(),

@@ -2,7 +2,7 @@
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.tally import EXAMPLES
+from calipers.model.matched import EXAMPLES
 from calipers.text import normalise
 
 FEW = 8

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -26,9 +26,12 @@ _RUN_COLUMNS: dict[Kind, tuple[str, ...]] = {
 }
 _CALLED = {"item": "an id", "text": "a text", "document": "a document"}
 
+Level = Literal["evidence", "chunk", "document"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
 
 @dataclass(frozen=True)
-class Matching:
+class MatchRule:
     """One way of recognising targets; printed as it is written."""
 
     kind: Kind
@@ -44,11 +47,11 @@ class Matching:
         return self.kind + (f"({','.join(words)})" if words else "")
 
 
-def parse_matching(text: str) -> Matching:
+def parse_matching(text: str) -> MatchRule:
     """The matching that a text such as ``quote(min=0.8)`` names.
 
     >>> parse_matching("quote(min=0.8)")
-    Matching(kind='quote', least=0.8, ignore_case=False)
+    MatchRule(kind='quote', least=0.8, ignore_case=False)
     >>> str(parse_matching(" span ")), str(parse_matching("quote(min=1)"))
     ('span(min=0.9)', 'quote')
     """
@@ -75,7 +78,7 @@ def parse_matching(text: str) -> Matching:
                 f"{did_you_mean(name, PARAMETERS[kind])}"
             )
         given[name] = value
-    return Matching(kind, _least(given.get("min"), kind), _ignores_case(given.get("case")))
+    return MatchRule(kind, _least(given.get("min"), kind), _ignores_case(given.get("case")))
 
 
 def _least(text: str | None, kind: Kind) -> float:
@@ -101,9 +104,9 @@ def _ignores_case(text: str | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The matching to use, the ground truth seen in its light, and what must be said."""
+    """The matching to use, the ground truth as that matching reads it, and notes for the user."""
 
-    matching: Matching
+    matching: MatchRule
     ground_truth: GroundTruth
     notes: tuple[str, ...] = ()
 
@@ -127,7 +130,7 @@ def choose(
             truth = _as_quotes(ground_truth)
     else:
         kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
-        matching = Matching(kind, LEAST[kind])
+        matching = MatchRule(kind, LEAST[kind])
     _require(matching.kind, truth, columns)
     return Choice(matching, truth, (*ground_truth.notes, *notes))
 
@@ -225,3 +228,18 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
             f"result {' and '.join(_CALLED.get(one, one) for one in absent)}, or choose another "
             f"way with --match ({', '.join(KINDS)})."
         )
+
+
+def check_level(name: str | None) -> Level:
+    """The level of that name; evidence where none is given.
+
+    >>> check_level(None)
+    'evidence'
+    """
+    for level in LEVELS:
+        if name in (level, None):
+            return level
+    raise InvalidInput(
+        f"There is no level {name!r} here; one level is expected: {', '.join(LEVELS)}."
+        f"{did_you_mean(str(name), LEVELS)}"
+    )

@@ -1,7 +1,5 @@
 """The same question asked of evidence, of single chunks, or of whole documents."""
 
-from typing import Literal, get_args
-
 import polars as pl
 
 from calipers.errors import InvalidInput
@@ -9,29 +7,10 @@ from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import Run
-from calipers.suggest import did_you_mean
-
-Level = Literal["evidence", "chunk", "document"]
-LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 class NoDocuments(InvalidInput):
     """The level of documents was asked for, and the documents are not known."""
-
-
-def check_level(name: str | None) -> Level:
-    """The level of that name; evidence where none is given.
-
-    >>> check_level(None)
-    'evidence'
-    """
-    for level in LEVELS:
-        if name in (level, None):
-            return level
-    raise InvalidInput(
-        f"There is no level {name!r} here; one level is expected: {', '.join(LEVELS)}."
-        f"{did_you_mean(str(name), LEVELS)}"
-    )
 
 
 def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[GroundTruth, Run]:

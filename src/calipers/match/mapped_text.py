@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from calipers.text import normalise
+from calipers.text import BETWEEN_CJK, FORMS, normalise, plain_form
 
 _WHITE = re.compile(r"\s+")
 _NOT_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
@@ -53,7 +53,7 @@ class MappedText:
         ('Páv', (8, 12))
         """
         text, steps = original, []
-        for changes in (_without_invisible, _composed, _one_space):
+        for changes in (_without_invisible, _unbroken, _plain, _composed, _one_space):
             text, step = _rewritten(text, changes(text))
             steps.append(step)
         return cls(text, tuple(reversed(steps)))
@@ -99,6 +99,20 @@ def _without_invisible(text: str) -> Iterator[Change]:
 def _is_invisible(character: str) -> bool:
     """Whether normalising drops the character: it is asked, so that there is one list of them."""
     return normalise(f"a{character}a") == "aa"
+
+
+def _unbroken(text: str) -> Iterator[Change]:
+    """Without white space between characters of scripts that have none."""
+    if not text.isascii():
+        for white in BETWEEN_CJK.finditer(text):
+            yield white.start(), white.end(), ""
+
+
+def _plain(text: str) -> Iterator[Change]:
+    """With letters in place of ligatures and full-width forms."""
+    if not text.isascii():
+        for form in FORMS.finditer(text):
+            yield form.start(), form.end(), plain_form(form[0])
 
 
 def _composed(text: str) -> Iterator[Change]:

@@ -1,35 +1,143 @@
 """The error for two files that speak of different things, with the likely reason."""
 
-import re
+from itertools import islice
+
+import polars as pl
 
 from calipers.errors import NoCommonIds
+from calipers.match.likely_rule import likely_reason
+from calipers.match.locate import SeedFinder
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import EXAMPLES, Tally
+from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.model.tally import EXAMPLES, Tally
+from calipers.text import normalise
+
+MOST = 100_000
+"""How many different ids of a run are held against those of the ground truth for the reason."""
 
 
-def check_common_ids(ground_truth: GroundTruth, run: Run, tally: Tally, n_edges: int) -> None:
+def check_common_ids(
+    ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
+) -> None:
     """Refuse to score 0 everywhere when no id of the run is one of the ground truth.
 
     Items that are targets of other queries are ids in common: then the ids are right, and the
     retriever found nothing.
     """
-    if n_edges or not ground_truth.targets.height or not tally.sample_items:
+    if not _is_suspicious(ground_truth, policy, tally, n_edges):
         return
-    if not tally.retrieved.any():
-        theirs = ground_truth.queries["query"].head(EXAMPLES).to_list()
-        texts = ground_truth.queries["text"].drop_nulls().head(EXAMPLES).to_list()
-        raise NoCommonIds(
-            _sentence("query id", list(tally.sample_queries), theirs, _likely_for_queries(
-                list(tally.sample_queries), theirs, texts))
-        )  # fmt: skip
-    targets = ground_truth.targets["item"].drop_nulls()
-    # Read once more, but only here, where nothing was found at all.
-    if any(batch["item"].is_in(targets.implode()).any() for batch in run.scan()):
+    _check_queries(ground_truth, tally)
+    _check_names(ground_truth.targets["item"], run, "item", "item id")
+
+
+def check_common_documents(
+    ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
+) -> None:
+    """The same for spans: refuse when no result comes from a document of the ground truth."""
+    if not _is_suspicious(ground_truth, policy, tally, n_edges):
         return
-    theirs = targets.head(EXAMPLES).to_list()
-    ours = list(tally.sample_items)
-    raise NoCommonIds(_sentence("item id", ours, theirs, likely_reason(ours, theirs)))
+    _check_queries(ground_truth, tally)
+    _check_names(ground_truth.targets["document"], run, "document", "document")
+
+
+def check_common_texts(
+    ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
+) -> None:
+    """The same for quotes: refuse when no result of any query holds a part of any quote.
+
+    Results from a document of the ground truth are enough, where both sides name documents.
+    """
+    if not _is_suspicious(ground_truth, policy, tally, n_edges):
+        return
+    _check_queries(ground_truth, tally)
+    documents = ground_truth.targets["document"].drop_nulls()
+    quotes = ground_truth.targets["quote"].to_list()
+    # Taken as texts because they are no ids of results, and yet they may look like ids.
+    words = not any(character.isspace() for quote in quotes for character in quote)
+    words = words and any("item" in frame.columns for frame in islice(run.scan(), 1))
+    parts, folded = _Parts(quotes, whole=words), _Parts(quotes, whole=words, ignore_case=True)
+    ids: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    for frame in run.scan():
+        there = frame["text"].drop_nulls().unique(maintain_order=True)
+        if _shares(frame, "document", documents) or parts.any_in(there):
+            return
+        if "item" in frame.columns and len(ids) < MOST:
+            ids.update(dict.fromkeys(frame["item"].drop_nulls().unique(maintain_order=True)))
+        if folded.any_in(there):
+            raise NoCommonIds(_sentence("text", there.to_list(), quotes, _CASE))
+        texts.update(dict.fromkeys(there.head(EXAMPLES)))
+    if words:
+        reason = likely_reason(list(ids), quotes)
+        raise NoCommonIds(_sentence("id", list(islice(ids, EXAMPLES)), quotes, reason))
+    raise NoCommonIds(_sentence("text", list(texts), quotes, _OTHER_TEXTS))
+
+
+_CASE = 'They differ in upper and lower case; --match "quote(case=ignore)" does not look at it.'
+_OTHER_TEXTS = (
+    "No part of a quote stands in a result, of whatever query: check that both sides come from the "
+    "same documents."
+)
+PART = 16
+"""Characters that two texts do not have in common by chance."""
+
+
+class _Parts:
+    """Stretches of quotes that texts could have, or only the whole quotes."""
+
+    def __init__(self, quotes: list[str], *, whole: bool, ignore_case: bool = False) -> None:
+        self._ignore_case = ignore_case
+        found: dict[str, None] = {}
+        for quote in quotes:
+            text = normalise(quote, ignore_case=ignore_case)
+            size = len(text) if whole else min(PART, (len(text) + 1) // 2)
+            starts = range(0, len(text) - size + 1, max(size, 1))
+            found.update(dict.fromkeys(text[at : at + size] for at in starts))
+        self._parts = SeedFinder(tuple(filter(None, found)))
+
+    def any_in(self, texts: pl.Series) -> bool:
+        plain = [normalise(text, ignore_case=self._ignore_case) for text in texts]
+        return next(self._parts.find(plain), None) is not None
+
+
+def _is_suspicious(ground_truth: GroundTruth, policy: Policy, tally: Tally, n_edges: int) -> bool:
+    """Whether results and targets are there, nothing was found, and that is not asked for."""
+    if n_edges or policy.nothing_in_common == "zero":
+        return False
+    return bool(ground_truth.targets.height and tally.sample_queries)
+
+
+def _check_queries(ground_truth: GroundTruth, tally: Tally) -> None:
+    if tally.retrieved.any():
+        return
+    ours, theirs = list(tally.sample_queries), ground_truth.queries["query"].to_list()
+    texts = ground_truth.queries["text"].drop_nulls().head(EXAMPLES).to_list()
+    reason = likely_reason(ours, theirs, mapped=False)
+    if set(ours) & set(texts):
+        reason = (
+            "The run names queries by their text and the ground truth by an id; use the ids in "
+            "both."
+        )
+    raise NoCommonIds(_sentence("query id", ours, theirs, reason))
+
+
+def _check_names(wanted: pl.Series, run: Run, column: str, what: str) -> None:
+    """Read once more, but only here, where nothing was found at all."""
+    wanted = wanted.drop_nulls().unique(maintain_order=True)
+    ours: dict[str, None] = {}
+    for frame in run.scan():
+        if _shares(frame, column, wanted):
+            return
+        if len(ours) < MOST:
+            ours.update(dict.fromkeys(frame[column].drop_nulls().unique(maintain_order=True)))
+    theirs = wanted.to_list()
+    reason = likely_reason(list(ours), theirs)
+    raise NoCommonIds(_sentence(what, list(islice(ours, EXAMPLES)), theirs, reason))
+
+
+def _shares(frame: pl.DataFrame, column: str, wanted: pl.Series) -> bool:
+    return column in frame.columns and bool(frame[column].is_in(wanted.implode()).any())
 
 
 def _sentence(what: str, ours: list[str], theirs: list[str], reason: str) -> str:
@@ -39,58 +147,6 @@ def _sentence(what: str, ours: list[str], theirs: list[str], reason: str) -> str
     )
 
 
-def _show(ids: list[str]) -> str:
-    return ", ".join(repr(one if len(one) <= 60 else one[:57] + "…") for one in ids)
-
-
-def _likely_for_queries(ours: list[str], theirs: list[str], texts: list[str]) -> str:
-    if set(ours) & set(texts):
-        return (
-            "The run names queries by their text and the ground truth by an id; use the ids in "
-            "both."
-        )
-    return likely_reason(ours, theirs)
-
-
-def likely_reason(ours: list[str], theirs: list[str]) -> str:
-    """What probably differs between two samples of ids, and what to do."""
-    pairs = [(a, b) for a in ours for b in theirs]
-    for differs, fold in _FOLDS:
-        if any(fold(a) == fold(b) for a, b in pairs):
-            return f"They differ in {differs}; write them the same way in both."
-    numeric = [[_is_number(one) for one in side] for side in (ours, theirs)]
-    if all(numeric[0]) != all(numeric[1]):
-        side = "run" if all(numeric[0]) else "ground truth"
-        return (
-            f"The ids of the {side} are all numbers and those of the other side are not: one of "
-            "them may be a row number or come from another corpus."
-        )
-    for chunk, document, side in [(a, b, "run") for a, b in pairs] + [
-        (b, a, "ground truth") for a, b in pairs
-    ]:
-        if len(chunk) > len(document) >= 1 and re.match(
-            re.escape(document) + r"[^A-Za-z0-9]", chunk
-        ):
-            return (
-                f"The ids of the {side} look like chunk ids and the other side's like document "
-                "ids; use the same level in both."
-            )
-    for longer, shorter in pairs + [(b, a) for a, b in pairs]:
-        if longer != shorter and longer.endswith(shorter) and shorter:
-            prefix = longer[: -len(shorter)]
-            return f"One side has the prefix {prefix!r}; remove it or add it to the other."
-    return "Check that both come from the same corpus and the same way of making ids."
-
-
-def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"[+-]?\d+(\.\d+)?", text))
-
-
-_FOLDS = (
-    ("upper and lower case", str.casefold),
-    ("white space", lambda text: re.sub(r"\s+", "", text)),
-    ("a trailing '.0' (whole numbers that became decimals on the way)",
-     lambda text: text.removesuffix(".0")),
-    ("leading zeros", lambda text: text.lstrip("0")),
-    ("type: quoted on one side", lambda text: text.strip("'\"")),
-)  # fmt: skip
+def _show(names: list[str]) -> str:
+    shown = names[:EXAMPLES]
+    return ", ".join(repr(one if len(one) <= 60 else one[:57] + "…") for one in shown)

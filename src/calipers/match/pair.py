@@ -1,21 +1,21 @@
 """A ground truth and a run, matched as asked or as the data says."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id
-from calipers.match.choose import Choice, choose, parse_matching
-from calipers.match.level import check_level, to_documents
-from calipers.match.peek import peek, with_ids_as_texts
+from calipers.match.choose import Choice, check_level, choose, parse_matching
+from calipers.match.imitation import imitation_notes
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import Matched
+from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
-from calipers.model.run import Run
-from calipers.model.tally import Tally
+from calipers.model.run import Run, Scan
 
 
 def check_matching(
@@ -45,6 +45,7 @@ def match_pair(
     level: str | None = None,
     rel: float | None = None,
     corpus_size: int | None = None,
+    like: str | None = None,
     fingerprints: bool = True,
 ) -> Matched:
     """Match a run with a ground truth, once for all metrics and cut-offs.
@@ -61,9 +62,11 @@ def match_pair(
     policy = policy.with_changes(ties=policy.ties or run.ties)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     if at == "document":
+        from calipers.match.level import to_documents
+
         truth, run = to_documents(truth, run, policy)
         matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
-        settings |= {"match": "document", "notes": []}
+        settings |= {"match": "document", "notes": list(imitation_notes(truth, like))}
     else:
         choice, run = _choose(match, truth, run)
         truth = choice.ground_truth
@@ -73,13 +76,15 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (*choice.notes, *_check_evidence(choice))
+        notes = (*choice.notes, *_check_evidence(choice), *imitation_notes(truth, like))
         matches, tally = _match(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
         settings |= {"match": str(choice.matching), "notes": list(notes)}
-    return Matched(truth, run, matches, tally, policy, rel, settings, as_read, match, ties_asked)
+    return Matched(
+        truth, run, matches, tally, policy, rel, settings, as_read, match, like, ties_asked
+    )
 
 
 def match_again(pair: Matched, run: Run) -> Matched:
@@ -88,6 +93,7 @@ def match_again(pair: Matched, run: Run) -> Matched:
         pair.ground_truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
         match=pair.match_asked,
         level=pair.settings["matched_at"], rel=pair.rel, corpus_size=pair.settings["corpus_size"],
+        like=pair.like,
     )  # fmt: skip
 
 
@@ -142,3 +148,30 @@ def _match(
 
         return match_by_span(truth, run, policy, matching.least, together=together)
     return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
+
+
+class _Resumed:
+    """The first call goes on behind the frame that was looked at; later calls read again."""
+
+    def __init__(self, first: pl.DataFrame, rest: Iterator[pl.DataFrame], again: Scan) -> None:
+        self._begun: Iterator[pl.DataFrame] | None = chain((first,), rest)
+        self._again = again
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        begun, self._begun = self._begun, None
+        return self._again() if begun is None else begun
+
+
+def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:
+    """The first frame of a run that has rows, and the run to use from here on."""
+    frames = run.scan()
+    for first in frames:
+        if first.height:
+            return first, replace(run, scan=_Resumed(first, frames, run.scan))
+    return None, run
+
+
+def with_ids_as_texts(run: Run) -> Run:
+    """The run whose plain strings are texts and not ids."""
+    scan = run.scan
+    return replace(run, scan=lambda: (frame.rename({"item": "text"}) for frame in scan()))

@@ -1,10 +1,14 @@
 """One quote, and which pieces of it a text holds."""
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cached_property
 
 from calipers.match.cover import Piece
-from calipers.match.similar import ANCHOR, seeds_of, similar_stretches
+from calipers.match.shelf import Seed, Shelf
+from calipers.match.similar import ANCHOR, fuzzy_library, seeds_of, similar_stretches
+
+Pieces = tuple[Piece, ...]
 
 
 class Quote:
@@ -55,14 +59,28 @@ class Quote:
             piece = max(piece, beginning, key=lambda one: one[1] - one[0])
         return self._without_spaces([piece]) if piece[1] else ()
 
-    def tolerant_pieces(self, text: str) -> tuple[Piece, ...]:
+    def tolerant_pieces(self, text: str) -> Pieces:
         """The stretches of the quote that the most similar place of the text has unchanged."""
-        if self.text in text:
-            return self.whole
-        return self._without_spaces(similar_stretches(self.text, self.seeds, text))
+        return dict(self.on_shelf(Shelf([text]))).get(0, ())
+
+    def on_shelf(self, shelf: Shelf) -> Iterator[tuple[int, Pieces]]:
+        """The numbers of the texts on a shelf that have anything of the quote, each with pieces.
+
+        They are what ``tolerant_pieces`` finds in each, for all texts in one search.
+        """
+        fuzzy_library()
+        if not self.seeds:
+            yield from ((n, self.whole) for n, text in enumerate(shelf.texts) if self.text in text)
+            return
+        for number, hits in sorted(shelf.hits(self.seeds).items()):
+            text = shelf.texts[number]
+            if self.text in text:
+                yield number, self.whole
+            else:
+                yield number, self._without_spaces(similar_stretches(self.text, hits, text))
 
     @cached_property
-    def seeds(self) -> list[tuple[int, str]]:
+    def seeds(self) -> list[Seed]:
         """Short stretches of the quote; a text without any of them holds no piece of it."""
         return seeds_of(self.text)
 

@@ -23,10 +23,13 @@ class _Search:
     name: str
     places: dict[int, dict[QuotePlace, None]] = field(default_factory=lambda: defaultdict(dict))
     """By the number of the quote, in order of appearance, each once: chunks may overlap."""
+    documents: set[str] = field(default_factory=set)
+    """All that the corpus has."""
     _unplaced: set[str] = field(default_factory=set)
 
     def add(self, batch: pl.DataFrame) -> None:
         documents: list[str] = batch["document"].to_list()
+        self.documents.update(documents)
         starts: list[int] = self._starts(batch)
         for number, quote, start, end in locate(batch["text"].to_list(), self.finder):
             found = self.places[quote]
@@ -70,8 +73,10 @@ def resolve_quotes(
     for batch in batches:
         search.add(batch)
     for one, quote in zip(wanted, plain, strict=True):
-        places = search.places.get(number[quote], {})
-        named = one.document
+        places, named = search.places.get(number[quote], {}), one.document
         yield Located(
-            one, tuple(place for place in places if named is None or place.document == named)
+            one,
+            tuple(place for place in places if named is None or place.document == named),
+            unknown_document=named is not None and named not in search.documents,
+            elsewhere=tuple(place for place in places if named not in (None, place.document)),
         )

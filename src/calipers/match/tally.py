@@ -11,11 +11,11 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import EXAMPLES, Tally
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
 from calipers.model.policy import Duplicates
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
-from calipers.model.tally import EXAMPLES, Tally
 
 _STATUSES = [ANSWERED, EMPTY, MISSING, FAILED]
 

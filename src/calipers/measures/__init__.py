@@ -1,6 +1,16 @@
 """Every metric, defined once: importing this package fills the registry."""
 
-from calipers.measures import counts, coverage, gain, judged, rank
+from calipers.measures import (
+    counts,
+    coverage,
+    curve,
+    diversity,
+    gain,
+    inst,
+    judged,
+    rank,
+    sets,
+)
 from calipers.measures.compute import compute
 from calipers.measures.define import Definition, definitions, load_plugged, metric
 from calipers.measures.spec import Metric, parse, parse_one
@@ -16,4 +26,4 @@ __all__ = [
     "parse_one",
 ]
 
-_DEFINING_MODULES = (counts, rank, gain, judged, coverage)
+_DEFINING_MODULES = (counts, sets, rank, curve, gain, inst, diversity, judged, coverage)

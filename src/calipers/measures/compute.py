@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calipers.ahead import ahead
+from calipers.measures.gain_table import regraded
 from calipers.measures.spec import Metric
 from calipers.model.arrays import Bools, Floats
 from calipers.model.matches import FAILED, MISSING, Matches
@@ -27,15 +28,15 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
     each: Each = ahead if matches.n_queries >= _MANY_QUERIES else map
     keys = dict.fromkeys(map(_view_key, metrics))
     views = dict(zip(keys, each(partial(_view, matches), iter(keys)), strict=True))
-    rels = dict.fromkeys(metric.rel for metric in metrics)
-    hopeless = dict(zip(rels, each(lambda rel: ~matches.answerable(rel), iter(rels)), strict=True))
+    needs = dict.fromkeys(map(_need, metrics))
+    hopeless = dict(zip(needs, each(partial(_hopeless, matches), iter(needs)), strict=True))
     left_out = _left_out(matches, policy)
 
     def value_of(metric: Metric) -> Floats:
         view, own = views[_view_key(metric)], _own_parameters(metric)
         value = np.array(metric.definition.function(view, **own), dtype=np.float64)
         if metric.definition.without_targets == "undefined":
-            _settle_unanswerable(value, hopeless[metric.rel], metric, policy)
+            _settle_unanswerable(value, hopeless[_need(metric)], metric, policy)
         value[left_out] = np.nan
         return value
 
@@ -44,6 +45,16 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
     for column, value in enumerate(each(value_of, iter(metrics))):
         values[:, column] = value
     return values
+
+
+def _need(metric: Metric) -> tuple[float | None, Any]:
+    """What decides whether a query has anything for the metric: a threshold, a table of gains."""
+    return metric.rel, dict(metric.parameters).get("gains")
+
+
+def _hopeless(matches: Matches, need: tuple[float | None, Any]) -> Bools:
+    rel, gains = need
+    return ~regraded(matches, gains).answerable(rel)
 
 
 def _view(matches: Matches, key: ViewKey) -> Any:
@@ -67,7 +78,7 @@ def _settle_unanswerable(value: Floats, hopeless: Bools, metric: Metric, policy:
     if policy.unanswerable == "zero":
         # 0 is the worst value only where more is better; a first rank of 0 would be the best.
         if metric.definition.better == "higher":
-            value[hopeless & np.isnan(value)] = 0.0
+            value[hopeless & np.isnan(value)] = metric.definition.bounds[0]
     else:
         value[hopeless] = np.nan
 

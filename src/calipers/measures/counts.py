@@ -3,7 +3,9 @@
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.measures.define import AboveZero, metric
+from calipers.measures.define import metric
+from calipers.measures.f_measure import f_measure
+from calipers.measures.parameter import AboveZero
 from calipers.measures.ratio import ratio
 from calipers.measures.views import Found
 from calipers.model.arrays import Floats
@@ -28,9 +30,12 @@ def precision(found: Found, k: int) -> Floats:
     return found.useful(k) / k
 
 
-@metric(better="higher", also=("r", "rec"))
+@metric(better="higher", also=("r", "rec", "st_recall", "strecall", "subtopic_recall"))
 def recall(found: Found, k: int) -> Floats:
-    """The share of all targets that stand in the first k results."""
+    """The share of all targets that stand in the first k results.
+
+    Targets of one ``group`` count as one: with subtopics as groups this is subtopic recall.
+    """
     return ratio(found.hits(k), found.total)
 
 
@@ -49,9 +54,7 @@ def f(found: Found, k: int, beta: AboveZero = 1.0) -> Floats:
 
     beta above 1 weighs recall more, below 1 precision.
     """
-    p, r = precision(found, k), recall(found, k)
-    weight = min(beta * beta, 1e300)  # what lies beyond would be infinite
-    return ratio((1 + weight) * p * r, weight * p + r, where_zero=np.where(np.isnan(r), np.nan, 0))
+    return f_measure(precision(found, k), recall(found, k), beta)
 
 
 @metric(better="higher", also=("all_recall", "complete_recall"))
@@ -61,7 +64,7 @@ def full_recall(found: Found, k: int) -> Floats:
     return np.where(total > 0, found.hits(k) == total, np.nan)
 
 
-@metric(better="higher", also=("r_cap", "rcap", "recall_cap"))
+@metric(better="higher", also=("r_cap", "rcap", "recall_cap", "relative_p"))
 def capped_recall(found: Found, k: int) -> Floats:
     """The share of the targets that k results could have held: hits over min(targets, k).
 
@@ -107,3 +110,36 @@ def tn(found: Found, k: int) -> Floats:
             f"of one query alone make {int(others.max())}; give the number of items in the corpus."
         )
     return found.corpus_size - others
+
+
+@metric(
+    better="neither", bounds=(0, None), also=("numret",), without_targets="defined",
+    aggregate="sum",
+)  # fmt: skip
+def num_ret(found: Found) -> Floats:
+    """How many results came back; the sum over all queries, as in trec_eval."""
+    return found.shown()
+
+
+@metric(
+    better="neither", bounds=(0, None), also=("numrel",), without_targets="defined",
+    aggregate="sum",
+)  # fmt: skip
+def num_rel(found: Found) -> Floats:
+    """R, how many targets there are to find; the sum over all queries, as in trec_eval."""
+    return found.total
+
+
+@metric(
+    better="higher", bounds=(0, None), also=("numrelret",), without_targets="defined",
+    aggregate="sum",
+)  # fmt: skip
+def num_rel_ret(found: Found) -> Floats:
+    """How many targets stand anywhere in the results; the sum over all queries, as in trec_eval."""
+    return found.hits()
+
+
+@metric(better="neither", also=("numq",), without_targets="defined", aggregate="sum")
+def num_q(found: Found) -> Floats:
+    """1 for every query that is counted; the sum says how many those are."""
+    return np.ones(found.n_queries)

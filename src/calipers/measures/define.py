@@ -1,14 +1,15 @@
 """The decorator that makes a function a metric, and the registry it fills."""
 
 import inspect
-import math
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from calipers import plugins
+from calipers.measures.aggregate import Aggregate
+from calipers.measures.parameter import Parameter
 from calipers.model.arrays import Floats
 
 Better = Literal["higher", "lower", "neither"]
@@ -16,36 +17,12 @@ Cutoff = Literal["required", "optional", "none"]
 
 
 @dataclass(frozen=True)
-class Between:
-    """The limits of a number; neither of them is allowed itself."""
+class Series:
+    """A parameter that other tools write into the name, as in ``iprec_at_recall_0.10``."""
 
-    low: float
-    high: float = math.inf
-
-    def __str__(self) -> str:
-        if self.high == math.inf:
-            return f"above {self.low:g}"
-        return f"between {self.low:g} and {self.high:g}"
-
-
-AboveZero = Annotated[float, Between(0)]
-Share = Annotated[float, Between(0, 1)]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One word of a metric's grammar: ``name=value`` in the parentheses."""
-
-    name: str
-    default: float | str | None
-    choices: tuple[str, ...] = ()
-    """The allowed words; empty where the value is a number."""
-    limits: Between = Between(-math.inf)
-
-    @property
-    def allowed(self) -> str:
-        """What may be written for it, in words."""
-        return " or ".join(self.choices) if self.choices else f"a number {self.limits}"
+    parameter: str
+    usual: tuple[float, ...]
+    """What they report where none is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +39,9 @@ class Definition:
     view_parameters: frozenset[str]
     aliases: tuple[str, ...]
     without_targets: Literal["undefined", "defined"]
+    aggregate: Aggregate = "mean"
+    """How the values of queries become one number for all of them."""
+    series: Series | None = None
 
     @property
     def summary(self) -> str:
@@ -97,6 +77,8 @@ def metric(
     bounds: tuple[float, float | None] = (0, 1),
     also: tuple[str, ...] = (),
     without_targets: Literal["undefined", "defined"] = "undefined",
+    aggregate: Aggregate = "mean",
+    series: Series | None = None,
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
     """Register a function as the metric of its own name.
 
@@ -104,16 +86,17 @@ def metric(
     where it has a default); every further parameter, and those of the view, become grammar.
     ``also`` lists the names other tools use. ``without_targets`` says whether the value of a
     query without anything relevant is a matter of policy (undefined) or stands (defined).
+    ``series`` names the parameter that other tools write into the name.
     """
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
         hints = get_type_hints(function, include_extras=True)
         signature = list(inspect.signature(function).parameters.values())
         view = hints[signature[0].name]
-        own = {p.name: _parameter(p, hints[p.name]) for p in signature[1:] if p.name != "k"}
+        own = {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:] if p.name != "k"}
         view_hints = get_type_hints(view.of, include_extras=True)
         of_view = {
-            p.name: _parameter(p, view_hints[p.name])
+            p.name: Parameter.of(p, view_hints[p.name])
             for p in list(inspect.signature(view.of).parameters.values())[1:]
         }
         cutoff: Cutoff = "none"
@@ -127,6 +110,7 @@ def metric(
         _DEFINITIONS[name] = Definition(
             name, function, view, better, bounds, cutoff,
             dict(sorted({**own, **of_view}.items())), frozenset(of_view), also, without_targets,
+            aggregate, series,
         )  # fmt: skip
         _ALIASES.update(dict.fromkeys(also, name))
         return function
@@ -152,13 +136,3 @@ def load_plugged() -> None:
 def aliases() -> Mapping[str, str]:
     """The names other tools use, each with ours."""
     return types.MappingProxyType(_ALIASES)
-
-
-def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
-    members = get_args(hint) if get_origin(hint) in (types.UnionType, Union) else (hint,)
-    for member in members:
-        if get_origin(member) is Literal:
-            return Parameter(parameter.name, parameter.default, get_args(member))
-        if get_origin(member) is Annotated:
-            return Parameter(parameter.name, parameter.default, limits=member.__metadata__[0])
-    return Parameter(parameter.name, parameter.default)

@@ -3,9 +3,13 @@
 import numpy as np
 
 from calipers.measures.define import metric
+from calipers.measures.pool import Judged, Opposed, Sampled
 from calipers.measures.ratio import ratio
-from calipers.measures.views import Judged, Opposed, per_query, within
+from calipers.measures.views import per_query, within
 from calipers.model.arrays import Floats
+
+_A_LITTLE = 1e-5
+"""Of both kinds, so that the estimate exists where nothing was judged yet (trec_eval's value)."""
 
 
 @metric(better="neither", without_targets="defined")
@@ -18,6 +22,36 @@ def judged(judged: Judged, k: int) -> Floats:
     shown = np.minimum(judged.retrieved, k).astype(np.float64)
     keep = within(judged.rank, k)
     return ratio(per_query(judged.query[keep], judged.n_queries), shown)
+
+
+@metric(better="neither", also=("unj", "hole"), without_targets="defined")
+def unjudged(judged: Judged, k: int) -> Floats:
+    """How many of the first k results nobody judged, divided by k.
+
+    Divided by k even when fewer results came back, as in trec_eval; an item of negative grade
+    counts as not judged, too. BEIR's Hole@k counts only what nobody judged for any query.
+    """
+    known = within(judged.rank, k) & judged.in_pool
+    return (np.minimum(judged.retrieved, k) - per_query(judged.query[known], judged.n_queries)) / k
+
+
+@metric(better="higher", also=("infap",))
+def inferred_ap(sampled: Sampled) -> Floats:
+    """Average precision, inferred where only a sample of the pool was judged.
+
+    At each target the precision above it is estimated from what was judged there. A negative
+    grade marks an item of the pool that was not judged: it is taken to be relevant as often as
+    those that were. An item without a grade stands outside the pool and is not relevant.
+    """
+    claims = sampled.claims
+    before, free = claims.ordinal - 1, claims.position - claims.ordinal
+    # Where one result holds several targets, some stand at the places of judged results.
+    against = np.minimum(sampled.irrelevant_above, free)
+    open_ = np.minimum(sampled.unjudged_above, free - against)
+    relevant = (before + _A_LITTLE) / (before + against + 2 * _A_LITTLE)
+    above = np.where(claims.position > 1, (before + against + open_) * relevant, 0.0)
+    points = (1.0 + above) / claims.position
+    return ratio(per_query(claims.query, claims.n_queries, points), claims.total)
 
 
 @metric(better="higher")

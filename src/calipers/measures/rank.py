@@ -4,10 +4,14 @@ from typing import Literal
 
 import numpy as np
 
-from calipers.measures.define import metric
+from calipers.measures.define import Series, metric
+from calipers.measures.parameter import AboveZero
 from calipers.measures.ratio import ratio
-from calipers.measures.views import Claims, Found, per_query, within
+from calipers.measures.views import NEVER, Claims, Found, per_query, within
 from calipers.model.arrays import Floats
+
+LEAST_IN_GEOMETRIC_MEAN = 1e-5
+"""What a query counts at least, as a single 0 would make the whole mean 0."""
 
 
 @metric(better="higher", also=("rr", "recip_rank", "reciprocal_rank"))
@@ -21,14 +25,14 @@ def mrr(found: Found, k: int | None = None) -> Floats:
 def map(  # noqa: A001 - the metric's own name; the builtin is not used here
     claims: Claims, k: int | None = None, denominator: Literal["all", "min"] = "all"
 ) -> Floats:
-    """Average precision: hits so far / rank, summed over the ranks that bring a new target, over R.
+    """Average precision: targets so far / position, summed over the found targets, over R.
 
     Divided by the number of all targets, found or not; ``denominator=min`` divides by
     min(targets, k), the highest number k results can hold.
     """
-    keep = within(claims.rank, k)
+    keep = within(claims.position, k)
     total = claims.total if denominator == "all" or k is None else np.minimum(claims.total, k)
-    points = claims.ordinal[keep] / claims.rank[keep]
+    points = claims.ordinal[keep] / claims.position[keep]
     return ratio(per_query(claims.query[keep], claims.n_queries, points), total)
 
 
@@ -37,6 +41,28 @@ def r_precision(found: Found) -> Floats:
     """The share of the R targets that stand in the first R results."""
     total = found.total
     return ratio(found.hits_within(total.astype(np.int64)), total)
+
+
+@metric(
+    better="higher",
+    series=Series("multiple", (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)),
+)
+def rprec_mult(found: Found, multiple: AboveZero) -> Floats:
+    """Precision at a multiple of R: at the rank multiple × R, rounded up.
+
+    ``multiple=1`` is r_precision; without a multiple those of trec_eval are meant, 0.2 to 2.
+    """
+    depth = np.ceil(np.minimum(multiple * found.total, NEVER >> 32) - 1e-9)
+    return ratio(np.minimum(found.hits_within(depth.astype(np.int64)), depth), depth)
+
+
+@metric(better="higher", bounds=(LEAST_IN_GEOMETRIC_MEAN, 1), also=("gmap",), aggregate="geometric")
+def gm_map(claims: Claims) -> Floats:
+    """Average precision, of which the geometric mean is taken: queries that fail weigh more.
+
+    Per query it is map, and 0.00001 where that is less, as in trec_eval.
+    """
+    return np.maximum(map(claims), LEAST_IN_GEOMETRIC_MEAN)
 
 
 @metric(better="lower", bounds=(1, None))

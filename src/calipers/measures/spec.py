@@ -1,18 +1,25 @@
 """A metric as a value: its printed name is its identity and parses back."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import InvalidInput, UnknownMetric
-from calipers.measures.define import Definition, Parameter, aliases, definitions, load_plugged
+from calipers.measures.define import Definition, Series, aliases, definitions, load_plugged
+from calipers.measures.parameter import Parameter, Value
+from calipers.model.policy import LIKE_PARAMETERS
 from calipers.suggest import did_you_mean
 
-Value = float | str
+Given = tuple[tuple[str, Value], ...]
+"""Parameters with their values, sorted by name."""
 
 _FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?")
 _TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
+_TRAILING_NUMBERS = re.compile(r"(.+?)[_.]((?:[0-9]*\.)?[0-9]+(?:,(?:[0-9]*\.)?[0-9]+)*)")
+"""As in ``iprec_at_recall_0.10`` and ``iprec_at_recall.0.1,0.2``: no cut-offs, but a parameter."""
+_BETWEEN_PARAMETERS = re.compile(r",(?![^{]*\})")
+"""A comma that is not inside of braces."""
 
 
 @dataclass(frozen=True, order=True)
@@ -26,7 +33,7 @@ class Metric:
 
     name: str
     k: int | None = None
-    parameters: tuple[tuple[str, Value], ...] = ()
+    parameters: Given = ()
     """Sorted by name; a parameter that has its default is left out."""
 
     @property
@@ -61,22 +68,26 @@ class Metric:
 
 
 def parse(
-    names: str | Metric | Iterable[str | Metric], ks: Sequence[int] | None = None
+    names: str | Metric | Iterable[str | Metric],
+    ks: Sequence[int] | None = None,
+    like: str | None = None,
 ) -> tuple[Metric, ...]:
     """Metrics from their names, each once, in the order given.
 
     ``recall@1,5`` stands for two; a metric that takes a cut-off and is given none gets each
-    of ``ks``.
+    of ``ks``. ``like`` names a tool whose own values stand where a parameter is not given.
 
     >>> [str(m) for m in parse(["recall@1,5", "mrr"])]
     ['recall@1', 'recall@5', 'mrr']
+    >>> [str(m) for m in parse("rbp,rbp(p=0.8),rbp(p=0.5)", like="trec_eval")]
+    ['rbp(p=0.9)', 'rbp', 'rbp(p=0.5)']
     """
     texts = split(names) if isinstance(names, str) else names
     if isinstance(texts, Metric):
         return (texts,)
     found: dict[Metric, None] = {}
     for text in texts:
-        for one in (text,) if isinstance(text, Metric) else _expand(text, ks):
+        for one in (text,) if isinstance(text, Metric) else _expand(text, ks, like):
             found[one] = None
     return tuple(found)
 
@@ -87,6 +98,37 @@ def parse_one(name: str) -> Metric:
     if len(several) != 1:
         raise InvalidInput(f"One metric is expected here and {name!r} stands for {len(several)}.")
     return several[0]
+
+
+def find_name(asked: str, names: Iterable[str]) -> str | None:
+    """The one of the printed names that a name in any spelling asks for; None where none is.
+
+    Exactly that metric, or else the only one that has all that was asked for and more, such as
+    a threshold of relevance that was set for all metrics.
+
+    >>> find_name("P_5", ["precision@5", "mrr"]), find_name("AP", ["map(rel=2)", "mrr"])
+    ('precision@5', 'map(rel=2)')
+    """
+    names = list(names)
+    if asked in names:
+        return asked
+    try:
+        wanted = parse_one(asked)
+    except InvalidInput:
+        return None
+    if str(wanted) in names:
+        return str(wanted)
+    having_more = [name for name in names if _has_all_of(name, wanted)]
+    return having_more[0] if len(having_more) == 1 else None
+
+
+def _has_all_of(name: str, wanted: Metric) -> bool:
+    try:
+        metric = parse_one(name)
+    except InvalidInput:  # such as the combined score, which is no metric
+        return False
+    same = (metric.name, metric.k) == (wanted.name, wanted.k)
+    return same and set(wanted.parameters) <= set(metric.parameters)
 
 
 def split(text: str) -> list[str]:
@@ -109,7 +151,7 @@ def split(text: str) -> list[str]:
 
 def _goes_on(before: str, after: str) -> bool:
     """Whether a comma stands between two cut-offs of one metric."""
-    return bool(re.match(r"\s*[0-9]", after) and re.search(r"@|[_.][0-9][0-9,]*$", before))
+    return bool(re.match(r"\s*\.?[0-9]", after) and re.search(r"@|[_.][0-9][0-9,.]*$", before))
 
 
 def check_cutoff(value: Any) -> int:
@@ -124,7 +166,7 @@ def check_cutoff(value: Any) -> int:
     return int(text)
 
 
-def _expand(text: str, ks: Sequence[int] | None) -> list[Metric]:
+def _expand(text: str, ks: Sequence[int] | None, like: str | None) -> list[Metric]:
     if not isinstance(text, str):
         raise InvalidInput(f"A metric is given as {text!r}; write its name, such as 'recall@10'.")
     form = _FORM.fullmatch(text)
@@ -137,8 +179,27 @@ def _expand(text: str, ks: Sequence[int] | None) -> list[Metric]:
     cutoffs = cutoffs if cutoffs is not None else late_cutoffs
     definition, word_cutoff = _definition(word)
     cutoffs = cutoffs if cutoffs is not None else word_cutoff
-    parameters = _parameters(definition, words or "", text)
+    theirs = LIKE_PARAMETERS.get(like or "", {}).get(definition.name, {})
+    parameters = _parameters(definition, words or "", text, theirs)
+    if definition.series is not None:
+        return _series(definition, definition.series, cutoffs, parameters)
     return [Metric(definition.name, k, parameters) for k in _cutoffs(definition, cutoffs, ks)]
+
+
+def _series(
+    definition: Definition,
+    series: Series,
+    numbers: str | None,
+    given: tuple[tuple[str, Value], ...],
+) -> list[Metric]:
+    """One metric for each value of the parameter that is written like a cut-off."""
+    own = dict(given)
+    if series.parameter in own and numbers is None:
+        return [Metric(definition.name, None, given)]
+    texts = [str(one) for one in series.usual] if numbers is None else numbers.split(",")
+    values = (_value(definition, definition.parameters[series.parameter], text) for text in texts)
+    several = [tuple(sorted({**own, series.parameter: value}.items())) for value in values]
+    return [Metric(definition.name, None, parameters) for parameters in several]
 
 
 def _definition(word: str) -> tuple[Definition, str | None]:
@@ -151,6 +212,10 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     for name, cutoff in attempts:
         if _known(name):
             return definitions()[aliases().get(name, name)], cutoff
+    if trailing := _TRAILING_NUMBERS.fullmatch(attempts[0][0]):
+        name = aliases().get(trailing[1], trailing[1])
+        if name in definitions() and definitions()[name].series is not None:
+            return definitions()[name], trailing[2]
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
         f"There is no metric called {word!r}.{did_you_mean(attempts[-1][0], known)} "
@@ -184,9 +249,11 @@ def _cutoffs(
     return [None]
 
 
-def _parameters(definition: Definition, words: str, text: str) -> tuple[tuple[str, Value], ...]:
+def _parameters(
+    definition: Definition, words: str, text: str, theirs: Mapping[str, Value]
+) -> Given:
     given: dict[str, Value] = {}
-    for word in filter(None, (word.strip() for word in words.split(","))):
+    for word in filter(None, (word.strip() for word in _BETWEEN_PARAMETERS.split(words))):
         name, equals, value = (part.strip() for part in word.partition("="))
         parameter = definition.parameters.get(name)
         if parameter is None or not equals:
@@ -199,25 +266,18 @@ def _parameters(definition: Definition, words: str, text: str) -> tuple[tuple[st
         if name in given:
             raise InvalidInput(f"The metric {text!r} gives {name} twice; give it once.")
         given[name] = _value(definition, parameter, value)
-    kept = {n: v for n, v in given.items() if v != definition.parameters[n].default}
+    kept = {n: v for n, v in {**theirs, **given}.items() if v != definition.parameters[n].default}
     return tuple(sorted(kept.items()))
 
 
 def _value(definition: Definition, parameter: Parameter, text: str) -> Value:
-    if parameter.choices:
-        if text in parameter.choices:
-            return text
-    else:
-        try:
-            number = float(text)
-        except ValueError:
-            number = float("nan")
-        if parameter.limits.low < number < parameter.limits.high:
-            return number
-    raise InvalidInput(
-        f"{parameter.name} in {definition.name}({parameter.name}=…) is {text!r}; "
-        f"it can be {parameter.allowed}."
-    )
+    value = parameter.read(text)
+    if value is None:
+        raise InvalidInput(
+            f"{parameter.name} in {definition.name}({parameter.name}=…) is {text!r}; "
+            f"it can be {parameter.allowed}."
+        )
+    return value
 
 
 def _show(value: Value) -> str:

@@ -10,8 +10,9 @@ from typing import Self
 
 import numpy as np
 
-from calipers.measures.claims import claim_greedily
-from calipers.measures.define import AboveZero
+from calipers.measures.claims import claim_positions
+from calipers.measures.gain_table import regraded
+from calipers.measures.parameter import AboveZero, Table
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matches import Matches
 
@@ -107,10 +108,10 @@ def _dense_units(matches: Matches, relevant: Bools) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """Walking down the ranking, each rank claims at most one unclaimed relevant target."""
+    """Each relevant target that was found, at a position of its own."""
 
     query: Ints
-    rank: Ints
+    position: Ints
     grade: Floats
     total: Floats
     """R: how many targets could be claimed, per query."""
@@ -119,12 +120,12 @@ class Claims:
     def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
         relevant = matches.relevant(rel)
-        query, rank, grade = claim_greedily(matches, relevant)
+        query, position, grade = claim_positions(matches, relevant)
         query_of_target = matches.target_query[relevant]
         if matches.has_alternatives:
             units = np.unique(matches.target_unit[relevant], return_index=True)[1]
             query_of_target = query_of_target[units]
-        return cls(query, rank, grade, per_query(query_of_target, matches.n_queries))
+        return cls(query, position, grade, per_query(query_of_target, matches.n_queries))
 
     @property
     def n_queries(self) -> int:
@@ -145,12 +146,34 @@ def position_in_query(query: Ints) -> Floats:
     return (index - np.repeat(starts, lengths) + 1).astype(np.float64)
 
 
+def combined_before(query: Ints, value: Floats, combine: np.ufunc) -> Floats:
+    """Per query, the product or sum of the values that stand before each entry (sorted input).
+
+    Each query by itself, so that no value depends on the queries beside it, to the last bit.
+    """
+    result = np.full(query.size, float(combine.identity))
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    ends = np.append(starts[1:], query.size)
+    if (ends - starts).max(initial=0) > starts.size:
+        # Few long queries: one after the other. Many short ones: all of them one step at a time.
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            combine.accumulate(value[start : end - 1], out=result[start + 1 : end])
+        return result
+    entry = starts + 1
+    while entry.size:
+        goes_on = entry < ends
+        entry, ends = entry[goes_on], ends[goes_on]
+        result[entry] = combine(result[entry - 1], value[entry - 1])
+        entry = entry + 1
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class Gains:
     """The claims with their grades, beside the best grades that could have been claimed."""
 
     query: Ints
-    rank: Ints
+    position: Ints
     grade: Floats
     ideal_query: Ints
     ideal_grade: Floats
@@ -159,16 +182,17 @@ class Gains:
     n_queries: int
 
     @classmethod
-    def of(cls, matches: Matches) -> Self:
-        """The view over every target with a grade above 0."""
+    def of(cls, matches: Matches, gains: Table | None = None) -> Self:
+        """The view over every target with a grade above 0; ``gains`` says what a grade is worth."""
+        matches = regraded(matches, gains)
         relevant = matches.relevant()
-        query, rank, grade = claim_greedily(matches, relevant)
+        query, position, grade = claim_positions(matches, relevant)
         order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
         best = np.flatnonzero(relevant)[order]
         if matches.has_alternatives:
             best = best[np.sort(np.unique(matches.target_unit[best], return_index=True)[1])]
         return cls(
-            query, rank, grade,
+            query, position, grade,
             matches.target_query[best], matches.target_grade[best],
             matches.highest_grade, matches.n_queries,
         )  # fmt: skip
@@ -182,8 +206,8 @@ class Gains:
         return best
 
     def discounted(self, value: Floats, k: int | None = None) -> Floats:
-        """Sum of the claimed values, each over log2(rank + 1)."""
-        keep = within(self.rank, k)
+        """Sum of the claimed values, each over log2(position + 1)."""
+        keep = within(self.position, k)
         points = value[keep] / self._discount[keep]
         return per_query(self.query[keep], self.n_queries, points)
 
@@ -200,79 +224,10 @@ class Gains:
 
     @cached_property
     def _discount(self) -> Floats:
-        discount: Floats = np.log2(self.rank + 1.0)
+        discount: Floats = np.log2(self.position + 1.0)
         return discount
 
     @cached_property
     def _ideal_discount(self) -> Floats:
         discount: Floats = np.log2(self.ideal_rank + 1.0)
         return discount
-
-
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """The ranks whose item somebody judged, whatever the grade."""
-
-    query: Ints
-    rank: Ints
-    retrieved: Ints
-
-    @classmethod
-    def of(cls, matches: Matches) -> Self:
-        """The view over every target."""
-        new = matches.is_new_rank
-        return cls(matches.edge_query[new], matches.edge_rank[new], matches.retrieved)
-
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return self.retrieved.size
-
-
-@dataclass(frozen=True, eq=False)
-class Opposed:
-    """Each relevant target that was found, beside the judged irrelevant ranks above it."""
-
-    query: Ints
-    above: Floats
-    """How many ranks above it hold only what was judged irrelevant."""
-    n_relevant: Floats
-    n_irrelevant: Floats
-
-    @classmethod
-    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
-        """The view in which targets from grade ``rel`` on are relevant (default: above 0).
-
-        A negative grade is neither relevant nor irrelevant: it marks what was outside the pool.
-        """
-        found = Found.of(matches, rel)
-        is_irrelevant = ~matches.relevant(rel) & (matches.target_grade >= 0)
-        is_against = _holding(matches, is_irrelevant) & ~_holding(matches, matches.relevant(rel))
-        new = matches.is_new_rank
-        irrelevant = _place(matches.edge_query[new], matches.edge_rank[new])[is_against]
-        kept = found.rank < NEVER
-        query, rank = found.query[kept], found.rank[kept]
-        before_query = np.searchsorted(irrelevant, _place(query, np.zeros_like(rank)))
-        above = np.searchsorted(irrelevant, _place(query, rank)) - before_query
-        n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
-        return cls(query, above.astype(np.float64), found.total, n_irrelevant)
-
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return self.n_relevant.size
-
-
-def _holding(matches: Matches, targets: Bools) -> Bools:
-    """Which of the ranks with an edge hold one of these targets."""
-    rank_of_edge = np.cumsum(matches.is_new_rank) - 1
-    counts = np.bincount(
-        rank_of_edge[targets[matches.edge_target]],
-        minlength=np.count_nonzero(matches.is_new_rank),
-    )
-    return counts > 0
-
-
-def _place(query: Ints, rank: Ints) -> Ints:
-    """One number per query and rank that sorts by query first."""
-    return (query << 32) + rank

@@ -10,9 +10,9 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.interval import Interval
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA, MetricFacts
+from calipers.model.summary import Interval
 from calipers.suggest import did_you_mean
 
 Verdict = Literal["better", "worse", "not shown", "not tested"]

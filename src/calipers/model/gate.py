@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from calipers.model.comparison import Visibility
-from calipers.model.interval import Interval
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
+from calipers.model.summary import Interval
 
 Status = Literal["passed", "failed", "untested"]
 

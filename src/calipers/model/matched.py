@@ -1,18 +1,42 @@
 """A ground truth and a run, matched: the noun in the middle of the house."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from calipers.model.arrays import Ints
+from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy, Ties
 from calipers.model.run import Run
-from calipers.model.tally import Tally
+
+EXAMPLES = 3
+"""How many names an error or an audit shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The counts of one run against one ground truth, per query and in all."""
+
+    retrieved: Ints
+    status: pl.Series
+    unknown: int
+    unknown_examples: tuple[str, ...]
+    duplicates: int
+    ties: int
+    fingerprint: RankingFingerprint | None
+    """Of the run; None where nobody wants it."""
+    sample_queries: tuple[str, ...]
+    sample_items: tuple[str, ...]
+    tied_targets: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Rows of the ground truth whose rank is a matter of the tie rule."""
+    copy_ranks: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Ranks at which an item of the ground truth was returned again."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +62,8 @@ class Matched:
     """Both sides before matching changed anything, to match them in another way."""
     match_asked: str | None = None
     """The matching that the caller named; None: the data decided."""
+    like: str | None = None
+    """The tool whose policies were asked for; metrics then take its parameters, too."""
     ties_asked: Ties | None = None
     """The tie rule that the caller named; None: the custom of the run's format."""
 

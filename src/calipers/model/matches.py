@@ -38,6 +38,8 @@ class Matches:
     corpus_size: int | None = None
     spans: SpanTable | None = None
     """Where chunks and targets stand, when matched by span."""
+    target_item: Ints | None = None
+    """Targets that are the same item share a number; None where each is an item of its own."""
 
     @property
     def n_queries(self) -> int:

@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from calipers.errors import InvalidInput
-from calipers.model.choices import CHOICES, LIKE
 from calipers.suggest import did_you_mean
 
 Missing = Literal["zero", "exclude", "error"]
@@ -12,7 +11,44 @@ Unanswerable = Literal["exclude", "zero", "error"]
 Duplicates = Literal["first", "error"]
 Unknown = Literal["ignore", "error"]
 Failed = Literal["zero", "exclude", "error"]
-Ties = Literal["trec", "input", "error"]
+Ties = Literal["trec", "trec-9", "input", "error"]
+NothingInCommon = Literal["error", "zero"]
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "missing": ("zero", "exclude", "error"),
+    "unanswerable": ("exclude", "zero", "error"),
+    "duplicates": ("first", "error"),
+    "unknown": ("ignore", "error"),
+    "errors": ("zero", "exclude", "error"),
+    "ties": ("trec", "trec-9", "input", "error"),
+    "nothing_in_common": ("error", "zero"),
+}
+"""The words that each policy can be."""
+
+_TREC_EVAL = {"unanswerable": "zero", "ties": "trec", "nothing_in_common": "zero"}
+
+LIKE: dict[str, dict[str, Any]] = {
+    "trec_eval": {**_TREC_EVAL, "missing": "exclude"},
+    "trec_eval-c": {**_TREC_EVAL, "missing": "zero"},
+    "trec_eval-9": {**_TREC_EVAL, "missing": "exclude", "ties": "trec-9"},
+}
+"""The policies under which the numbers equal those of another tool.
+
+trec_eval means version 10, which compares scores as doubles; version 9 rounds them to single
+precision first, so that more of them are equal.
+"""
+
+_RBP: dict[str, dict[str, Any]] = {"rbp": {"p": 0.9}, "rbp_residual": {"p": 0.9}}
+_LEVELS = ("iprec_at_recall", "eleven_point_average")
+_NEAREST: dict[str, dict[str, Any]] = {one: {"needed": "nearest"} for one in _LEVELS}
+_BEFORE: dict[str, dict[str, Any]] = {one: {"needed": "trec-9"} for one in _LEVELS}
+
+LIKE_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
+    "trec_eval": {**_RBP, **_NEAREST},
+    "trec_eval-c": {**_RBP, **_NEAREST},
+    "trec_eval-9": {**_RBP, **_BEFORE},
+}
+"""By tool and metric, the parameters that it takes where none are given and that are not ours."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +71,8 @@ class Policy:
     """A query on which the retriever failed."""
     ties: Ties | None = None
     """Order among equal scores; None takes the custom of the run's format."""
+    nothing_in_common: NothingInCommon = "error"
+    """A run and a ground truth that have no id, document or text in common."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -131,8 +131,8 @@ def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> Ranked
 def _by_score(
     frame: pl.DataFrame, starts: Ints, lengths: Ints, ties: Ties
 ) -> tuple[pl.DataFrame, Bools]:
-    frame = _sorted(frame, starts, lengths, -frame["score"].to_numpy())
-    score = frame["score"].to_numpy()
+    frame = _sorted(frame, starts, lengths, -_compared(frame["score"], ties))
+    score = _compared(frame["score"], ties)
     with_previous = _within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
@@ -143,9 +143,18 @@ def _by_score(
         )
     tied = with_previous.copy()
     tied[:-1] |= with_previous[1:]
-    if ties == "trec":
+    if ties in ("trec", "trec-9"):
         frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied))
     return frame, tied
+
+
+def _compared(score: pl.Series, ties: Ties) -> Floats:
+    """The scores as they are compared: trec_eval 9 rounds them to single precision first."""
+    exact: Floats = score.to_numpy()
+    if ties != "trec-9":
+        return exact
+    with np.errstate(over="ignore"):
+        return exact.astype(np.float32).astype(np.float64)
 
 
 def _within_queries(of_next: Bools, starts: Ints) -> Bools:
@@ -170,8 +179,8 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
         return frame
     place = np.arange(frame.height)
     place[rows] = rows[order]
-    # Equal within a tie: these two need not move.
-    moved = [name for name in frame.columns if name not in ("query", "score")]
+    # All within a tie: the query need not move.
+    moved = [name for name in frame.columns if name != "query"]
     return frame.with_columns(frame[name].gather(place) for name in moved)
 
 

@@ -42,6 +42,10 @@ class Located:
 
     wanted: Wanted
     places: tuple[QuotePlace, ...]
+    unknown_document: bool = False
+    """Whether it names a document that the corpus does not have."""
+    elsewhere: tuple[QuotePlace, ...] = ()
+    """Where it stands in documents that it does not name."""
 
     @property
     def outcome(self) -> Outcome:
@@ -57,6 +61,8 @@ class Located:
             "outcome": self.outcome,
             "count": len(self.places),
             "places": [place.to_dict() for place in self.places[:SHOWN_PLACES]],
+            "unknown_document": self.unknown_document,
+            "elsewhere": [place.to_dict() for place in self.elsewhere[:SHOWN_PLACES]],
         }
 
 

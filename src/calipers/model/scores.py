@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -35,6 +35,8 @@ class MetricFacts:
     bounds: tuple[float, float | None]
     definition: str
     """The formula in words."""
+    aggregate: Literal["mean", "sum", "geometric"] = "mean"
+    """How the values of queries become one number: mean, sum or geometric."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +66,8 @@ class Scores(ShownInNotebook):
     def __getitem__(self, name: str) -> Summary:
         if name in self.summaries:
             return self.summaries[name]
+        if (known := self._known_as(name)) is not None:
+            return self.summaries[known]
         raise InvalidInput(
             f"These scores have no {name!r}; they have {', '.join(self.summaries)}."
             f"{did_you_mean(name, self.summaries)}"
@@ -90,9 +94,17 @@ class Scores(ShownInNotebook):
         if name == "score" and self.weights:
             return self.combined
         names = [metric.name for metric in self.metrics]
+        if name not in names and (known := self._known_as(name)) is not None:
+            name = known
         if name not in names:
             self[name]
         return self.values[:, names.index(name)]
+
+    def _known_as(self, name: str) -> str | None:
+        """The metric of these that another spelling stands for, such as P_5."""
+        from calipers.measures.spec import find_name
+
+        return find_name(name, self.summaries)
 
     @cached_property
     def combined(self) -> Floats:

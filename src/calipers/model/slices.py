@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from calipers.model.interval import Interval
 from calipers.model.notebook import ShownInNotebook
+from calipers.model.summary import Interval
 
 Standing = Literal["above", "below", "not shown", "not tested"]
 """How a slice stands to the rest of the queries, after correction."""

@@ -1,10 +1,21 @@
 """One number for many queries, with how far it can be trusted."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from calipers.model.interval import Interval
 from calipers.model.when_asked import WhenAsked
+
+Method = Literal["bootstrap", "normal", "wilson"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where the mean over all such queries plausibly lies, at a level such as 0.95."""
+
+    low: float
+    high: float
+    level: float
+    method: Method
 
 
 @dataclass(frozen=True)

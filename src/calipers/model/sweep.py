@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from calipers.model.comparison import Visibility
-from calipers.model.interval import Interval
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
+from calipers.model.summary import Interval
 
 
 @dataclass(frozen=True)

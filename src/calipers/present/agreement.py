@@ -77,7 +77,7 @@ def print_agreement(
         _print_merged(found.merged, console, written, examples)
 
 
-STRENGTHS = ((0.8, "well"), (0.6, "fairly"), (0.4, "moderately"), (-1.0, "hardly"))
+STRENGTHS = ((0.8, "agree well"), (0.6, "agree fairly well"), (0.4, "agree in part"))
 """From which value of alpha on judges agree how well."""
 
 
@@ -88,9 +88,9 @@ def verdict(found: Agreement) -> str:
     first = found.coefficients[0]
     if first.value is None:
         return f"How far the judges agree cannot be said: {first.why_not}."
-    word = next(word for least, word in STRENGTHS if first.value >= least or least == -1.0)
+    words = next((words for least, words in STRENGTHS if first.value >= least), "hardly agree")
     return (
-        f"The judges agree {word}: {first.name} is {first.value:.3f} on "
+        f"The judges {words}: {first.name} is {first.value:.3f} on "
         f"{plural(first.n, 'pair')}.".replace("-", "−")
     )
 

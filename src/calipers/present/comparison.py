@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from calipers.model.comparison import Comparison, Difference, Visibility
-from calipers.model.interval import Interval
+from calipers.model.summary import Interval
 from calipers.present.plain import printable
 from calipers.present.table import number
 

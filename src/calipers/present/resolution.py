@@ -17,6 +17,9 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
     """The counts, and examples of what was not found once."""
     counts, total = resolution.counts, len(resolution.quotes)
     print_verdict(verdict(resolution), console)
+    if not total:
+        _print_written(resolution, console, written)
+        return
     fate = "the first place was taken" if resolution.first else "left as they are"
     for outcome, words in (
         ("once", "found once: document, start and end are known"),
@@ -38,10 +41,26 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
         console.print(
             Text("Quote more of the passage, add its document, or take the first with --first.")
         )
-    if counts["none"]:
+    lost = [one for one in resolution.quotes if one.outcome == "none"]
+    unknown = [one for one in lost if one.unknown_document]
+    if unknown:
+        named = sorted({str(one.wanted.document) for one in unknown})
+        shown = ", ".join(printable(name, QUOTED) for name in named[:SHOWN])
+        console.print(
+            Text(
+                f"{plural(len(unknown), 'quote')} not found: the corpus does not have the document "
+                f"({shown}{', …' if len(named) > SHOWN else ''}). Name documents as the corpus "
+                "does, or leave them out."
+            )
+        )
+    if len(lost) > len(unknown):
         console.print(
             Text("Check those not found against the documents; spelling and punctuation count.")
         )
+    _print_written(resolution, console, written)
+
+
+def _print_written(resolution: Resolution, console: Console, written: str | None) -> None:
     console.print(
         Text(f"Written to {written}." if written else "Nothing was written; -o FILE writes it.")
     )
@@ -53,7 +72,7 @@ def verdict(resolution: Resolution) -> str:
     """How many of the quotes have a place now."""
     once, total = resolution.counts["once"], len(resolution.quotes)
     if not total:
-        return "There is no quote to look for."
+        return "No quote is open: each has its place, or there is none."
     if once == total:
         return f"All {plural(total, 'quote')} stand once in the documents."
     return (
@@ -73,4 +92,6 @@ def _line(one: Located) -> str:
         )
         more = len(one.places) - 3
         line += f": {plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
+    elif one.elsewhere:
+        line += f" (it stands in {printable(one.elsewhere[0].document, QUOTED)})"
     return line

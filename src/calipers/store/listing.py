@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, func, or_, select
 
 from calipers.model.evaluation import Evaluation, SliceSummary, from_moment, moment
-from calipers.model.interval import Interval
-from calipers.model.summary import Summary
+from calipers.model.summary import Interval, Summary
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION, SUMMARY
 from calipers.store.schema import TAG as TAGS

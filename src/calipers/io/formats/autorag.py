@@ -11,7 +11,7 @@ from calipers.io.rows import At, EachRow, side_by_side
 RETRIEVED = ("retrieved_contents", "retrieved_ids")
 
 
-class Question(msgspec.Struct):
+class AutoRagQuestion(msgspec.Struct):
     """One row of ``qa.parquet``, or of a result that AutoRAG wrote.
 
     The ground truth is looked at later: it may be a text, a list, or a list of lists.
@@ -25,7 +25,7 @@ class Question(msgspec.Struct):
     retrieve_scores: list[float] | None = None
 
 
-def _targets(row: Question, at: At) -> list[Id | Target]:
+def _targets(row: AutoRagQuestion, at: At) -> list[Id | Target]:
     """Alternatives share a group; an item may be an alternative in several."""
     targets: list[Id | Target] = []
     for number, group in enumerate(_groups(row.retrieval_gt, at), start=1):
@@ -59,9 +59,9 @@ class AutoRag(EachRow):
 
     name = "autorag"
     title = "AutoRAG questions"
-    row = Question
+    row = AutoRagQuestion
     example = '{"qid": …, "query": …, "retrieval_gt": [["id", "or another"], ["and this"]]}'
-    kept = frozenset(Question.__struct_fields__)
+    kept = frozenset(AutoRagQuestion.__struct_fields__)
     results_field = "retrieved_ids"
     truth_field = "retrieval_gt"
 
@@ -69,7 +69,7 @@ class AutoRag(EachRow):
         """``retrieval_gt``."""
         return "retrieval_gt" in keys
 
-    def record(self, row: Question, at: At) -> Record:
+    def record(self, row: AutoRagQuestion, at: At) -> Record:
         """A row as a record."""
         pairs = side_by_side(row.retrieved_contents, row.retrieved_ids, at, RETRIEVED)
         found: list[Id | Result] | None = None

@@ -6,7 +6,7 @@ from calipers.io.records import Id, Record, Target
 from calipers.io.rows import At, EachRow
 
 
-class Reference(msgspec.Struct):
+class ChunkingReference(msgspec.Struct):
     """A passage and its place in the document, in characters."""
 
     content: str
@@ -14,11 +14,11 @@ class Reference(msgspec.Struct):
     end_index: int
 
 
-class Question(msgspec.Struct):
+class ChunkingQuestion(msgspec.Struct):
     """One question; all its references are needed."""
 
     question: str
-    references: list[Reference]
+    references: list[ChunkingReference]
     corpus_id: Id
 
 
@@ -27,19 +27,19 @@ class ChunkingEvaluation(EachRow):
 
     name = "chunking_evaluation"
     title = "questions of chunking_evaluation"
-    row = Question
+    row = ChunkingQuestion
     example = (
         '{"question": …, "references": [{"content": …, "start_index": 0, "end_index": 9}], '
         '"corpus_id": …}'
     )
-    kept = frozenset(Question.__struct_fields__)
+    kept = frozenset(ChunkingQuestion.__struct_fields__)
     truth_field = "references"
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``question`` beside ``references``."""
         return {"question", "references"} <= keys
 
-    def record(self, row: Question, _: At) -> Record:
+    def record(self, row: ChunkingQuestion, _: At) -> Record:
         """A row as a record."""
         truth: list[Id | Target] = [
             Target(

@@ -14,7 +14,7 @@ WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTA
 """How its files write a retrieved text with the place it came from."""
 
 
-class Source(msgspec.Struct):
+class DeepEvalSource(msgspec.Struct):
     """A retrieved text with the place it came from."""
 
     context: str
@@ -29,8 +29,8 @@ class Case(msgspec.Struct):
 
     input: str
     context: list[str] | str | None = None
-    retrieval_context: list[str | Source] | str | None = None
-    camel_context: list[str | Source] | str | None = msgspec.field(
+    retrieval_context: list[str | DeepEvalSource] | str | None = None
+    camel_context: list[str | DeepEvalSource] | str | None = msgspec.field(
         default=None, name="retrievalContext"
     )
 
@@ -43,7 +43,7 @@ OWN = frozenset(
 )  # fmt: skip
 
 
-def _listed(given: Sequence[str | Source] | str) -> Sequence[str | Source]:
+def _listed(given: Sequence[str | DeepEvalSource] | str) -> Sequence[str | DeepEvalSource]:
     """The texts of a list, also where a table holds it as JSON, or joined as deepeval joins.
 
     >>> _listed("one|two"), _listed('["one|two"]')
@@ -53,14 +53,14 @@ def _listed(given: Sequence[str | Source] | str) -> Sequence[str | Source]:
         return given
     if given.startswith("["):
         try:
-            return msgspec.convert(decoded_text(given), list[str | Source])
+            return msgspec.convert(decoded_text(given), list[str | DeepEvalSource])
         except msgspec.ValidationError:
             # A text that begins with a bracket, such as a footnote.
             pass
     return given.split(BETWEEN) if given else []
 
 
-def _result(one: str | Source) -> Result:
+def _result(one: str | DeepEvalSource) -> Result:
     if not isinstance(one, str):
         return Result(text=one.context, document=one.source)
     marked = WITH_SOURCE.fullmatch(one)

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import polars as pl
 
 from calipers.io.format import Format
-from calipers.io.lines import NUMBER, Layout, empty, is_lines, place_of, scan
+from calipers.io.lines import NUMBER, LineLayout, empty, is_lines, place_of, scan
 from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
 
-RUN = Layout("run", "query item rank", ((0, "query"), (1, "item"), (2, "rank")), "rank", 3)
-JUDGEMENTS = Layout(
+RUN = LineLayout("run", "query item rank", ((0, "query"), (1, "item"), (2, "rank")), "rank", 3)
+JUDGEMENTS = LineLayout(
     "judgement", "query item grade", ((0, "query"), (1, "item"), (2, "grade")), "grade", 3
 )
 CLEARLY_RANKED = 3

@@ -6,7 +6,7 @@ from calipers.io.records import Id, Record, Result
 from calipers.io.rows import At, EachRow
 
 
-class Context(msgspec.Struct):
+class RagCheckerContext(msgspec.Struct):
     """One retrieved text."""
 
     text: str
@@ -17,7 +17,7 @@ class Answered(msgspec.Struct):
     """One query with what was retrieved for it."""
 
     query: str
-    retrieved_context: list[Context]
+    retrieved_context: list[RagCheckerContext]
     query_id: Id | None = None
 
 

@@ -94,7 +94,7 @@ class RankEval(WholeFormat):
             yield place(f"$.requests[{i}]"), Record(text, id=one.id, ground_truth=truth)
 
 
-class Found(msgspec.Struct):
+class FoundDocument(msgspec.Struct):
     """A document as the search engine returned it."""
 
     id: Id = msgspec.field(name="_id")
@@ -104,7 +104,7 @@ class Found(msgspec.Struct):
 class Hit(msgspec.Struct):
     """A document in the order of the ranking, rated or not."""
 
-    hit: Found
+    hit: FoundDocument
     rating: float | None = None
 
 
@@ -114,7 +114,7 @@ class Detail(msgspec.Struct):
     hits: list[Hit]
 
 
-class Answer(msgspec.Struct):
+class RankEvalAnswer(msgspec.Struct):
     """The body of the answer."""
 
     details: dict[str, Detail]
@@ -134,7 +134,7 @@ def _reason(failure: Any) -> str:
 
 
 class _AnswerFormat(WholeFormat):
-    whole = Answer
+    whole = RankEvalAnswer
     example = (
         '{"metric_score": …, "details": {"query": {"hits": [{"hit": {"_id": …}, "rating": 1}]}}, '
         '"failures": {}}'
@@ -158,7 +158,7 @@ class RankEvalHits(_AnswerFormat):
     results_field = "hits"
     only = "run"
 
-    def records(self, whole: Answer, place: PathPlace) -> Iterator[tuple[str, Record]]:
+    def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """The hits of every query, and why others failed."""
         for query, detail in whole.details.items():
             retrieved: list[Id | Result] = [
@@ -183,7 +183,7 @@ class RankEvalRatings(_AnswerFormat):
         "all ratings."
     )
 
-    def records(self, whole: Answer, place: PathPlace) -> Iterator[tuple[str, Record]]:
+    def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """The ratings of the hits of every query."""
         for query, detail in whole.details.items():
             truth: list[Id | Target] = [

@@ -22,7 +22,7 @@ Documents = dict[str, Gain | list[Id]]
 """Gains by document, or documents by gain."""
 
 
-class Asked(msgspec.Struct):
+class RreQuery(msgspec.Struct):
     """One wording of a question."""
 
     placeholders: dict[str, str | int | float | bool | None]
@@ -32,7 +32,7 @@ class Asked(msgspec.Struct):
 class Group(msgspec.Struct):
     """Wordings that share their relevant documents."""
 
-    queries: list[Asked]
+    queries: list[RreQuery]
     name: str | None = None
     relevant_documents: Documents | None = None
 
@@ -49,7 +49,7 @@ class Rated(msgspec.Struct):
 
     topics: list[Topic] = []
     query_groups: list[Group] = []
-    queries: list[Asked] = []
+    queries: list[RreQuery] = []
 
 
 def _group(group: Group, path: str, tags: Tags) -> Iterator[tuple[str, Record]]:
@@ -57,7 +57,7 @@ def _group(group: Group, path: str, tags: Tags) -> Iterator[tuple[str, Record]]:
         yield _asked(asked, group.relevant_documents, f"{path}.queries[{k}]", tags)
 
 
-def _asked(asked: Asked, shared: Documents | None, path: str, tags: Tags) -> tuple[str, Record]:
+def _asked(asked: RreQuery, shared: Documents | None, path: str, tags: Tags) -> tuple[str, Record]:
     documents = asked.relevant_documents if shared is None else shared
     if documents is None:
         raise InvalidInput(
@@ -69,7 +69,7 @@ def _asked(asked: Asked, shared: Documents | None, path: str, tags: Tags) -> tup
     return path, record
 
 
-def _wording(asked: Asked, path: str) -> str:
+def _wording(asked: RreQuery, path: str) -> str:
     """The placeholder ``$query``, or all of them where there is none of that name."""
     if "$query" in asked.placeholders:
         return str(asked.placeholders["$query"])

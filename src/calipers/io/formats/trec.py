@@ -13,7 +13,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.format import Format, Output
-from calipers.io.lines import NUMBER, Layout, empty, first_columns, is_lines, place_of, scan
+from calipers.io.lines import NUMBER, LineLayout, empty, first_columns, is_lines, place_of, scan
 from calipers.io.sight import Sight
 from calipers.io.write import PACKED, opened
 from calipers.model.dataset import Dataset, Role
@@ -24,10 +24,10 @@ from calipers.model.run import Run
 TAG = "calipers"
 UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
 """What a form with columns between blanks cannot hold; a leading # would be a comment."""
-RUN = Layout(
+RUN = LineLayout(
     "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5
 )
-JUDGEMENTS = Layout(
+JUDGEMENTS = LineLayout(
     "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
 )
 

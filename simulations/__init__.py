@@ -1,0 +1,1 @@
+"""Simulations of everything the library concludes, with the library's own functions."""

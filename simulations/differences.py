@@ -1,0 +1,101 @@
+"""Level and power of the test of paired differences."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.analyse.difference import degrees, difference, statistics
+from calipers.analyse.distributions import t_quantile
+from simulations.means import moments
+from simulations.rates import Rate
+from simulations.shapes import RARE, SKEWED, SYMMETRIC, Floats, Shape
+
+NUMBERS = (6, 10, 20, 42, 100, 300, 1000, 6000)
+Flags = NDArray[np.bool_]
+
+
+def rejected(values: Floats, alpha: float = 0.05) -> tuple[Flags, Flags]:
+    """For each row, whether a mean below zero was shown, and one above (alpha for both)."""
+    n = values.shape[1]
+    mean, variance = moments(values)
+    away = values - mean[:, np.newaxis]
+    squares = np.where(variance > 0.0, (away**2).mean(axis=1), 1.0)
+    skewness = np.where(variance > 0.0, (away**3).mean(axis=1) / squares**1.5, 0.0)
+    critical = np.array([_critical(int(m), alpha) for m in np.count_nonzero(values, axis=1)])
+    distance = mean / np.sqrt(np.where(variance > 0.0, variance, 1.0))
+    plain, bent = statistics(distance, skewness, n)
+    sign_test = 2.0 * 0.5**n <= alpha
+    below = np.where(variance > 0.0, np.maximum(plain, bent) <= -critical, sign_test & (mean < 0))
+    above = np.where(variance > 0.0, np.minimum(plain, bent) >= critical, sign_test & (mean > 0))
+    return below, above
+
+
+@lru_cache(maxsize=10_000)
+def _critical(moving: int, alpha: float) -> float:
+    return t_quantile(1.0 - alpha / 2.0, degrees(moving))
+
+
+def rate(shape: Shape, n: int, draws: int, rng: np.random.Generator) -> float:
+    found = 0
+    for start in range(0, draws, step := max(1, 1_000_000 // n)):
+        below, above = rejected(shape.draw(rng, (min(step, draws - start), n)))
+        found += int((below | above).sum())
+    return found / draws
+
+
+def level(draws: int, numbers: Sequence[int] = NUMBERS, seed: int = 3) -> Iterator[Rate]:
+    """Type I: how often a difference is shown where there is none."""
+    for shape in [*SYMMETRIC, *SKEWED, *RARE]:
+        for n in numbers:
+            some = max(500, min(draws, 10_000_000 // n))
+            found = rate(shape, n, some, np.random.default_rng([seed, n]))
+            if shape in RARE:
+                yield Rate(shape.name, n, found, some, highest=0.10 if n >= 100 else 1.0)
+            else:
+                yield Rate(shape.name, n, found, some, highest=0.06 if n >= 10 else 1.0)
+
+
+def power(draws: int, seed: int = 4) -> Iterator[Rate]:
+    """How often a true loss of 0.05 or 0.10 is shown."""
+    for spread in (0.1, 0.2, 0.3):
+        for loss in (0.05, 0.1):
+            for n in (20, 50, 100, 200, 500):
+                rng = np.random.default_rng([seed, n])
+                below, _ = rejected(rng.normal(-loss, spread, (min(draws, 4000), n)))
+                name = f"loss {loss:.2f}, spread {spread:.1f}"
+                yield Rate(name, n, float(below.mean()), len(below))
+
+
+def clustered_level(draws: int, seed: int = 5) -> Iterator[Rate]:
+    """Type I with paraphrases: 5 of each intent, whose differences are alike."""
+    for clusters in (10, 20, 50):
+        rng = np.random.default_rng([seed, clusters])
+        as_clusters = as_queries = 0
+        for _ in range(draws):
+            names = np.repeat(np.arange(clusters), rng.integers(2, 9, clusters))
+            values = rng.normal(0, 0.2, clusters)[names] + rng.normal(0, 0.2, len(names))
+            as_clusters += difference(values, names).p_value() <= 0.05
+            as_queries += difference(values).p_value() <= 0.05
+        column = f"{clusters} intents"
+        yield Rate("as clusters", column, as_clusters / draws, draws, highest=0.06)
+        yield Rate("as queries", column, as_queries / draws, draws)
+
+
+def lucky_baseline(draws: int, seed: int = 6) -> Iterator[Rate]:
+    """Unchanged builds that fail, on average and with the luckiest tenth of the baselines."""
+    n = 50
+    hard = np.random.default_rng(seed).beta(4.0, 2.0, n)
+    for runs in (1, 3, 5, 20):
+        rng = np.random.default_rng([seed, runs])
+        luck, failed = np.empty(draws), np.empty(draws)
+        for draw in range(draws):
+            base = (rng.random((runs, n)) < hard).mean(axis=0)
+            builds = (rng.random((100, n)) < hard) * 1.0
+            below, _ = rejected(builds - base, alpha=0.1)
+            luck[draw], failed[draw] = base.mean(), below.mean()
+        luckiest = luck >= np.quantile(luck, 0.9)
+        name = f"{runs} run" + ("s" if runs > 1 else "")
+        yield Rate(name, "all baselines", float(failed.mean()), draws * 100, highest=0.06)
+        yield Rate(name, "the luckiest tenth", float(failed[luckiest].mean()), draws * 10)

@@ -1,0 +1,154 @@
+"""docs/statistics.md, from the rates."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from simulations import decisions, differences, means, nights
+from simulations.rates import Rate, table
+
+HEAD = """# Do the answers hold?
+
+Calipers draws conclusions from numbers: an interval, "better", "worse", "take k = 8", an alarm.
+Each of them is a promise about how often it is wrong. The tables below were made by drawing data
+for which the truth is known, many thousand times, and asking the library's own functions. `make
+statistics` makes this page again (seeded, so with the same figures); the tests run a short form
+of it and fail when a rate leaves its band by more than three standard errors of the simulation.
+A figure outside its band is **bold**, by however little.
+
+Nothing in these methods is random: the same scores in any order give the same answer to the last
+bit.
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of the page: a question, the band, and what answers it."""
+
+    title: str
+    text: str
+    rates: Callable[[float], Iterator[Rate]]
+    first: str = "shape"
+    digits: int = 3
+
+
+def _count(draws: int) -> Callable[[float], int]:
+    return lambda share: max(20, int(draws * share))
+
+
+PARTS = [
+    Part(
+        "Intervals of means",
+        "How often the 95 % interval of a mean holds the true mean. Held to: at least 0.93 at "
+        "every n, at most 0.98 from n = 50 on (shares of queries are discrete, and may be "
+        "above). The interval is Wilson's score interval with the effective number of queries; "
+        "`calipers/analyse/score_interval.py` says how.",
+        lambda share: means.coverage(_count(20_000)(share)),
+    ),
+    Part(
+        "Intervals with related queries",
+        "Paraphrases of one intent succeed and fail together. Named as clusters they are one "
+        "unit; taken as single queries they promise too much. Held to (as clusters): at least "
+        "0.93.",
+        lambda share: means.clustered(_count(1000)(share)),
+        "paraphrases",
+    ),
+    Part(
+        "Paired differences: false findings",
+        "How often a difference is shown (p ≤ 0.05, which is the interval leaving out 0) where "
+        "the true mean difference is 0. Held to: at most 0.06 from n = 10 on for symmetric and "
+        "moderately skewed differences. Rare large losses that no query of a small sample "
+        "happens to show cannot be seen by any test; from n = 100 on at most 0.10.",
+        lambda share: differences.level(_count(20_000)(share)),
+    ),
+    Part(
+        "Paired differences: true findings",
+        "How often a true loss is shown, for normal differences of that spread.",
+        lambda share: differences.power(_count(4000)(share)),
+        "loss",
+    ),
+    Part(
+        "Paired differences with related queries",
+        "2 to 8 paraphrases of each intent, no difference. Held to (as clusters): at most 0.06.",
+        lambda share: differences.clustered_level(_count(1000)(share)),
+        "paraphrases",
+    ),
+    Part(
+        "Gates and lucky baselines",
+        "How often an unchanged build of a noisy retriever fails the gate (one-sided, alpha = "
+        "0.05, n = 50). On average that is alpha or less; but a lucky baseline fails more of all "
+        "that come after it. Several runs in the baseline lower that, but slowly: luck shrinks "
+        "with "
+        "the root of their number.",
+        lambda share: differences.lucky_baseline(_count(1000)(share)),
+        "baseline of",
+    ),
+    Part(
+        "The k that is advised",
+        "Losses of recall whose true mean is 0.051, with a margin of 0.05: how often the k is "
+        "advised all the same. Held to: at most 0.05.",
+        lambda share: decisions.too_small_k(
+            _count(500)(share), (2, 10, 30, 59, 60, 100, 200, 500, 1000, 6000)
+        ),
+        "losses",
+    ),
+    Part(
+        "The k that is advised, by number of queries",
+        "A retriever that finds the target at a random rank (recall 0.97 at k = 20). More "
+        "queries let the advice come down to the smallest k that is within the margin, and not "
+        "below.",
+        lambda share: decisions.advised(_count(100)(share)),
+        "",
+        1,
+    ),
+    Part(
+        "Marks on slices",
+        "Ten slices with equal means and unequal spreads and sizes: the share of tables in which "
+        "any slice is marked, of 200 tables each (so give or take 0.015). Held to: at most 0.06.",
+        lambda share: decisions.false_marks(_count(200)(share)),
+        "sizes",
+    ),
+    Part(
+        "False alarms a year",
+        "The same queries every night, a reference of 7 nights, a budget of one false alarm a "
+        "year. Mean of 200 simulated years, 50 at n = 200 and 40 at n = 1,000. Held to: at most "
+        "twice the budget.",
+        lambda share: nights.false_alarms(_count(200)(share)),
+        "noise",
+        2,
+    ),
+    Part(
+        "A slow decline",
+        "A loss of 0.10 over 100 nights with 50 queries: how often it is found within them, "
+        "after how many nights (median), and the night at which it is said to have begun (the "
+        "truth is 1). Held to: found at least four times in five. With scores drawn anew every "
+        "night (thirds) a night strays by 0.05, half of the whole loss, and it is found less "
+        "often.",
+        lambda share: nights.slow_decline(_count(100)(share)),
+        "noise",
+        2,
+    ),
+    Part(
+        "Machine labels corrected by people: means",
+        "Coverage of the 95 % interval, where a machine judged all queries and people a sample. "
+        "Held to: at least 0.93.",
+        lambda share: decisions.corrected(_count(1000)(share)),
+        "machine",
+    ),
+    Part(
+        "Machine labels corrected by people: shares",
+        "Coverage of the 95 % interval of the share of relevant items, corrected by sensitivity "
+        "and specificity. Held to: at least 0.93.",
+        lambda share: decisions.corrected_shares(_count(2000)(share)),
+        "truth",
+    ),
+]
+
+
+def page(parts: Sequence[tuple[Part, list[Rate]]]) -> str:
+    """The whole page."""
+    sections = [HEAD]
+    for part, rates in parts:
+        sections.append(
+            f"## {part.title}\n\n{part.text}\n\n{table(rates, part.first, part.digits)}"
+        )
+    return "\n\n".join(section.strip() for section in sections) + "\n"

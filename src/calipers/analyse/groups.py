@@ -1,0 +1,82 @@
+"""Which of several runs can be told apart: all pairs, corrected, as groups down a leaderboard."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calipers.analyse.difference import DIFFERENCES, difference
+from calipers.analyse.holm import holm
+from calipers.analyse.intervals import exact_mean
+from calipers.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """Runs from best to worst, and the groups within which no pair differs."""
+
+    order: tuple[int, ...]
+    """Numbers of the runs as given, best first; of equals the first given."""
+    means: tuple[float, ...]
+    """In the same order, over queries that all runs have."""
+    n: int
+    groups: tuple[tuple[int, int], ...]
+    """First and last place (both within) of each group of runs that cannot be told apart."""
+    p_values: dict[tuple[int, int], float]
+    """Corrected for the number of pairs, by numbers of runs as given, the smaller first."""
+
+
+def leaderboard(
+    runs: Sequence[ArrayLike],
+    alpha: float = 0.05,
+    clusters: ArrayLike | None = None,
+    limits: tuple[float, float] | None = DIFFERENCES,
+    *,
+    lower_is_better: bool = False,
+) -> Leaderboard:
+    """Rank the runs (one value per query each, in the same order of queries) on one metric.
+
+    >>> rng = np.random.default_rng(0)
+    >>> good, bad = rng.uniform(0.6, 1.0, 40), rng.uniform(0.0, 0.4, 40)
+    >>> board = leaderboard([bad, good, good + rng.normal(0, 0.01, 40)])
+    >>> board.order[2], board.groups
+    (0, ((0, 1), (2, 2)))
+    """
+    if len(runs) < 2:
+        raise InvalidInput(f"A leaderboard needs at least two runs: found {len(runs)}.")
+    table = np.array([np.asarray(run, dtype=np.float64) for run in runs])
+    whole = ~np.isnan(table).any(axis=0)
+    if not whole.any():
+        raise InvalidInput("The runs have no query in common on which the metric is defined.")
+    named = None if clusters is None else np.asarray(clusters)[whole]
+    table = table[:, whole]
+    means = [exact_mean(row) for row in table]
+    order = sorted(range(len(means)), key=lambda at: means[at] if lower_is_better else -means[at])
+    pairs = list(combinations(range(len(table)), 2))
+    found = [difference(table[b] - table[a], named, limits) for a, b in pairs]
+    corrected = holm([None if one is None else one.p_value() for one in found])
+    p_values = {pair: 1.0 if p is None else p for pair, p in zip(pairs, corrected, strict=True)}
+    apart = {pair for pair, p in p_values.items() if p <= alpha}
+    return Leaderboard(
+        tuple(order), tuple(means[at] for at in order), int(whole.sum()),
+        _groups(order, apart), p_values,
+    )  # fmt: skip
+
+
+def _groups(order: Sequence[int], apart: set[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The longest stretches of places without a pair that is apart."""
+
+    def together(first: int, last: int) -> bool:
+        within = order[first : last + 1]
+        return not any((min(a, b), max(a, b)) in apart for a, b in combinations(within, 2))
+
+    groups: list[tuple[int, int]] = []
+    for first in range(len(order)):
+        last = first
+        while last + 1 < len(order) and together(first, last + 1):
+            last += 1
+        if not groups or last > groups[-1][1]:
+            groups.append((first, last))
+    return tuple(groups)

@@ -1,0 +1,139 @@
+"""The confidence interval of a mean over queries, in closed form, from two queries on.
+
+The values of a bounded metric are scaled to 0 … 1. With m their mean and v their variance they
+tell as much about the mean as
+
+    n * m * (1 - m) / v
+
+queries that are only right or wrong, and for those Wilson's score interval is known to hold.
+So that is the interval, with the t quantile for v being estimated, and three amendments, each of
+which simulation asked for (docs/statistics.md):
+
+- Few values can look alike by luck. v gets 3 * m * (1 - m) / n**2 on top, which is much for
+  three queries and nothing for a hundred; it never exceeds that of values of only 0 and 1.
+- Where all values are equal, v says nothing. At most 1 - (alpha / 2)**(1 / n) of all queries then
+  differ, at worst by all the way to the bounds.
+- Next to a bound, where only a few queries are not perfect, their number varies like a Poisson
+  number, whose limit lies further out than Wilson's.
+
+A metric without bounds has the t interval. There is nothing random and no order in any of it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calipers.analyse.distributions import normal_quantile, t_quantile
+from calipers.analyse.resampling import FloatArray
+from calipers.analyse.units import Units, as_units
+from calipers.errors import InvalidInput
+
+Bounds = tuple[float, float]
+UNIT: Bounds = (0.0, 1.0)
+
+_LUCK = 3.0
+# Quantiles may differ in the last digit between machines; what is printed must not.
+_DIGITS = 10
+
+
+class Ends(NamedTuple):
+    """Where an interval begins and ends."""
+
+    low: float
+    high: float
+
+
+def score_interval(
+    values: ArrayLike,
+    confidence: float = 0.95,
+    bounds: Bounds | None = UNIT,
+    clusters: ArrayLike | None = None,
+) -> Ends | None:
+    """The confidence interval of the mean; NaN is left out, None below two values (clusters).
+
+    >>> [round(end, 3) for end in score_interval([1.0] * 20)]
+    [0.832, 1.0]
+    >>> [round(end, 3) for end in score_interval([0.5, 0.5])]
+    [0.079, 0.921]
+    >>> [round(end, 2) for end in score_interval([3.0, 5.0, 4.0], bounds=None)]
+    [1.52, 6.48]
+    """
+    return interval_of(as_units(values, clusters), confidence, bounds)
+
+
+def interval_of(units: Units, confidence: float, bounds: Bounds | None) -> Ends | None:
+    """`score_interval` of values that are units already."""
+    check_confidence(confidence)
+    n = units.n
+    if n < 2:
+        return None
+    if bounds is None:
+        margin = quantile(confidence, n) * math.sqrt(units.variance / n)
+        return Ends(units.mean - margin, units.mean + margin)
+    low, high = bounds
+    width = high - low
+    share = min(max((units.mean - low) / width, 0.0), 1.0)
+    ends = score_ends(np.array([share]), np.array([units.variance / width**2]), n, confidence)
+    # The mean belongs to its interval; scaling back and forth may move it by a last digit.
+    return Ends(
+        max(low, min(low + width * float(ends[0][0]), units.mean)),
+        min(high, max(low + width * float(ends[1][0]), units.mean)),
+    )
+
+
+def score_ends(
+    mean: FloatArray, variance: FloatArray, n: int, confidence: float
+) -> tuple[FloatArray, FloatArray]:
+    """The ends for many samples of n values in 0 … 1 at once, from means and variances.
+
+    >>> low, high = score_ends(np.array([0.5]), np.array([0.25]), 100, 0.95)
+    >>> round(float(low[0]), 3), round(float(high[0]), 3)
+    (0.403, 0.597)
+    """
+    t = quantile(confidence, n)
+    binary = mean * (1.0 - mean)
+    equal = variance <= 0.0
+    spread = np.minimum(variance + _LUCK * binary / n**2, binary * n / (n - 1))
+    usable = (binary > 0.0) & (spread > 0.0)
+    worth = n * np.divide(binary, spread, out=np.ones_like(mean), where=usable)
+    pull = t * t / worth
+    middle = (mean + 0.5 * pull) / (1.0 + pull)
+    margin = np.sqrt(pull * binary + 0.25 * pull * pull) / (1.0 + pull)
+    low, high = middle - margin, middle + margin
+    few = _limit_of_few(np.minimum(mean, 1.0 - mean), worth, t, confidence)
+    low = np.where(mean <= 0.5, np.minimum(low, few), low)
+    high = np.where(mean >= 0.5, np.maximum(high, 1.0 - few), high)
+    unseen = 1.0 - round((0.5 - 0.5 * confidence) ** (1.0 / n), _DIGITS)
+    low = np.where(equal, mean * (1.0 - unseen), low)
+    high = np.where(equal, mean + unseen * (1.0 - mean), high)
+    return np.clip(low, 0.0, mean), np.clip(high, mean, 1.0)
+
+
+def _limit_of_few(share: FloatArray, worth: FloatArray, t: float, confidence: float) -> FloatArray:
+    """The lower limit of a small share: that of a Poisson number, with its chi-squared quantile.
+
+    The quantile is Wilson and Hilferty's. What is counted is taken from what is not.
+    """
+    z = round(normal_quantile(0.5 + 0.5 * confidence), _DIGITS)
+    honest = worth * (z / t if t else 1.0) ** 2  # fewer, as the spread is estimated too
+    count = honest * share + 0.5
+    step = 1.0 / (9.0 * count)
+    lowest = count * np.maximum(1.0 - step - z * np.sqrt(step), 0.0) ** 3
+    limit: FloatArray = lowest / (lowest + honest * (1.0 - share) + 0.5)
+    return limit
+
+
+def quantile(confidence: float, n: int) -> float:
+    """The t quantile of a two-sided interval from n values."""
+    return round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS)
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that is none."""
+    if not 0.0 < confidence < 1.0:
+        raise InvalidInput(
+            f"The confidence level is out of range: found {confidence}, "
+            "a number above 0 and below 1 is allowed, such as 0.95."
+        )

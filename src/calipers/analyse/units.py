@@ -1,0 +1,99 @@
+"""What counts as one observation: a query, or all queries of one cluster.
+
+Paraphrases of one intent succeed and fail together. Taken as so many queries they promise more
+than they hold; taken as one unit they promise what they hold. The mean stays the mean over
+queries. It is a ratio (sum of values over number of queries), and a ratio varies like the mean
+of its linearised values, one per cluster:
+
+    mean + (sum of the cluster - mean * size of the cluster) / average size
+
+So clusters turn into plain values, and every interval and test takes those like any others.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calipers.analyse.exact_sum import exact_sum
+from calipers.analyse.intervals import exact_mean
+from calipers.analyse.resampling import FloatArray
+from calipers.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Independent values, with the mean over queries they stand for."""
+
+    values: FloatArray
+    mean: float
+    moving: int
+    """How many of them are not zero: queries, or clusters with a query, that show anything."""
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.values)
+
+    def central(self, power: int) -> float:
+        """The sum of the values' distances from the mean, to a power; the same in any order."""
+        return exact_sum((self.values - self.mean) ** power)
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of a sample (n - 1); 0.0 where it is only rounding noise."""
+        if self.n < 2 or np.ptp(self.values) <= 1e-12 * np.abs(self.values).max():
+            return 0.0
+        return self.central(2) / (self.n - 1)
+
+    @cached_property
+    def skewness(self) -> float:
+        """The skewness as it is, not corrected for the size; 0.0 where nothing varies."""
+        if self.variance == 0.0:
+            return 0.0
+        skewness: float = (self.central(3) / self.n) / (self.central(2) / self.n) ** 1.5
+        return skewness
+
+
+def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
+    """The values without NaN, one unit per query, or one per cluster where those are named.
+
+    >>> as_units([1.0, float("nan"), 0.0]).values.tolist()
+    [1.0, 0.0]
+    >>> units = as_units([1.0, 1.0, 0.0, 0.0], clusters=["a", "a", "b", "b"])
+    >>> units.values.tolist(), units.mean
+    ([1.0, 0.0], 0.5)
+    """
+    column = np.asarray(values, dtype=np.float64)
+    if column.ndim != 1:
+        raise InvalidInput(
+            f"The values have the wrong shape: found {column.ndim} dimensions, 1 is needed."
+        )
+    defined = ~np.isnan(column)
+    kept = column[defined]
+    if not np.isfinite(kept).all():
+        raise InvalidInput(
+            f"A value cannot be averaged: found {kept[~np.isfinite(kept)][0]}, "
+            "a finite number is needed."
+        )
+    if not len(kept):
+        return Units(kept, float("nan"), 0)
+    mean = exact_mean(kept)
+    if clusters is None:
+        return Units(kept, mean, int(np.count_nonzero(kept)))
+    named = np.asarray(clusters)
+    if named.shape != column.shape:
+        raise InvalidInput(
+            f"The clusters do not fit the values: found {named.size} names for {column.size} "
+            "values; give one for each."
+        )
+    _, number = np.unique(named[defined], return_inverse=True)
+    order = np.lexsort((kept, number))
+    ends = np.flatnonzero(np.diff(number[order])) + 1
+    totals = np.array([exact_sum(part) for part in np.split(kept[order], ends)])
+    sizes = np.bincount(number).astype(np.float64)
+    average = len(kept) / len(sizes)
+    linear = mean + (totals - mean * sizes) / average
+    touched = np.bincount(number, weights=kept != 0.0)
+    return Units(linear, mean, int(np.count_nonzero(touched)))

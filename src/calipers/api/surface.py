@@ -1,0 +1,8 @@
+"""Every operation: importing this declares them all, so that the table of them is complete."""
+
+import calipers.api.decide
+import calipers.api.history
+import calipers.api.live
+import calipers.api.measure
+import calipers.api.truth  # noqa: F401
+from calipers.api.operation import OPERATIONS as OPERATIONS

@@ -1,0 +1,1 @@
+"""What several commands share; a module of ``cli`` itself is a command."""

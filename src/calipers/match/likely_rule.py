@@ -1,0 +1,80 @@
+"""What probably differs between the ids of two files, and what to do about it."""
+
+import re
+from collections.abc import Sequence
+
+from calipers.match.map_ids import without_extension
+
+SAMPLE = 200
+"""Ids of each side of which parts are looked for on the other side."""
+
+
+def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str:
+    """What probably differs between two sets of ids, and what to do.
+
+    ``mapped`` says whether ``--map-ids`` could help.
+
+    >>> print(likely_reason(["docs/a.md"], ["docs/a"]))
+    They differ in the extension of a file name; write them the same way in both, or give
+    --map-ids extension.
+    """
+    for differs, fold, rule in _FOLDS:
+        if {fold(one) for one in ours} & {fold(one) for one in theirs} - {""}:
+            hint = f", or give --map-ids {rule}" if mapped and rule else ""
+            return f"They differ in {differs}; write them the same way in both{hint}."
+    prefix = _prefix(ours, theirs) or _prefix(theirs, ours)
+    if prefix:
+        hint = f" (--map-ids prefix={prefix})" if mapped and "," not in prefix else ""
+        return f"One side has the prefix {prefix!r}; remove it{hint}, or add it to the other."
+    numeric = [all(map(_is_number, side)) for side in (ours, theirs)]
+    if numeric[0] != numeric[1]:
+        side = "run" if numeric[0] else "ground truth"
+        return (
+            f"The ids of the {side} are all numbers and those of the other side are not: one of "
+            "them may be a row number or come from another corpus."
+        )
+    for chunks, documents, side in ((ours, theirs, "run"), (theirs, ours, "ground truth")):
+        if _are_chunks_of(chunks, documents):
+            return (
+                f"The ids of the {side} look like chunk ids and the other side's like document "
+                "ids; use the same level in both."
+            )
+    return "Check that both come from the same corpus and the same way of making ids."
+
+
+def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
+    """What stands before an id of one side where the rest is one of the other."""
+    whole = set(shorter)
+    for one in longer[:SAMPLE]:
+        for at in range(1, len(one)):
+            # Up to a letter or digit behind a sign: part of a word is no prefix.
+            if one[at:] in whole and (not one[at - 1].isalnum() or len(longer) <= 3):
+                return one[:at]
+    return None
+
+
+def _are_chunks_of(chunks: Sequence[str], documents: Sequence[str]) -> bool:
+    whole = set(documents)
+    return any(
+        one[: sign.start()] in whole
+        for one in chunks[:SAMPLE]
+        for sign in re.finditer(r"[^A-Za-z0-9]", one)
+        if sign.start()
+    )
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[+-]?\d+(\.\d+)?", text))
+
+
+_FOLDS = (
+    ("upper and lower case", str.casefold, "case"),
+    ("white space", lambda text: re.sub(r"\s+", "", text), None),
+    ("a trailing '.0' (whole numbers that became decimals on the way)",
+     lambda text: text.removesuffix(".0"), None),
+    ("leading zeros", lambda text: text.lstrip("0"), None),
+    ("type: quoted on one side", lambda text: text.strip("'\""), None),
+    ("the extension of a file name", without_extension, "extension"),
+    ("the extension of a file name, and in upper and lower case",
+     lambda text: without_extension(text).casefold(), "extension,case"),
+)  # fmt: skip

@@ -1,0 +1,146 @@
+"""Ids that are written in two ways, brought into one: without a prefix, an extension, or case."""
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
+from calipers.suggest import did_you_mean
+
+_COLUMNS = ("item", "document")
+_WORDS = ("prefix", "extension", "case")
+
+
+@dataclass(frozen=True)
+class IdMap:
+    """What is taken off an id, and whether its case counts; printed as it is written."""
+
+    prefixes: tuple[str, ...] = ()
+    extension: bool = False
+    case: bool = False
+
+    def __str__(self) -> str:
+        words = [f"prefix={prefix}" for prefix in self.prefixes]
+        words += ["extension"] if self.extension else []
+        return ",".join([*words, *(["case"] if self.case else [])])
+
+    def of(self, name: str) -> str:
+        """The id as it is compared.
+
+        >>> IdMap(prefixes=("docs/",), extension=True, case=True).of("docs/GIL.md")
+        'gil'
+        """
+        for prefix in self.prefixes:
+            if name.startswith(prefix) and name != prefix:
+                name = name.removeprefix(prefix)
+                break
+        if self.extension:
+            name = without_extension(name)
+        return name.casefold() if self.case else name
+
+
+def without_extension(name: str) -> str:
+    """An id without what looks like the extension of a file name.
+
+    >>> without_extension("docs/a.tar.gz"), without_extension("v1.2"), without_extension(".env")
+    ('docs/a.tar', 'v1.2', '.env')
+    """
+    stem, point, extension = name.rpartition(".")
+    is_one = point and extension.isalnum() and not extension.isdigit()
+    return stem if is_one and stem and not stem.endswith("/") else name
+
+
+def parse_id_map(text: str) -> IdMap:
+    """The map that a text such as ``prefix=docs/,extension,case`` stands for.
+
+    >>> parse_id_map("extension, prefix=chunk-")
+    IdMap(prefixes=('chunk-',), extension=True, case=False)
+    """
+    prefixes: list[str] = []
+    found: set[str] = set()
+    for word in filter(None, (word.strip() for word in str(text).split(","))):
+        name, equals, value = word.partition("=")
+        name = name.strip()
+        if name not in _WORDS or (name == "prefix") != bool(value):
+            raise InvalidInput(
+                f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is taken off "
+                "where an id begins with it), extension (such as .md) and case (which then does "
+                f"not count), with commas between them.{did_you_mean(name, _WORDS)}"
+            )
+        found.add(name)
+        prefixes += [value] if equals else []
+    if not found:
+        raise InvalidInput(
+            f"The map of ids {text!r} is empty; write prefix=TEXT, extension or case, with commas "
+            "between them."
+        )
+    return IdMap(tuple(dict.fromkeys(prefixes)), "extension" in found, "case" in found)
+
+
+def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTruth, Run]:
+    """Both sides with their ids, and the names of their documents, written in one way.
+
+    Two ids of the ground truth that become the same are an error, and so are two ids of the run
+    that become the id of one target: nobody could tell which of them is meant.
+    """
+    targets, meant = ground_truth.targets, {}
+    for column in _COLUMNS:
+        names = _mapping(targets[column], how)
+        meant[column] = _alone(names, "ground truth")
+        targets = _renamed(targets, column, names)
+    truth = GroundTruth.from_targets(
+        targets, queries=ground_truth.queries, tags=ground_truth.tags
+    )  # checked again, as alternatives may have become one
+    renamed = replace(
+        truth, repeated=ground_truth.repeated + truth.repeated, notes=ground_truth.notes
+    )
+    return renamed, _mapped_run(run, how, {column: set(names) for column, names in meant.items()})
+
+
+def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
+    seen: dict[str, dict[str, str]] = {column: {} for column in _COLUMNS}
+
+    def mapped(frame: pl.DataFrame) -> pl.DataFrame:
+        for column in _COLUMNS:
+            if column in frame.columns:
+                names = _mapping(frame[column], how)
+                ours = {old: new for old, new in names.items() if new in wanted[column]}
+                _alone(ours, "run", seen[column])
+                frame = _renamed(frame, column, names)
+        return frame
+
+    def stages() -> dict[str, Run]:
+        return {name: _mapped_run(stage, how, wanted) for name, stage in run.stages.items()}
+
+    return Run(
+        lambda: map(mapped, run.scan()), run.order, run.ties, lambda: run.queries, run.name, stages,
+        in_memory=run.in_memory,
+    )  # fmt: skip
+
+
+def _mapping(column: pl.Series, how: IdMap) -> dict[str, str]:
+    return {name: how.of(name) for name in column.drop_nulls().unique(maintain_order=True)}
+
+
+def _renamed(frame: pl.DataFrame, column: str, names: dict[str, str]) -> pl.DataFrame:
+    if not names:
+        return frame
+    return frame.with_columns(
+        pl.col(column).replace_strict(list(names), list(names.values()), return_dtype=pl.String)
+    )
+
+
+def _alone(
+    names: dict[str, str], side: str, before: dict[str, str] | None = None
+) -> dict[str, str]:
+    """By new id the old one; an error where two old ones have become the same."""
+    found = {} if before is None else before
+    for old, new in names.items():
+        if found.setdefault(new, old) != old:
+            raise InvalidInput(
+                f"The ids {found[new]!r} and {old!r} of the {side} both become {new!r}, and nobody "
+                "could tell which is meant; take less off the ids."
+            )
+    return found

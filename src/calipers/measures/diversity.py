@@ -1,0 +1,106 @@
+"""Several aspects of one question: what a result adds to those that were shown before it."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Self
+
+import numpy as np
+
+from calipers.measures.define import metric
+from calipers.measures.parameter import AboveZero, Level
+from calipers.measures.ratio import ratio
+from calipers.measures.views import per_query, within
+from calipers.model.arrays import Floats, Ints
+from calipers.model.matches import Matches
+
+Aspects = list[set[int]]
+"""The subtopics that each item of one query is about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subtopics:
+    """Each rank with the subtopics it shows, and how often each was shown above it."""
+
+    query: Ints
+    rank: Ints
+    seen: Floats
+    """How many ranks above show the same subtopic."""
+    items: dict[int, Aspects]
+    """By query, what could have been returned."""
+    n_queries: int
+
+    @classmethod
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        relevant = matches.relevant(rel)
+        holds = np.flatnonzero(relevant[matches.edge_target])
+        unit = matches.target_unit[matches.edge_target[holds]]
+        rank, query = matches.edge_rank[holds], matches.edge_query[holds]
+        order = np.lexsort((rank, unit))
+        unit, rank, query = unit[order], rank[order], query[order]
+        new = np.ones(unit.size, dtype=np.bool_)
+        # A result that holds two alternatives shows their subtopic once.
+        new[1:] = (np.diff(unit) != 0) | (np.diff(rank) != 0)
+        unit, rank, query = unit[new], rank[new], query[new]
+        begins = np.flatnonzero(np.diff(unit, prepend=-1))
+        seen = np.arange(unit.size) - np.repeat(begins, np.diff(begins, append=unit.size))
+        items = _items(matches, np.flatnonzero(relevant))
+        return cls(query, rank, seen.astype(np.float64), items, matches.n_queries)
+
+    def reached(self, alpha: float, k: int | None) -> Floats:
+        """What the first k results add, each over log2(rank + 1)."""
+        keep = within(self.rank, k)
+        points = np.power(1.0 - alpha, self.seen[keep]) / np.log2(self.rank[keep] + 1.0)
+        return per_query(self.query[keep], self.n_queries, points)
+
+    def ideal(self, alpha: float, k: int | None) -> Floats:
+        """The same for items taken one by one, always the one that adds most."""
+        best = np.zeros(self.n_queries)
+        for query, items in self.items.items():
+            first_k = enumerate(islice(_greedy(items, alpha), k), 1)
+            best[query] = sum(gain / math.log2(rank + 1) for rank, gain in first_k)
+        return best
+
+
+def _items(matches: Matches, targets: Ints) -> dict[int, Aspects]:
+    """By query, the subtopics of each item, in the order of the ground truth."""
+    same = targets if matches.target_item is None else matches.target_item[targets]
+    found: dict[int, dict[int, set[int]]] = {}
+    for query, item, unit in zip(
+        matches.target_query[targets].tolist(), same.tolist(),
+        matches.target_unit[targets].tolist(), strict=True,
+    ):  # fmt: skip
+        found.setdefault(query, {}).setdefault(item, set()).add(unit)
+    return {query: list(items.values()) for query, items in found.items()}
+
+
+def _greedy(items: Aspects, alpha: float) -> Iterator[float]:
+    """What each next item adds, where the one that adds most is taken; the first of equals.
+
+    >>> list(_greedy([{1}, {1, 2}, {3}], alpha=0.5))
+    [2.0, 1.0, 0.5]
+    """
+    worth = {unit: 1.0 for item in items for unit in item}
+    left = list(items)
+    while left:
+        added = [sum(worth[unit] for unit in sorted(item)) for item in left]
+        best = max(added)
+        taken = left.pop(added.index(best))
+        for unit in taken:
+            worth[unit] *= 1.0 - alpha
+        yield best
+
+
+@metric(better="higher", also=("andcg",))
+def alpha_ndcg(subtopics: Subtopics, k: int | None = None, alpha: Level = 0.5) -> Floats:
+    """What each of the first k results adds to those before it, over the best possible; 1 at most.
+
+    A result adds 1 for each of its subtopics, less by the factor 1 - alpha for every result above
+    that shows the same one; discounted by log2(rank + 1). A subtopic is a ``group`` of targets;
+    an item of several subtopics stands in each of their groups. The best possible ranking takes,
+    one by one, the item that adds most.
+    """
+    best = subtopics.ideal(alpha, k)
+    return np.minimum(ratio(subtopics.reached(alpha, k), best), 1.0)

@@ -1,0 +1,89 @@
+"""The words of a metric's grammar: ``name=value`` in the parentheses."""
+
+import inspect
+import math
+import types
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from calipers.measures.gain_table import GainTable
+
+Value = float | str
+"""What a parameter can be given."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """The limits of a number; neither of them is allowed itself, unless they are ``included``."""
+
+    low: float
+    high: float = math.inf
+    included: bool = False
+
+    def __contains__(self, number: float) -> bool:
+        if self.included:
+            return self.low <= number <= self.high
+        return self.low < number < self.high
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"above {self.low:g}"
+        words = f"between {self.low:g} and {self.high:g}"
+        return f"{words}, both included" if self.included else words
+
+
+AboveZero = Annotated[float, Between(0)]
+Share = Annotated[float, Between(0, 1)]
+Level = Annotated[float, Between(0, 1, included=True)]
+Table = Annotated[str, GainTable]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One word of a metric's grammar."""
+
+    name: str
+    default: Value | None
+    choices: tuple[str, ...] = ()
+    """The allowed words; empty where the value is a number or a table."""
+    limits: Between = Between(-math.inf)
+    is_table: bool = False
+    required: bool = False
+    """Whether the metric means nothing without it."""
+
+    @classmethod
+    def of(cls, parameter: inspect.Parameter, hint: Any) -> "Parameter":
+        """The word that a parameter of a function stands for."""
+        required = parameter.default is inspect.Parameter.empty
+        default = None if required else parameter.default
+        name = parameter.name
+        members = get_args(hint) if get_origin(hint) in (types.UnionType, Union) else (hint,)
+        for member in members:
+            if get_origin(member) is Literal:
+                return cls(name, default, get_args(member), required=required)
+            if get_origin(member) is Annotated:
+                about = member.__metadata__[0]
+                if about is GainTable:
+                    return cls(name, default, is_table=True, required=required)
+                return cls(name, default, limits=about, required=required)
+        return cls(name, default, required=required)
+
+    @property
+    def allowed(self) -> str:
+        """What may be written for it, in words."""
+        if self.is_table:
+            return "gains by grade, such as {1:1,2:3}"
+        return " or ".join(self.choices) if self.choices else f"a number {self.limits}"
+
+    def read(self, text: str) -> Value | None:
+        """The value that a text stands for, None where it is not allowed."""
+        if self.choices:
+            return text if text in self.choices else None
+        if self.is_table:
+            table = GainTable.read(text)
+            return None if table is None else str(table)
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        return number if number in self.limits else None

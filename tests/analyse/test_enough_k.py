@@ -1,0 +1,57 @@
+"""The smallest k that is within the margin."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.analyse.enough_k import enough_k
+from calipers.analyse.largest_share import largest_mean
+from calipers.errors import InvalidInput
+
+
+@given(st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.1, 0.3]))
+@settings(max_examples=40)
+def test_the_walk_ends_where_the_bound_first_exceeds_the_margin(n, seed, margin):
+    rng = np.random.default_rng(seed)
+    rank = rng.geometric(rng.uniform(0.1, 0.9), n)
+    ks = [1, 2, 3, 5, 8, 13, 20]
+    recall = (rank[:, None] <= np.array(ks)) * 1.0
+    found = enough_k(ks, recall, margin)
+    bounds = [largest_mean(recall[:, -1] - recall[:, at]) for at in range(len(ks) - 1)]
+    at = len(ks) - 1
+    while at and bounds[at - 1] <= margin:
+        at -= 1
+    assert found.k == ks[at]
+    assert found.refused == (ks[at - 1] if at else None)
+
+
+def test_five_queries_support_no_smaller_k():
+    rank = np.array([2, 4, 7, 9, 10])
+    recall = (rank[:, None] <= np.arange(1, 21)) * 1.0
+    found = enough_k(range(1, 21), recall)
+    assert (found.k, found.refused, found.more) == (20, 19, 54)
+
+
+def test_more_queries_like_these_do_support_it():
+    recall = np.column_stack([np.repeat([0.0, 1.0], [1, 39]), np.ones(40)])
+    found = enough_k([5, 10], recall)
+    assert found.refused == 5
+    times = (40 + found.more) / 40
+    assert largest_mean(1 - recall[:, 0], 0.95, times) <= 0.05
+    assert largest_mean(1 - recall[:, 0], 0.95, times * 0.95) > 0.05
+
+
+def test_a_cluster_loses_as_one():
+    names = np.repeat(np.arange(30), 5)
+    recall = np.ones((150, 2))
+    assert enough_k([5, 10], recall).k == 5
+    assert enough_k([5, 10], recall, clusters=names).k == 10
+
+
+def test_undefined_queries_and_bad_input():
+    assert enough_k([1, 2], [[np.nan, 1.0]]) is None
+    with pytest.raises(InvalidInput, match="one column for each of 3 k"):
+        enough_k([1, 2, 3], [[1.0, 1.0]])
+    with pytest.raises(InvalidInput, match="margin"):
+        enough_k([1, 2], [[1.0, 1.0]], margin=0.0)
