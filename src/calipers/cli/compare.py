@@ -6,6 +6,7 @@ import click
 
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.outputs import Outputs
 
 COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
 """The options that say how to compare, not how to read."""
@@ -58,6 +59,7 @@ comparison."""
     ".jsonl file.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
+@options.full_option
 @options.explain_option
 @options.json_option
 @options.as_option("csv", "markdown", "latex")
@@ -70,6 +72,7 @@ def command(
     examples: int | None,
     per_query: str | None,
     html: str | None,
+    full: bool,
     explain: bool,
     as_json: bool,
     form: str | None,
@@ -91,10 +94,10 @@ def command(
     from calipers.api.keywords import Reading
     from calipers.io.write import check_place, check_writable, write_table
 
-    if per_query:
-        check_writable(per_query)
-    if html:
-        check_place(html)
+    outputs = Outputs()
+    outputs.check(per_query, check_writable)
+    outputs.check(html, check_place)
+    outputs.begin()
     measuring: dict[str, Any] = {
         "metrics": metrics, "k": options.cutoff_list(cutoffs), "weights": options.weights(score),
     }  # fmt: skip
@@ -107,14 +110,18 @@ def command(
     comparison = compare(named, **measuring, **settings)
     if queries_by:
         comparison.by_query(comparison.baseline, queries_by)
-    if per_query:
-        write_table(comparison.per_query, per_query)
+    outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))
     if html:
-        from calipers.cli.parts.output import write_report
+        from calipers.cli.parts.output import write_page
 
         settings["resamples"] = RESAMPLES
-        write_report(
-            report(systems=named, comparison=comparison, **measuring, **settings), html, None
+        outputs.write(
+            html,
+            lambda: write_page(
+                report(systems=named, comparison=comparison, **measuring, **settings),
+                html,
+                full=full,
+            ),
         )
     if as_json:
         print_json(comparison.to_dict(examples=_listed(examples)))
@@ -128,6 +135,7 @@ def command(
         print_comparison(
             comparison, console(), metric=queries_by, examples=examples, explain=explain
         )
+    outputs.finish()
 
 
 def _listed(examples: int | None) -> int:

@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options
-from calipers.cli.parts.output import console, print_json, write_report
-from calipers.cli.parts.progress import asking, reading
+from calipers.cli.parts.output import console, print_json, write_page, write_short_form
+from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts.progress import asking, reading, working
 from calipers.cli.parts.saving import Saving, save_options
 from calipers.errors import InvalidInput
 
@@ -34,6 +35,7 @@ from calipers.errors import InvalidInput
     help="Also print the lowest and highest value that judging the unjudged results could give.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
+@options.full_option
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
 @click.option(
     "--corpus", metavar="FILE",
@@ -65,6 +67,7 @@ def command(
     bounds: bool,
     html: str | None,
     markdown: str | None,
+    full: bool,
     corpus: str | None,
     as_json: bool,
     as_csv: bool,
@@ -96,11 +99,11 @@ def command(
     from calipers.api.measure import slices as slice_by
     from calipers.io.write import check_place, check_writable, write_table
 
-    saving = Saving(settings)
-    if per_query:
-        check_writable(per_query)
-    for page in filter(None, (html, markdown)):
-        check_place(page)
+    saving, outputs = Saving(settings), Outputs()
+    outputs.check(per_query, check_writable)
+    outputs.check(html, check_place)
+    outputs.check(markdown, check_place)
+    outputs.begin(others=saving.wanted)
     intervals = {name: settings.pop(name) for name in ("confidence", "resamples", "seed")}
     weights = options.weights(score)
     # A name that is no metric is said before a large file is read.
@@ -135,11 +138,14 @@ def command(
     bounded = bound(pair, metrics=names) if bounds else None
     report = None
     if paged:
-        report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
-    if per_query:
-        write_table(scores.per_query, per_query)
-    if report is not None and (html or markdown):
-        write_report(report, html, markdown)
+        with working("gathering the report"):
+            report = outputs.attempt(
+                lambda: gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
+            )
+    outputs.write(per_query, lambda: write_table(scores.per_query, per_query or ""))
+    if report is not None:
+        outputs.write(html, lambda: write_page(report, html or "", full=full))
+        outputs.write(markdown, lambda: write_short_form(report, markdown or ""))
     if as_json:
         parts = {"slices": slices, "bounds": bounded}
         further = {name: part.to_dict() for name, part in parts.items() if part is not None}
@@ -149,7 +155,8 @@ def command(
     else:
         _print_tables(scores, slices, bounded, notes=not quiet, explain=explain)
     if saving.wanted:
-        saving.keep(pair, scores, corpus, report)
+        outputs.attempt(lambda: saving.keep(pair, scores, corpus, report))
+    outputs.finish()
 
 
 def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:

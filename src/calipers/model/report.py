@@ -61,11 +61,11 @@ class Report(ShownInNotebook):
         """The cut-off at which the systems are described."""
         return self.systems[0].k
 
-    def to_html(self) -> str:
-        """The whole page as one text that needs no other file."""
+    def to_html(self, *, full: bool = False) -> str:
+        """The page as one text; ``full``: every ranking with whole texts, however large."""
         from calipers.present.report import report_html
 
-        return report_html(self)
+        return report_html(self, full=full)
 
     def to_markdown(self) -> str:
         """The short form, for a pull request."""
@@ -73,8 +73,8 @@ class Report(ShownInNotebook):
 
         return report_markdown(self)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the page (.html) or the short form (.md)."""
+    def save(self, path: str | PathLike[str], *, full: bool = False) -> None:
+        """Write the page (.html; ``full``: with everything in it) or the short form (.md)."""
         from calipers.present.report import save_report
 
-        save_report(self, path)
+        save_report(self, path, full=full)

@@ -60,13 +60,13 @@ def stem_of(system: SystemReport, stem: str) -> Summary:
 
 
 def headline(system: SystemReport, name: str) -> str:
-    """How much is found, and how much of what is shown is of use."""
+    """How much is found, and how much of what is shown is known to be right."""
     recall, precision = (stem_of(system, stem).mean for stem in ("recall", "precision"))
     if recall is None or precision is None:
         return f"Nothing can be said of {name}: no query has anything to find."
     return (
         f"Of what should be found, {name} finds {share(recall)} within {system.k}, "
-        f"and {share(precision)} of what it shows is useful."
+        f"and {share(precision)} of what it shows is known to be relevant."
     )
 
 

@@ -235,6 +235,14 @@ def explain_option(function: F) -> F:
     )(function)
 
 
+def full_option(function: F) -> F:
+    """--full."""
+    return click.option(
+        "--full", is_flag=True,
+        help="Put every ranking with its whole texts on the page, however large it gets.",
+    )(function)  # fmt: skip
+
+
 def json_option(function: F) -> F:
     """--json."""
     return printed_as("json", "Print the whole result as JSON.")(function)

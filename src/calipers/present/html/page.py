@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calipers.errors import MissingExtra
 from calipers.model.misses import REASONS
 from calipers.model.report import Report
 from calipers.present.html.texts import clean
@@ -25,9 +24,9 @@ class Page:
     left_out: tuple[str, ...]
 
 
-def render(report: Report, beside: str | None = None) -> Page:
+def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:
     """The report as one HTML text. ``beside`` names the file for what has no room in it."""
-    view = page_view(report, beside)
+    view = page_view(report, beside, full=full)
     environment = _environment()
     style, script = (_read(name) for name in ("style.css", "script.js"))
     markup = environment.markup
@@ -64,13 +63,9 @@ def _coded(text: str, markupsafe: Any) -> Any:
 
 
 def _environment() -> Any:
-    try:
-        import jinja2
-        import markupsafe
-    except ImportError as error:
-        raise MissingExtra(
-            "The report needs Jinja2, which is not installed; run pip install 'calipers[report]'."
-        ) from error
+    import jinja2
+    import markupsafe
+
     environment: Any = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
