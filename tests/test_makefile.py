@@ -26,7 +26,7 @@ def test_the_demo_installs_what_it_needs_and_no_tools(tmp_path):
     steps = planned("demo", tmp_path)
     assert "'.[demo]'" in steps
     assert "[dev]" not in steps
-    installing, running = steps.index("echo \"Installing"), steps.index("examples/demo/run.py")
+    installing, running = steps.index('echo "Installing'), steps.index("examples/demo/run.py")
     assert steps.index("-m venv") < installing < steps.index("'.[demo]'") < running
 
 

@@ -6,4 +6,4 @@ CHUNKS = json.loads(Path(__file__).with_name("chunks.json").read_text())
 
 def search(query, k):
     words = set(query.lower().strip("?").split())
-    return sorted(CHUNKS, key=lambda id: -len(words & set(CHUNKS[id].lower().split())))[:k]
+    return sorted(CHUNKS, key=lambda c: -len(words & set(CHUNKS[c].lower().split())))[:k]

@@ -39,7 +39,7 @@ def test_the_table(evals: Path) -> None:
     assert (printed.code, printed.err) == (0, "")
     verdict, _, *lines = printed.out.splitlines()
     assert (
-        verdict == "Finds half of what it should in the first 2 results (50–50\u00a0%, 2 queries)."
+        verdict == "Finds half of what it should in the first 2 results (50–50%, 2 queries)."
     )
     rows = [line.split() for line in lines]
     assert rows[0] == ["metric", "@1", "@2", "all"]

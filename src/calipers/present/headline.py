@@ -17,12 +17,14 @@ def verdict(scores: Scores) -> str:
     if found.mean is None:
         return NOTHING
     kind = facts.stem.partition("(")[0]
+    # On a terminal a share is written as everywhere there: it is searched for and copied.
+    much = share(found.mean).replace("\u00a0", "")
     where = f"in the first {plural(facts.k, 'result')}" if facts.k else "in its results"
     behind = f" ({_between(found)}{plural(found.n, 'query', 'queries')})."
     if kind == "recall":
-        return f"Finds {share(found.mean)} of what it should {where}{behind}"
+        return f"Finds {much} of what it should {where}{behind}"
     if kind == "hit_rate":
-        return f"For {share(found.mean)} of the queries a target stands {where}{behind}"
+        return f"For {much} of the queries a target stands {where}{behind}"
     return _measured(facts.name, found)
 
 
@@ -49,7 +51,7 @@ def _between(found: Summary, *, percent: bool = True) -> str:
         return ""
     if percent:
         low, high = round(ends.low * 100), round(ends.high * 100)
-        return f"{low}–{high}\u00a0%, "
+        return f"{low}–{high}%, "
     return f"{number(ends.low)}–{number(ends.high)}, "
 
 
