@@ -50,7 +50,7 @@ def test_a_page_fits_its_window_says_nothing_and_breaks_no_rule_of_axe(
 ):
     seen = visit(pages / f"{name}.html", width=width, dark=dark)
     page = seen.page
-    page.locator("svg, table").first.wait_for()
+    page.locator("svg, table").first.wait_for(state="attached")
     if page.locator(".open").count():
         page.locator(".open").first.click()
     assert page.evaluate(SIDEWAYS) == 0
