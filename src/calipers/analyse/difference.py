@@ -41,7 +41,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PairedDifference:
     """What paired differences say about their mean: from it come tests and intervals."""
 
     n: int
@@ -114,7 +114,7 @@ def difference(
     differences: ArrayLike,
     clusters: ArrayLike | None = None,
     limits: tuple[float, float] | None = DIFFERENCES,
-) -> Difference | None:
+) -> PairedDifference | None:
     """What the differences say; NaN is left out, None below two pairs (or clusters).
 
     >>> found = difference([0.5, 0.25, 0.25, 0.5, 0.0, 0.75, 0.25, 0.5])
@@ -132,7 +132,7 @@ def difference(
     reach = float(np.abs(units.values).max())
     if reach == 0.0 and limits is not None:
         reach = max(-limits[0], limits[1])
-    return Difference(
+    return PairedDifference(
         units.n, units.moving, units.mean, units.variance, units.skewness, reach, limits
     )
 

@@ -39,7 +39,7 @@ _OVERSHOOT = 1.166  # how far a sum of normal steps goes beyond a line when it c
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceNights:
     """What the reference nights say: a level, and how far a night strays from it."""
 
     nights: int
@@ -55,7 +55,7 @@ class Reference:
 class Drift:
     """The nights after the reference, as a detector sees them."""
 
-    reference: Reference
+    reference: ReferenceNights
     threshold: float
     sums: FloatArray
     """The CUSUM after each night, in standard deviations of a night."""
@@ -65,7 +65,7 @@ class Drift:
     """The night at which the loss seems to have begun, where there is an alarm."""
 
 
-def reference(values: ArrayLike, smallest: float | None = None) -> Reference:
+def reference(values: ArrayLike, smallest: float | None = None) -> ReferenceNights:
     """The reference from one row per night and one column per query.
 
     `smallest` is what one query that is wrong once costs its night's mean: 1 / queries unless
@@ -98,7 +98,7 @@ def reference(values: ArrayLike, smallest: float | None = None) -> Reference:
     room = (t / normal_quantile(REFERENCE_CONFIDENCE)) ** 2
     spread = math.sqrt(max(among * room, within, floor))
     slack = t / math.sqrt(nights)
-    return Reference(nights, queries, level, round(spread, 12), round(slack, 10))
+    return ReferenceNights(nights, queries, level, round(spread, 12), round(slack, 10))
 
 
 def threshold(false_alarms: float, nights_a_year: float = NIGHTS_A_YEAR) -> float:
@@ -127,7 +127,7 @@ def run_length(height: float) -> float:
 
 
 def drift(
-    means: ArrayLike, against: Reference, false_alarms: float = 1.0,
+    means: ArrayLike, against: ReferenceNights, false_alarms: float = 1.0,
     nights_a_year: float = NIGHTS_A_YEAR,
 ) -> Drift:  # fmt: skip
     """The nightly means after the reference (higher is better; same queries), oldest first.
@@ -146,7 +146,7 @@ def drift(
     return Drift(against, height, sums, alarm, since)
 
 
-def cusum(means: FloatArray, against: Reference) -> FloatArray:
+def cusum(means: FloatArray, against: ReferenceNights) -> FloatArray:
     """The sums of many series at once, one series per row; NaN (no run) leaves the sum as it is."""
     steps = (against.level - means) / against.spread - against.slack - ALLOWANCE
     steps = np.minimum(steps, MOST_A_NIGHT)

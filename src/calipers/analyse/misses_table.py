@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.reasons import NEVER
+from calipers.match.calls import CallEdges
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matches import Matches
 
@@ -54,6 +55,15 @@ def expected_text(
     texts = {**dict(in_run.iter_rows()), **in_corpus}
     known = targets["item"].replace_strict(texts, default=None, return_dtype=pl.String)
     return targets["quote"].str.slice(0, CUT).fill_null(known)
+
+
+def calls_of(edges: CallEdges, missed: Ints) -> pl.Series:
+    """For each miss the calls that returned it all the same, and whose ranking lost it."""
+    held: dict[int, set[int]] = {}
+    for target, call in zip(edges.target.tolist(), edges.call.tolist(), strict=True):
+        held.setdefault(target, set()).add(call)
+    listed = [sorted(held.get(target, ())) for target in missed.tolist()]
+    return pl.Series("returned_in_calls", listed, dtype=pl.List(pl.Int64))
 
 
 def came_instead(shown: pl.DataFrame) -> pl.DataFrame:

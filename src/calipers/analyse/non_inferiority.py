@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.difference import DIFFERENCES, Difference, difference
+from calipers.analyse.difference import DIFFERENCES, PairedDifference, difference
 from calipers.analyse.resampling import FloatArray
 from calipers.errors import InvalidInput
 
@@ -23,7 +23,7 @@ Verdict = Literal["loss shown", "no loss shown", "neither"]
 class NonInferiority:
     """What the differences (new minus baseline, higher is better) say about a loss."""
 
-    difference: Difference
+    difference: PairedDifference
     allow: float
     p_loss: float
     """Small where the loss is shown to exceed what is allowed."""

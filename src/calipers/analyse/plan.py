@@ -29,7 +29,7 @@ _MOST_QUERIES = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedQueries:
     """For so many queries, the difference that is missed no more often than 1 - power."""
 
     queries: int
@@ -45,7 +45,7 @@ def visible_difference(
     alpha: float = 0.05,
     seed: int = 0,
     clusters: ArrayLike | None = None,
-) -> Planned:
+) -> PlannedQueries:
     """The smallest difference that so many queries (as many as the pilot's) show with this power.
 
     With clusters, `queries` counts clusters. Test and draws are two-sided at alpha.
@@ -71,7 +71,7 @@ def visible_difference(
     moves = (values != 0.0) | (units.moving == units.n)
     needed = np.sort(_needed(values - units.mean, moves, drawn, alpha, seed))
     found = float(needed[math.ceil(power * len(needed) - 1e-9) - 1])
-    return Planned(n, found * math.sqrt(drawn / n), power, alpha)
+    return PlannedQueries(n, found * math.sqrt(drawn / n), power, alpha)
 
 
 def needed_queries(
@@ -81,7 +81,7 @@ def needed_queries(
     alpha: float = 0.05,
     seed: int = 0,
     clusters: ArrayLike | None = None,
-) -> Planned:
+) -> PlannedQueries:
     """About the smallest number of queries that shows the difference with this power.
 
     >>> found = needed_queries([0.3, -0.3] * 20, 0.1)
@@ -93,7 +93,7 @@ def needed_queries(
             f"The difference is out of range: found {difference}, a number other than 0 is needed."
         )
 
-    def at(n: int) -> Planned:
+    def at(n: int) -> PlannedQueries:
         return visible_difference(pilot, n, power, alpha, seed, clusters)
 
     low, high = 2, 8

@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, typed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.outputs import Outputs
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
 from calipers.errors import CalipersError
 
 
@@ -76,8 +76,8 @@ def command(
     from calipers.io.write import check_place
 
     given = options.filled(
-        config, gate=True, metrics=metrics, k=options.cutoff_list(cutoffs),
-        weights=options.weights(score), junit=junit, markdown=markdown, **settings,
+        config, gate=True, metrics=metrics, k=typed.cutoff_list(cutoffs),
+        weights=typed.weights(score), junit=junit, markdown=markdown, **settings,
     )  # fmt: skip
     files = {name: given.pop(name, None) for name in ("junit", "markdown")}
     outputs = Outputs()
@@ -86,7 +86,7 @@ def command(
     outputs.begin()
     try:
         with reading() as progress:
-            verdict = gate(progress=progress, **given)
+            verdict = gate(progress=progress, watch=asking, **given)
     except CalipersError as error:
         # A report left over from an earlier run would pass for that of this one.
         _write_error(outputs, str(error), **files)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import polars as pl
@@ -185,7 +185,7 @@ def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[s
 
 def _as_quotes(truth: GroundTruth) -> GroundTruth:
     targets = truth.targets.with_columns(quote=pl.col("item"), item=pl.lit(None, dtype=pl.String()))
-    return GroundTruth(targets, truth.queries, truth.tags, truth.repeated)
+    return replace(truth, targets=targets, notes=())
 
 
 def _is_whole(truth: GroundTruth, kind: Kind) -> bool:
@@ -215,6 +215,8 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
         without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
         hint = " `calipers resolve` finds the spans of quotes." if resolvable else ""
+        if not truth.targets["document"].null_count():
+            hint = " --level document asks whether the documents were found."
         raise InvalidInput(
             f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
             f"first belongs to query {without['query'][0]!r}; give every "

@@ -1,11 +1,12 @@
 """What a row opens to: the ranking as it was, and what was missed."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
 
 import polars as pl
 
-from calipers.model.misses import REASONS
+from calipers.model.browse import OpenedQuery
+from calipers.model.misses import REASONS, Misses
 from calipers.model.report import SystemReport
 from calipers.present.html.texts import LONGEST, Place, clean, excerpt, places_of
 
@@ -19,22 +20,37 @@ _REASON = {reason.name: reason for reason in REASONS}
 class Details:
     """The rankings and misses of one system, by query."""
 
-    def __init__(self, system: SystemReport) -> None:
-        self._system = system
-        self._rankings = _by(system.rankings, "query")
-        self._misses = {} if system.misses is None else _by(system.misses.table, "query")
-        self._targets = system.targets.to_dicts()
+    def __init__(
+        self,
+        rankings: pl.DataFrame,
+        targets: pl.DataFrame,
+        misses: Misses | None,
+        queries: Iterable[str],
+    ) -> None:
+        self._rankings = _by(rankings, "query")
+        self._why = misses
+        self._misses = {} if misses is None else _by(misses.table, "query")
+        self._targets = targets.to_dicts()
         self._wanted: dict[str, list[int]] = {}
         for number, target in enumerate(self._targets):
             # A grade of 0 says what is not wanted.
             if target["grade"] is None or target["grade"] > 0:
                 self._wanted.setdefault(target["query"], []).append(number)
-        named = system.rankings.select("item", "text").drop_nulls().unique("item", keep="first")
+        named = rankings.select("item", "text").drop_nulls().unique("item", keep="first")
         self._texts: dict[str, str] = dict(named.iter_rows())
-        if system.misses is not None:
-            told = system.misses.table.select("item", "expected_text").drop_nulls()
+        if misses is not None:
+            told = misses.table.select("item", "expected_text").drop_nulls()
             self._texts |= dict(told.iter_rows())
-        self._codes = {name: code for code, name in enumerate(system.head.queries["query"])}
+        self._codes = {name: code for code, name in enumerate(queries)}
+
+    @classmethod
+    def of_system(cls, system: SystemReport) -> Self:
+        """Those of a retriever in a report."""
+        return cls(system.rankings, system.targets, system.misses, system.head.queries["query"])
+
+    def lost(self, query: str) -> dict[str, dict[str, str]]:
+        """Why each miss of a query was missed, by what was expected."""
+        return {expected(row): self._missed(row) for row in self._misses.get(query, ())}
 
     def of(self, query: str, longest: int | None = LONGEST) -> dict[str, Any]:
         """What the page shows of one query, texts cut to ``longest`` characters; None: whole."""
@@ -111,10 +127,32 @@ class Details:
 
     def _missed(self, row: dict[str, Any]) -> dict[str, str]:
         reason = _REASON[row["reason"]]
-        misses = self._system.misses
-        remedy = reason.remedy if misses is None else misses.remedy(reason)
+        remedy = reason.remedy if self._why is None else self._why.remedy(reason)
         place = f" (rank {row['rank']})" if row["rank"] is not None else ""
         return {"reason": reason.means + place, "remedy": remedy}
+
+
+def opened_view(opened: OpenedQuery) -> dict[str, Any]:
+    """One query as a page shows it: what was expected first, then the ranking."""
+    query = opened.row.query
+    if not opened.rankings.columns:
+        return {"expected": [], "results": [], "known": False}
+    details = Details(opened.rankings, opened.targets, opened.misses, [query])
+    found = details.of(query)
+    ranks: dict[int, int] = {}
+    for row in opened.rankings.select("rank", "targets").iter_rows(named=True):
+        for number in row["targets"] or ():
+            ranks.setdefault(number, row["rank"])
+    missed = details.lost(query)
+    targets = []
+    for number, row in enumerate(opened.targets.iter_rows(named=True)):
+        name = expected(row)
+        why = missed.get(name, {}) if ranks.get(number) is None or name in missed else {}
+        targets.append(
+            {"name": name, "grade": row["grade"], "rank": ranks.get(number),
+             "reason": why.get("reason"), "remedy": why.get("remedy")}
+        )  # fmt: skip
+    return {"expected": targets, "results": found["results"], "known": True}
 
 
 def expected(row: dict[str, Any]) -> str:

@@ -61,7 +61,7 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
     kept_rows = sorted(kept)
     positions = {names[i]: at for at, i in enumerate(kept_rows)}
     wanted = [name for name in first if name in positions]
-    sources = [Details(one) for one in report.systems]
+    sources = [Details.of_system(one) for one in report.systems]
     asked = [names[i] for i in kept]
     longest = None if full else _longest(sources, asked)
     room = float("inf") if full else RANKING_BYTES
