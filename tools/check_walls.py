@@ -24,7 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"analyse"}),
     frozenset({"retrievers", "engines", "store"}),
     frozenset({"chat", "grids"}),
-    frozenset({"api"}),
+    frozenset({"api", "spark"}),
     frozenset({"integrations"}),
     frozenset({"present"}),
     frozenset({"cli", "web", "pytest_plugin"}),

@@ -17,6 +17,7 @@ from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
+from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
 from calipers.version import __version__
 
@@ -40,7 +41,7 @@ def score(
     seed: int = 0,
 ) -> Scores:
     """The scores of matches that are there already, so that several questions cost one reading."""
-    _check_intervals(confidence, resamples)
+    check_intervals(confidence, resamples)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
@@ -55,26 +56,20 @@ def score(
     }  # fmt: skip
     if shallow := _looks_below_the_end(pair, metrics):
         settings["notes"] = [*settings.get("notes", ()), shallow]
-    names = [str(metric) for metric in metrics]
-    weighted = {
-        str(metric.with_rel(pair.rel)): weight
-        for metric, weight in _weighted(weights or {}).items()
-    }
-    facts = tuple(_facts(metric) for metric in metrics)
+    weighted = weights_by_name(weights, pair.rel)
+    facts = tuple(facts_of(metric) for metric in metrics)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
         metrics=facts,
         values=values,
-        queries=_query_table(matches, pair.rel),
+        queries=query_table(matches, pair.rel),
         tags=pair.ground_truth.tags,
         audit=audit,
         policy=policy,
         fingerprints=Fingerprints(
             {
                 **_contents(pair),
-                "settings": lambda: fingerprint_settings(
-                    [names, policy.to_dict(), weighted, {**settings, "notes": None}]
-                ),
+                "settings": lambda: settings_fingerprint(facts, policy, weighted, settings),
             }
         ),
         settings=settings,
@@ -100,6 +95,26 @@ def _looks_below_the_end(pair: Matched, metrics: Sequence[Metric]) -> str | None
 
     names = ", ".join(far[:MOST_NAMED]) + (" and others" if len(far) > MOST_NAMED else "")
     return f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."
+
+
+def settings_fingerprint(
+    metrics: Sequence[MetricFacts],
+    policy: Policy,
+    weights: Mapping[str, float],
+    settings: Mapping[str, Any],
+) -> str:
+    """The same for all that was asked for in the same way."""
+    names = [metric.name for metric in metrics]
+    return fingerprint_settings(
+        [names, policy.to_dict(), dict(weights), {**settings, "notes": None}]
+    )
+
+
+def weights_by_name(weights: Mapping[str, float] | None, rel: float | None) -> dict[str, float]:
+    """The weights of a combined score, by the full names of its metrics."""
+    return {
+        str(metric.with_rel(rel)): weight for metric, weight in _weighted(weights or {}).items()
+    }
 
 
 def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
@@ -173,7 +188,8 @@ def cutoffs(k: Any) -> list[int] | None:
     return [check_cutoff(one) for one in several]
 
 
-def _check_intervals(confidence: float, resamples: int) -> None:
+def check_intervals(confidence: float, resamples: int) -> None:
+    """Refuse settings of intervals that are none."""
     if not 0 < confidence < 1:
         raise InvalidInput(
             f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
@@ -185,7 +201,8 @@ def _check_intervals(confidence: float, resamples: int) -> None:
         )
 
 
-def _facts(metric: Metric) -> MetricFacts:
+def facts_of(metric: Metric) -> MetricFacts:
+    """What a reader of a result must know about a metric."""
     definition = metric.definition
     return MetricFacts(
         str(metric), metric.stem, metric.k, definition.better, definition.bounds,
@@ -193,7 +210,8 @@ def _facts(metric: Metric) -> MetricFacts:
     )  # fmt: skip
 
 
-def _query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
+def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
+    """One row per query: what it is, what became of it, and how much there is to find."""
     targets = np.bincount(matches.target_query[matches.relevant(rel)], minlength=matches.n_queries)
     return matches.queries.with_columns(
         pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)

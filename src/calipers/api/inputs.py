@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.analyse.scoring import deepest
 from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
+from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.columns import Columns
 from calipers.io.load import load, load_pair
@@ -27,7 +28,7 @@ GIVEN = "baseline"
 """What scores that were handed over are called."""
 INPUTS = ("ground_truth", "run", *ASKING)
 POLICIES = tuple(CHOICES)
-NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch")
+NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")
 
 
 def matched(
@@ -65,6 +66,7 @@ def as_read(
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
+    together = Shards(reading.get("memory"), reading.get("temp"))
     columns, mapped = Columns.of(reading.get("columns")), reading.get("map_ids")
     if mapped is not None:
         from calipers.match.map_ids import parse_id_map
@@ -79,6 +81,8 @@ def as_read(
         data, reading.get("ground_truth"), reading.get("run"),
         reading.get("progress"), reading.get("store"), columns,
     )  # fmt: skip
+    if not run.in_memory:
+        run = replace(run, together=together)
     if columns is not reading.get("columns"):
         columns.check_used()
     matching = {"match": reading.get("match"), "policy": policy, "rel": rel, "map_ids": mapped}
@@ -286,6 +290,18 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     return None
 
 
+def scores_of(value: Any, store: Where = None) -> Scores:
+    """The scores that a value is, or that it names."""
+    found = measured_before(value, store)
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
+            "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
+            "with --json or with --per-query scores.parquet."
+        )
+    return found.scores
+
+
 def measured_already(data: Any, reading: Reading) -> Scores | None:
     """The scores that are given in place of something to measure; None where there are none."""
     found = measured_before(data, reading.get("store"))
@@ -311,8 +327,12 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
 def is_result_file(value: Any) -> bool:
     """Whether a value is the path of a result that was measured before."""
     from calipers.io.results import is_result
+    from calipers.io.score_tables import is_score_table
 
-    return isinstance(value, str | os.PathLike) and Path(value).is_file() and is_result(Path(value))
+    if not isinstance(value, str | os.PathLike):
+        return False
+    path = Path(value)
+    return is_score_table(path) or (path.is_file() and is_result(path))
 
 
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Read once, then ask anything of the pair: how good, at which k, why it fails."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 from calipers.api.keywords import Reading
@@ -77,7 +78,7 @@ def evaluate(
 
 @operation(page="slices", command="eval")
 def slices(
-    scores: "Scores",
+    scores: "Scores | str | PathLike[str]",
     by: str | Iterable[str],
     *,
     metrics: str | Iterable[str] | None = None,
@@ -85,6 +86,7 @@ def slices(
 ) -> "Slices":
     """Each slice of the queries with its mean and interval, tested against the rest.
 
+    ``scores`` are those of ``evaluate``, or the file in which they were written.
     ``by`` is a tag of the queries, "length" (words of the query) or "targets" (how many relevant
     targets it has), or several of these. ``metrics`` are names that the scores have (default:
     recall, precision and ndcg at their largest cut-off, and mrr). A slice that differs
@@ -100,9 +102,10 @@ def slices(
     [('even', 0.0, 'below'), ('odd', 1.0, 'above')]
     """
     from calipers.analyse.slices import slice_scores
+    from calipers.api.inputs import scores_of
 
     return slice_scores(
-        scores,
+        scores_of(scores),
         [by] if isinstance(by, str) else list(by),
         metrics=[metrics] if isinstance(metrics, str) else list(metrics) if metrics else None,
         resamples=resamples,

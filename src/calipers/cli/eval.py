@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options, typed
+from calipers.cli.parts.engine import memory_options
 from calipers.cli.parts.output import console, print_json, write_page, write_short_form
 from calipers.cli.parts.outputs import Outputs
 from calipers.cli.parts.progress import asking, reading, working
@@ -49,6 +50,7 @@ from calipers.errors import InvalidInput
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 @options.explain_option
+@memory_options
 @options.config_option
 def command(
     metrics: Any,
@@ -88,7 +90,8 @@ def command(
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.write import check_place, check_writable, write_table
+    from calipers.io.score_tables import write_scores
+    from calipers.io.write import check_place, check_writable
 
     saving, outputs = Saving(settings), Outputs()
     settings = options.filled(
@@ -127,7 +130,7 @@ def command(
         # question looks into need not stay in memory.
         pair = read(
             keep=paged or bounds or saving.wanted, progress=progress,
-            fingerprints=as_json or paged or saving.wanted,
+            fingerprints=bool(as_json or paged or saving.wanted or per_query),
             **{"ask_for": depth if "retriever" in settings else None, **settings},
         )  # fmt: skip
     scores = evaluate(pair, weights=weights, **asked)
@@ -142,7 +145,7 @@ def command(
             report = outputs.attempt(
                 lambda: gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
             )
-    outputs.write(per_query, lambda: write_table(scores.per_query, per_query or ""))
+    outputs.write(per_query, lambda: write_scores(scores, per_query or ""))
     if report is not None:
         outputs.write(html, lambda: write_page(report, html or "", full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown or ""))

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,9 +14,10 @@ from calipers.io.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.documents import is_document, plain
 from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
-from calipers.io.registry import of_object, of_rows, read_source
+from calipers.io.many import read_path
+from calipers.io.registry import of_object, of_rows
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
-from calipers.io.source import Progress, Source, is_standard_input
+from calipers.io.source import Progress, is_standard_input
 from calipers.io.tables import Table, from_other_library, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
@@ -45,7 +45,7 @@ def load(
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
-        return read_source(Source(Path(value), progress), role, said)
+        return read_path(value, role, progress, said)
     name = ARGUMENT[role]
     found = read_value(value, role, name, said)
     if found is not None:

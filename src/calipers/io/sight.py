@@ -157,9 +157,9 @@ class Sight:
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
     with explained(source.name):
         if kind == "parquet":
-            return pl.scan_parquet(_place(source))
+            return pl.scan_parquet(_place(source), glob=False)
         if kind == "arrow":
-            return pl.scan_ipc(_place(source))
+            return pl.scan_ipc(_place(source), glob=False)
         return _stream_table(_place(source))
 
 

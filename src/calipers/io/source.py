@@ -10,13 +10,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from calipers.errors import UnreadableFile
+from calipers.errors import MissingExtra, UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_PACKED_AT_ONCE = 1 << 20
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many are read."""
@@ -44,7 +46,8 @@ class Source:
         if self._held is not None or (b"\r" in self.head and b"\n" not in self.head):
             return False
         with self.path.open("rb") as file:
-            return file.read(2) != PACKED
+            magic = file.read(4)
+        return magic[:2] != PACKED and magic != _ZSTD
 
     @cached_property
     def _held(self) -> bytes | None:
@@ -67,6 +70,8 @@ class Source:
             ) from error
 
     def _unpacked(self, content: bytes) -> bytes:
+        if content.startswith(_ZSTD):
+            return UnpackedZstd(BytesIO(content), self.name).read(sys.maxsize)
         return gzip.decompress(content) if content.startswith(PACKED) else content
 
     @cached_property
@@ -113,7 +118,7 @@ class Source:
                     self.progress(_position(file), total)
                 yield piece
 
-    def _take(self, file: "BinaryIO | Unpacked", size: int) -> bytes:
+    def _take(self, file: "BinaryIO | Unpacked | UnpackedZstd", size: int) -> bytes:
         try:
             return file.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -124,7 +129,7 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
-    def _open(self) -> "BinaryIO | Unpacked":
+    def _open(self) -> "BinaryIO | Unpacked | UnpackedZstd":
         file: BinaryIO
         try:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
@@ -134,9 +139,11 @@ class Source:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
-        magic = file.read(2)
+        magic = file.read(4)
         file.seek(0)
-        return Unpacked(file) if magic == PACKED else file
+        if magic == _ZSTD:
+            return UnpackedZstd(file, self.name)
+        return Unpacked(file) if magic[:2] == PACKED else file
 
     def check_has_content(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
@@ -163,8 +170,52 @@ class Unpacked(gzip.GzipFile):
         self.packed.close()
 
 
-def _position(file: BinaryIO | Unpacked) -> int:
-    return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
+class UnpackedZstd:
+    """The same for zstd, by a library that need not be there."""
+
+    def __init__(self, packed: BinaryIO, name: str) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            packed.close()
+            raise MissingExtra(
+                f"The file {name} is compressed with zstd, which needs a library; install it with "
+                'pip install "calipers[zstd]".'
+            ) from None
+        self.packed = packed
+        self._damaged = zstandard.ZstdError
+        self._begin = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._begin()
+        self._ready = b""
+
+    def __enter__(self) -> "UnpackedZstd":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.packed.close()
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, fewer only at the end."""
+        pieces, held = [self._ready], len(self._ready)
+        try:
+            while held < size and (packed := self.packed.read(_PACKED_AT_ONCE)):
+                while packed:
+                    if self._frame.eof:  # a file may hold several frames, one behind the other
+                        self._frame = self._begin()
+                    pieces.append(self._frame.decompress(packed))
+                    held += len(pieces[-1])
+                    packed = self._frame.unused_data
+        except self._damaged as error:
+            raise EOFError(str(error)) from error
+        if not held and not self._frame.eof:
+            raise EOFError("its end is missing")
+        whole = b"".join(pieces)
+        self._ready = whole[size:]
+        return whole[:size]
+
+
+def _position(file: BinaryIO | Unpacked | UnpackedZstd) -> int:
+    return file.packed.tell() if isinstance(file, Unpacked | UnpackedZstd) else file.tell()
 
 
 def _newlines(block: bytes) -> bytes:

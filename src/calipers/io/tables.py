@@ -151,7 +151,7 @@ def _scan(source: Source, separator: str) -> pl.LazyFrame:
         whole = source.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, _, rest = whole.partition(b"\n")
         content = io.BytesIO(rest if SAID.match(first) else whole)
-    return pl.scan_csv(content, separator=separator, infer_schema=False)
+    return pl.scan_csv(content, separator=separator, infer_schema=False, glob=False)
 
 
 def _line_of(source: Source, row: int, separator: str) -> str:

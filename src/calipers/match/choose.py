@@ -127,7 +127,7 @@ def choose(
         truth = ground_truth
         notes: tuple[str, ...] = ()
         if matching.kind == "quote" and ground_truth.kinds == {"item"}:
-            truth = _as_quotes(ground_truth)
+            truth = as_quotes(ground_truth)
     else:
         kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
         matching = MatchRule(kind, LEAST[kind])
@@ -146,13 +146,13 @@ def _automatic(
                 "Matched by quote: the results carry texts and no ids, so the targets are taken "
                 "as texts to be found in them."
             )
-            return "quote", _as_quotes(truth), (note,)
+            return "quote", as_quotes(truth), (note,)
         if "text" in columns and not ids_in_common():
             note = (
                 "Matched by quote: no target is the id of a result, so the targets are taken as "
                 "texts to be found in the results; --match id takes them as ids."
             )
-            return "quote", _as_quotes(truth), (note,)
+            return "quote", as_quotes(truth), (note,)
         return "id", truth, ()
     # Evidence before ids: an id may mean another chunk after the next change of the chunk size.
     whole = [kind for kind in reversed(KINDS) if _is_whole(truth, kind)]
@@ -183,7 +183,8 @@ def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[s
     )
 
 
-def _as_quotes(truth: GroundTruth) -> GroundTruth:
+def as_quotes(truth: GroundTruth) -> GroundTruth:
+    """The ground truth whose plain strings are quotes and not ids."""
     targets = truth.targets.with_columns(quote=pl.col("item"), item=pl.lit(None, dtype=pl.String()))
     return replace(truth, targets=targets, notes=())
 

@@ -102,9 +102,9 @@ def match_pair(
                 "it out, or match by id."
             )
         notes = (
-            *choice.notes, *read_notes, *_check_evidence(choice), *_imitation_notes(truth, like),
+            *choice.notes, *read_notes, *check_evidence(choice), *_imitation_notes(truth, like),
         )  # fmt: skip
-        matches, tally = _match(
+        matches, tally = match_as_chosen(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
@@ -183,7 +183,8 @@ def _imitation_notes(truth: GroundTruth, like: str | None) -> tuple[str, ...]:
     return imitation_notes(truth, like)
 
 
-def _check_evidence(choice: Choice) -> tuple[str, ...]:
+def check_evidence(choice: Choice) -> tuple[str, ...]:
+    """Refuse quotes and spans that cannot be meant; returns what is to be said of the others."""
     # Ids are the usual case, and need none of what evidence needs.
     if choice.matching.kind == "quote":
         from calipers.match.check_quotes import check_target_quotes
@@ -196,7 +197,7 @@ def _check_evidence(choice: Choice) -> tuple[str, ...]:
     return ()
 
 
-def _match(
+def match_as_chosen(
     choice: Choice,
     run: Run,
     policy: Policy,
@@ -205,6 +206,7 @@ def _match(
     together: bool,
     fingerprint: bool,
 ) -> tuple[Matches, Tally]:
+    """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching = choice.ground_truth, choice.matching
     if matching.kind == "quote":
         from calipers.match.by_quote import QuoteRule, match_by_quote

@@ -57,6 +57,23 @@ class _Kept:
             at += 1
 
 
+def in_query_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The rows with those of each query together; within it they keep their order."""
+    listed = list(frames)
+    frame = pl.concat(listed) if listed else pl.DataFrame(schema={"query": pl.String()})
+    first = frame.select("query").unique(maintain_order=True).with_row_index("__first")
+    return (
+        frame.join(first, on="query", how="left", maintain_order="left")
+        .sort("__first", maintain_order=True)
+        .drop("__first")
+    )
+
+
+def _in_memory(scan: Scan) -> Scan:
+    together = in_query_order(scan())
+    return lambda: iter((together,))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The results of one retriever, read in batches so that a large file never is in memory.
@@ -76,6 +93,8 @@ class Run:
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
+    together: Callable[[Scan], Scan] = _in_memory
+    """Brings the rows of each query together, where they do not stand so."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
     asked_for: int | None = None
@@ -130,15 +149,7 @@ class Run:
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""
-        frames = list(self.scan())
-        frame = pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String()})
-        first = frame.select("query").unique(maintain_order=True).with_row_index("__first")
-        together = (
-            frame.join(first, on="query", how="left", maintain_order="left")
-            .sort("__first", maintain_order=True)
-            .drop("__first")
-        )
-        return replace(self, scan=lambda: iter((together,)), in_memory=True)
+        return replace(self, scan=self.together(self.scan), in_memory=self.together is _in_memory)
 
     def kept(self) -> Self:
         """The same run, which stays in memory as it is read, so that no file is read twice."""
