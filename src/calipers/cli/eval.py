@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options
-from calipers.cli.parts.engine import memory_options
+from calipers.cli.parts.engine import engine_options, memory_options
+from calipers.cli.parts.on_spark import on_spark
 from calipers.cli.parts.output import console, print_json, write_report
 from calipers.cli.parts.progress import asking, reading
 from calipers.cli.parts.saving import Saving, save_options
@@ -53,6 +54,7 @@ from calipers.errors import InvalidInput
     "or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
 )  # fmt: skip
 @memory_options
+@engine_options
 @click.option("--workers", type=int, metavar="N", help="Questions asked at a time.")
 def command(
     data: str | None,
@@ -97,7 +99,7 @@ def command(
     from calipers.io.write import check_place, check_writable
 
     saving = Saving(settings)
-    if per_query:
+    if per_query and settings["engine"] == "local":
         check_writable(per_query)
     for page in filter(None, (html, markdown)):
         check_place(page)
@@ -106,6 +108,21 @@ def command(
     # A name that is no metric is said before a large file is read.
     chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights, settings["like"])
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
+    engine, master = settings.pop("engine"), settings.pop("master")
+    if engine == "spark":
+        refused = {
+            "DATA": data, "--retriever": retriever, "--bounds": bounds, "--html": html,
+            "--markdown": markdown, "--save": saving.wanted, "--corpus": corpus,
+            "--by": by, "--workers": workers,
+        }  # fmt: skip
+        on_spark(
+            refused, ground_truth, run, master, settings,
+            per_query=per_query, as_json=as_json, as_csv=as_csv, notes=not quiet,
+            weights=weights, **asked,
+        )  # fmt: skip
+        return
+    if master is not None:
+        raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
     if retriever is not None:
         ground_truth, data = _questions(data, ground_truth, run), None
         run = _ask(retriever, ground_truth, asked, weights, workers)

@@ -16,6 +16,7 @@ from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
 from calipers.io.many import read_path
 from calipers.io.registry import of_object, of_rows
+from calipers.io.remote import is_remote, open_remote, shown
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
 from calipers.io.source import Progress, is_standard_input
 from calipers.io.tables import Table, in_memory
@@ -44,6 +45,8 @@ def load(
         return Dataset(ground_truth=value, kind="a ground truth")
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
+    if is_remote(value):
+        return _remote(value, role, said)
     if isinstance(value, str | os.PathLike):
         return read_path(value, role, progress, said)
     name = ARGUMENT[role]
@@ -54,6 +57,11 @@ def load(
         f"{name} is a {type(value).__name__}; it can be a path, a mapping of query to items, a "
         "list of records, or a polars, pandas or Arrow table."
     )
+
+
+def _remote(address: str, role: Role, said: Columns) -> Dataset:
+    found = _table(in_memory(open_remote(address), shown(address)).renamed(said), role)
+    return found if isinstance(found, Dataset) else found.dataset()
 
 
 def load_pair(

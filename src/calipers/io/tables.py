@@ -17,6 +17,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.columns import Columns, is_long
+from calipers.io.remote import without_secrets
 from calipers.io.source import Source
 from calipers.names import BEIR_JUDGEMENTS
 
@@ -73,7 +74,7 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).partition("\n")[0]
+        first = without_secrets(str(error).partition("\n")[0])
         raise UnreadableFile(
             (fault() if fault else None)
             or f"The table {name} cannot be read: {first}; write it again, or check its form."

@@ -25,7 +25,7 @@ from calipers.io.formats.trulens import TruLens
 BUILT_IN: tuple[type[Format], ...] = (
     Ours, Ragas, OldRagas, RagasTestSet, DeepEval, TruLens, RagChecker, QuepidBook, QuepidRatings,
     AutoRag, ChunkingEvaluation, OpenRagEval, OpenInference, LangSmith, Langfuse, LlamaIndex,
-    LabelledRag, Rre, RankEval, RankEvalHits, RankEvalRatings, Otlp, Beir, BeirJudgements, TrecRun, TrecJudgements, MarcoRun,
-    ThreeColumns, LongTable, PlainRecords, MappingFormat,
+    LabelledRag, Rre, RankEval, RankEvalHits, RankEvalRatings, Otlp, Beir, BeirJudgements, TrecRun,
+    TrecJudgements, MarcoRun, ThreeColumns, LongTable, PlainRecords, MappingFormat,
 )  # fmt: skip
 """In the order in which they are listed; a fallback is tried in this order too."""
