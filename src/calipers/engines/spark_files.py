@@ -35,8 +35,7 @@ def session(master: str | None) -> Iterator[Any]:
     except CalipersError:
         raise
     except Exception as error:  # noqa: BLE001 - what a start may raise depends on the machine
-        first = str(error).partition("
-")[0][:200]
+        first = str(error).partition("\n")[0][:200]
         raise InvalidInput(
             f"Spark cannot be started ({type(error).__name__}: {first}); check that Java 17 or "
             "newer is installed and that the master can be reached."
