@@ -64,8 +64,9 @@ def _parquet(frame: pl.DataFrame) -> bytes:
 
 
 def _put(address: str, key: str, content: bytes) -> None:
-    request = urllib.request.Request(f"{address}/{key}", data=content, method="PUT")
-    urllib.request.urlopen(request, timeout=120).close()
+    kind = {"Content-Type": "application/octet-stream"}
+    request = urllib.request.Request(f"{address}/{key}", content, kind, method="PUT")
+    urllib.request.urlopen(request, timeout=30).close()
 
 
 @pytest.fixture(autouse=True)
