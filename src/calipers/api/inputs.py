@@ -1,13 +1,12 @@
 """What an operation is handed: a matched pair, files and values, or what the history kept."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.api.keywords import Matching, Reading, Where
-from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.columns import Columns
 from calipers.io.load import load, load_pair
@@ -16,7 +15,7 @@ from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.policy import CHOICES, Policy
-from calipers.model.run import Run
+from calipers.model.run import Run, Scan
 from calipers.model.scores import Scores
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, An
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
-    together = Shards(reading.get("memory"), reading.get("temp"))
+    together = _bring_together(reading.get("memory"), reading.get("temp"))
     columns, mapped = Columns.of(reading.get("columns")), reading.get("map_ids")
     if mapped is not None:
         from calipers.match.map_ids import parse_id_map
@@ -74,6 +73,24 @@ def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, An
         columns.check_used()
     matching = {"match": reading.get("match"), "policy": policy, "rel": rel, "map_ids": mapped}
     return truth, run, {**matching, "corpus_size": size, "like": like}
+
+
+def _bring_together(
+    memory: str | int | None, temp: str | os.PathLike[str] | None
+) -> Callable[[Scan], Scan]:
+    """How rows that mix queries are brought together; what was asked for is checked now."""
+    if memory is not None or temp is not None:
+        from calipers.engines.shards import Shards
+
+        return Shards(memory, temp)
+
+    def when_needed(scan: Scan) -> Scan:
+        # Most runs need none of it.
+        from calipers.engines.shards import Shards
+
+        return Shards()(scan)
+
+    return when_needed
 
 
 def like_of(data: Any, reading: Reading) -> str | None:

@@ -6,7 +6,6 @@ import click
 
 from calipers.cli.parts import options
 from calipers.cli.parts.engine import engine_options, memory_options
-from calipers.cli.parts.on_spark import on_spark
 from calipers.cli.parts.output import console, print_json, write_report
 from calipers.cli.parts.progress import asking, reading
 from calipers.cli.parts.saving import Saving, save_options
@@ -95,7 +94,6 @@ def command(
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.score_tables import write_scores
     from calipers.io.write import check_place, check_writable
 
     saving = Saving(settings)
@@ -110,6 +108,8 @@ def command(
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
     engine, master = settings.pop("engine"), settings.pop("master")
     if engine == "spark":
+        from calipers.cli.parts.on_spark import on_spark
+
         refused = {
             "DATA": data, "--retriever": retriever, "--bounds": bounds, "--html": html,
             "--markdown": markdown, "--save": saving.wanted, "--corpus": corpus,
@@ -156,6 +156,8 @@ def command(
 
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
+        from calipers.io.score_tables import write_scores
+
         write_scores(scores, per_query)
     if report is not None and (html or markdown):
         write_report(report, html, markdown)

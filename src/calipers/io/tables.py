@@ -17,7 +17,6 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.columns import Columns, is_long
-from calipers.io.remote import without_secrets
 from calipers.io.source import Source
 from calipers.names import BEIR_JUDGEMENTS
 
@@ -74,6 +73,8 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
+        from calipers.io.remote import without_secrets
+
         first = without_secrets(str(error).partition("\n")[0])
         raise UnreadableFile(
             (fault() if fault else None)
