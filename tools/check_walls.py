@@ -52,6 +52,7 @@ WAYS_UP = {
     ("calipers.cli.serve", "calipers.web"),
     ("calipers.cli.serve", "calipers.web.shelf"),
     ("calipers.model.agreement", "calipers.io.kept_records"),
+    ("calipers.model.diff", "calipers.io.labels"),
     ("calipers.model.draft", "calipers.io.labels"),
     ("calipers.model.machine", "calipers.io.kept_records"),
     ("calipers.model.machine", "calipers.io.labels"),

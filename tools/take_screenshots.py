@@ -21,7 +21,11 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "examples" / "demo" / "output"
 TRUTH = ROOT / "examples" / "demo" / "questions.jsonl"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "phone": (390, "light")}
+LOOKS: dict[str, tuple[int, Any]] = {
+    "light": (1280, "light"),
+    "dark": (1280, "dark"),
+    "phone": (390, "light"),
+}
 SHOWN = ("evaluation", "compare", "judge", "conflicts")
 """The pages that the document shows."""
 GUIDELINES = """3  answers the question
@@ -53,7 +57,9 @@ def main() -> int:
                 if name != "light" and not options.all:
                     continue
                 page = browser.new_page(
-                    viewport={"width": width, "height": 900}, color_scheme=scheme
+                    viewport={"width": width, "height": 900},
+                    color_scheme=scheme,
+                    reduced_motion="reduce",
                 )
                 page.goto(links[name])
                 page.wait_for_url(re.compile(r"/$"))
@@ -61,6 +67,7 @@ def main() -> int:
                     if options.all or shot in SHOWN:
                         ending = f"-{name}" if options.all else ""
                         target = options.output / f"web-{shot}{ending}.png"
+                        page.evaluate("scrollTo(0, 0)")
                         page.screenshot(path=target, full_page=options.all)
                         print(target)
                 page.close()
@@ -91,7 +98,7 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
     )  # fmt: skip
     try:
         lines = (process.stdout or iter(())).__iter__()
-        links = {}
+        links: dict[str, str] = {}
         while len(links) < len(LOOKS):
             name, _, link = next(lines).strip().partition(": ")
             links[name] = link

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # What an editor and a type checker see; at run time __getattr__ finds the same.
+    from calipers.api.change import *
     from calipers.api.decide import *
     from calipers.api.history import *
     from calipers.api.labels import *

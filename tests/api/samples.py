@@ -194,6 +194,10 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),
         ("evals.jsonl", "turned.jsonl", "--json"),
     ),
+    "diff": Sample(
+        lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3, by="length").to_dict(),
+        ("evals.jsonl", "turned.jsonl", "-k", "3", "--by", "length", "--json"),
+    ),
     "traces": Sample(
         lambda: calipers.traces(TRACES, mask="email", n=2).to_dict(),
         (TRACES, "--mask", "email", "-n", "2", "--json"),

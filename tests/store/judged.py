@@ -21,7 +21,7 @@ def run(*orders: tuple[str, ...]) -> list[dict[str, Any]]:
 
 BM25 = run(("d0", "d1", "d2"), ("d3", "d4", "d5"), ("d6", "d7", "d8"), ("d9", "d10", "d11"))
 DENSE = run(("d1", "d0", "d3"), ("d5", "d3", "d4"), ("d8", "d7", "d6"), ("d9", "d11", "d0"))
-TRUTH = [
+TRUTH: list[dict[str, Any]] = [
     {"id": f"q{n}", "query": f"What is topic {n}?", "ground_truth": [{"id": one, "grade": 2}]}
     for n, one in enumerate(("d0", "d3", "d6", "d9"))
 ]

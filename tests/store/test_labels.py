@@ -254,3 +254,37 @@ def test_twenty_judges_of_a_hundred_labels_each_leave_two_thousand(place):
     labels = list(desk.state().labels())
     assert len(labels) == 2000
     assert all(one.grade == one.item % 4 for one in labels)
+
+
+def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):
+    desk = pool(place)
+    other = pool(place, "second")
+    other.give("anna", 1, 2)
+    desk.give("anna", 0, 3, note="clear")
+    desk.give("ben", 0, 1)
+    desk.give("ben", kind="undo")
+    target = str(tmp_path / "copy.db")
+    calipers.store_export(target, store=place)
+    copied = open_desk(open_store(target), "first")
+    assert copied.items == desk.items
+    assert copied.state().current(0, "anna").note == "clear"
+    assert copied.state().current(0, "ben") is None
+    assert copied.give("anna", kind="undo").item == 0
+    # A second copy brings nothing twice, and leaves alone what is there.
+    calipers.store_export(target, store=place)
+    assert [one.entries for one in calipers.labels_list(target).pools] == [1, 4]
+    assert calipers.store_check(target).problems == ()
+
+
+def test_a_damaged_pool_is_found(tmp_path):
+    import sqlite3
+
+    place = str(tmp_path / "h.db")
+    pool(place)
+    assert calipers.store_check(place).problems == ()
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE calipers_pool_content SET bytes = x'00' WHERE kind = 'items'")
+    connection.close()
+    assert calipers.store_check(place).problems == ("The items of the pool first are damaged.",)
+    with pytest.raises(InvalidInput, match=r"The pool first in .* cannot be read"):
+        open_desk(open_store(place), "first")

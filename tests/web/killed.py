@@ -47,11 +47,12 @@ def main(store: str, pool: str, times: int) -> dict[str, object]:
         n = 0
         try:
             while True:
-                label = {"request": f"turn{turn:03}-{n:04}", "item": sent % 8, "grade": sent % 4}
+                name = f"turn{turn:03}-{n:04}"
+                label = {"request": name, "item": sent % 8, "grade": sent % 4}
                 sent += 1
                 n += 1
                 if visitor.post(f"/api/v1/pools/{pool}/labels", label).status == 200:
-                    confirmed.append(label["request"])
+                    confirmed.append(name)
         except (OSError, http.client.HTTPException):
             pass
         killer.join()

@@ -40,7 +40,7 @@ class Visitor:
     cookie: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
 
-    def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
+    def ask(self, method: str, path: str, body: bytes | None = None, **headers: Any) -> Answer:
         """One request; a header of None is left out."""
         sent: dict[str, Any] = {"Host": self.host, "Sec-Fetch-Site": "same-origin"}
         if self.cookie:
@@ -48,7 +48,8 @@ class Visitor:
         if method == "POST":
             sent |= {"Origin": f"http://{self.host}", "Content-Type": "application/json"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection(*self.host.split(":"), timeout=30)
+        name, _, port = self.host.partition(":")
+        connection = http.client.HTTPConnection(name, int(port), timeout=30)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in sent.items():
             if value is not None:
@@ -63,10 +64,10 @@ class Visitor:
         connection.close()
         return answer
 
-    def get(self, path: str, **headers: str) -> Answer:
-        return self.ask("GET", path, **headers)
+    def get(self, path: str, **headers: Any) -> Answer:
+        return self.ask("GET", path, None, **headers)
 
-    def post(self, path: str, value: Any, **headers: str) -> Answer:
+    def post(self, path: str, value: Any, **headers: Any) -> Answer:
         return self.ask("POST", path, json.dumps(value).encode(), **headers)
 
     def enter(self, link: str) -> Answer:
@@ -81,6 +82,8 @@ class Served:
     listening: Listening
     doors: Doors
     links: dict[str, str]
+    pool: int = 0
+    store: str = ""
 
     @property
     def host(self) -> str:

@@ -1,6 +1,7 @@
 """A person's path in a real browser, and every page held to axe-core."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -202,10 +203,11 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
             "retrieved": [{**hit, "id": HOSTILE + hit["id"], "text": HOSTILE + hit["text"],
                            "document": HOSTILE} for hit in one["retrieved"]]}
            for n, one in enumerate(BM25)]  # fmt: skip
+    judged: list[dict[str, Any]] = TRUTH
     truth = [{"id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"],
               "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
               "ground_truth": [{"id": HOSTILE + one["ground_truth"][0]["id"]}, HOSTILE]}
-             for n, one in enumerate(TRUTH)]  # fmt: skip
+             for n, one in enumerate(judged)]  # fmt: skip
     other = [{**one, "retrieved": one["retrieved"][::-1]} for one in run]
     given = {name: calipers.read(ground_truth=truth, run=value)
              for name, value in {"a<b>": run, "c'\"": other}.items()}  # fmt: skip

@@ -1,5 +1,6 @@
 """The rules of safety, one test for each."""
 
+import hmac
 import logging
 import re
 import socket
@@ -101,11 +102,14 @@ def test_a_cookie_ends_with_its_lifetime():
 
 
 def test_secrets_are_compared_in_constant_time_and_kept_as_digests(monkeypatch):
-    from calipers.web import doors as module
-
     seen = []
-    real = module.hmac.compare_digest
-    monkeypatch.setattr(module.hmac, "compare_digest", lambda a, b: seen.append(a) or real(a, b))
+    real = hmac.compare_digest
+
+    def compared(one, other):
+        seen.append(one)
+        return real(one, other)
+
+    monkeypatch.setattr(hmac, "compare_digest", compared)
     doors = Doors(["ann", "ben", "carl"])
     doors.enter("wrong")
     assert len(seen) == 3

@@ -32,7 +32,7 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     first = _first_calls(pair, edges.target, edges.call, edges.rank, k)
     unit_query = _unit_queries(pair)
     steps: list[Call] = []
-    before = np.zeros(matches.n_queries)
+    before = np.zeros(matches.n_queries, dtype=np.int64)
     for number in np.unique(call).tolist():
         made = np.bincount(code[call == number], minlength=matches.n_queries)
         found = np.bincount(unit_query[first <= number], minlength=matches.n_queries)

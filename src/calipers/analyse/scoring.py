@@ -24,6 +24,11 @@ from calipers.version import __version__
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
 DEFAULT_WITHOUT_CUTOFF = ("mrr", "map")
 DEFAULT_KS = (1, 3, 5, 10)
+FAR = 3
+"""A cut-off so many times as deep as the longest list was meant for longer ones."""
+MOST_NAMED = 3
+SHALLOWEST = 10
+"""Metrics without a cut-off, such as mrr, look at so many results at least."""
 
 
 def score(
@@ -49,6 +54,8 @@ def score(
         "calipers": __version__, **pair.settings,
         "confidence": confidence, "resamples": resamples, "seed": seed,
     }  # fmt: skip
+    if shallow := _looks_below_the_end(pair, metrics):
+        settings["notes"] = [*settings.get("notes", ()), shallow]
     weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
     values = frozen_array(compute(matches, metrics, policy))
@@ -69,6 +76,25 @@ def score(
         summaries=lambda: summarise(facts, values, weighted, settings),
         weights=weighted,
     )
+
+
+def _looks_below_the_end(pair: Matched, metrics: Sequence[Metric]) -> str | None:
+    """A note where cut-offs reach far below the longest list; refused where more could be asked."""
+    longest, asked = int(pair.matches.retrieved.max(initial=0)), pair.run.asked_for
+    if asked is not None and longest >= asked:
+        deep = next((one for one in metrics if one.k is not None and one.k > asked), None)
+        if deep is not None:
+            raise InvalidInput(
+                f"{deep} looks at {deep.k} results, and the retriever was asked for {asked}; ask "
+                f"for more with --ask-for {deep.k} (ask_for={deep.k} in Python)."
+            )
+    far = [str(one) for one in metrics if one.k is not None and one.k >= FAR * longest]
+    if not longest or not far:
+        return None
+    from calipers.words import plural
+
+    names = ", ".join(far[:MOST_NAMED]) + (" and others" if len(far) > MOST_NAMED else "")
+    return f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."
 
 
 def settings_fingerprint(
@@ -119,6 +145,11 @@ def choose_metrics(
         raise InvalidInput("No metric is named; name at least one, such as recall@10.")
     chosen = (*chosen, *_weighted(weights or {}))
     return tuple(dict.fromkeys(metric.with_rel(rel) for metric in chosen))
+
+
+def deepest(metrics: Iterable[Metric], least: int = SHALLOWEST) -> int:
+    """How many results these metrics look at, and at least so many."""
+    return max([least, *(metric.k for metric in metrics if metric.k is not None)])
 
 
 def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:

@@ -166,11 +166,9 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
     """What makes the baseline a poor yardstick, one sentence each."""
     differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
     found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
-    version = kept.scores.settings["calipers"]
-    if version != scores.settings["calipers"]:
+    if redefined := _redefined(kept, scores):
         found.append(
-            f"The baseline {kept.name} was measured with Calipers {version} and this result with "
-            f"{scores.settings['calipers']}; a definition may have changed."
+            f"{_versions(kept, scores)}, and the definition of {', '.join(redefined)} has changed."
         )
     if kept.saved is not None and kept.saved - now > CLOCKS_DIFFER:
         found.append(
@@ -189,6 +187,19 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
                 f"{_day(kept.saved)}); at most {max_age.strip()} are allowed."
             )
     return found
+
+
+def _versions(kept: Baseline, scores: Scores) -> str:
+    return (
+        f"The baseline {kept.name} was measured with Calipers {kept.scores.settings['calipers']} "
+        f"and this result with {scores.settings['calipers']}"
+    )
+
+
+def _redefined(kept: Baseline, scores: Scores) -> list[str]:
+    """The metrics that mean something else than they did when the baseline was saved."""
+    before = {one.name: one for one in kept.scores.metrics}
+    return [one.name for one in scores.metrics if one != before.get(one.name, one)]
 
 
 def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
@@ -217,6 +228,8 @@ def _require_pairs(checks: Sequence[Check], kept: Baseline) -> None:
 
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
     lines = list(scores.settings.get("notes") or ())
+    if kept is not None and kept.scores.settings["calipers"] != scores.settings["calipers"]:
+        lines.append(f"{_versions(kept, scores)}; the metrics are defined alike in both.")
     rest = [tag for tag in scores.tags if tag not in by]
     if kept is None or not rest:
         return lines

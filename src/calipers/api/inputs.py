@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from calipers.api.keywords import Matching, Reading, Where
+from calipers.analyse.scoring import deepest
+from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.columns import Columns
 from calipers.io.load import load, load_pair
@@ -19,30 +20,37 @@ from calipers.model.run import Run, Scan
 from calipers.model.scores import Scores
 
 if TYPE_CHECKING:
+    from calipers.measures import Metric
     from calipers.model.gate import Baseline
 
 GIVEN = "baseline"
 """What scores that were handed over are called."""
+INPUTS = ("ground_truth", "run", *ASKING)
 POLICIES = tuple(CHOICES)
-NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "memory", "temp")
+NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")
 
 
-def matched(data: Any = None, *, keep: bool = False, **reading: Unpack[Reading]) -> Matched:
+def matched(
+    data: Any = None, *, keep: bool = False, looks: int = DEPTH, **reading: Unpack[Reading]
+) -> Matched:
     """The pair that is given, or one that is read and matched now.
 
-    With ``keep`` the run stays in memory, so that no further question reads its file again.
+    With ``keep`` the run stays in memory, so that no further question reads its file again. A
+    live retriever is asked for as many results as the caller ``looks`` at.
     """
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return data
-    truth, run, matching = as_read(data, reading)
+    truth, run, matching = as_read(data, reading, looks)
     return match_pair(
         truth, run.kept() if keep else run, level=reading.get("level"),
         fingerprints=reading.get("fingerprints", True), **matching,
     )  # fmt: skip
 
 
-def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, Any]]:
+def as_read(
+    data: Any, reading: Reading, looks: int = DEPTH
+) -> tuple[GroundTruth, Run, dict[str, Any]]:
     """Both sides, not matched yet, and the arguments of ``match_pair`` but for the level."""
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
@@ -63,6 +71,11 @@ def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, An
         from calipers.match.map_ids import parse_id_map
 
         parse_id_map(mapped)
+    if any(reading.get(name) is not None for name in ASKING if name != "watch"):
+        # Loaded when used: who measures files need not wait for what asks retrievers.
+        from calipers.api.asking import with_answers
+
+        data, reading = with_answers(data, reading, looks)
     truth, run = read_pair(
         data, reading.get("ground_truth"), reading.get("run"),
         reading.get("progress"), reading.get("store"), columns,
@@ -103,7 +116,7 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     if isinstance(other, Matched):
         return other
     columns = Columns.of(reading.get("columns"))
-    found = load(_kept(other, reading.get("store")), "run", None, columns)
+    found = load(_plain(_kept(other, reading.get("store"))), "run", None, columns)
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
     return matched(found, **without_inputs(reading))
@@ -145,6 +158,21 @@ def matched_systems(
     return found
 
 
+def with_retrievers(
+    systems: Mapping[str, Any], retrievers: Mapping[str, Any] | None, questions: Any,
+    metrics: Sequence["Metric"], asking: Mapping[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """The systems, and the run of each retriever, asked as deep as the metrics look."""
+    for name in retrievers or {}:
+        if name in systems:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+    if not retrievers:
+        return dict(systems)
+    from calipers.api.asking import answers_of
+
+    return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
+
+
 def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
     """The keywords to read one of several systems by; a pair brings its own ground truth."""
     own = {} if truth is None or isinstance(value, Matched) else {"ground_truth": truth}
@@ -152,13 +180,15 @@ def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
 
 
 def matched_to_report(
-    data: Any, systems: Mapping[str, Any] | Sequence[Any] | None, name: str | None, reading: Reading
-) -> dict[str, Matched]:
+    data: Any, systems: Mapping[str, Any] | Sequence[Any] | None, name: str | None,
+    reading: Reading, *, looks: int = DEPTH,
+) -> dict[str, Matched]:  # fmt: skip
     """Every retriever that a report describes, matched, by the name that the page gives it."""
     run = reading.get("run")
     if systems is None:
-        given = run if run is not None else data
-        return {name or _name_of(given): matched(data, keep=True, **reading)}
+        live = reading.get("retriever")
+        given = live if live is not None else run if run is not None else data
+        return {name or _name_of(given): matched(data, keep=True, looks=looks, **reading)}
     if data is not None or run is not None:
         raise InvalidInput(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
@@ -180,9 +210,31 @@ def matched_to_report(
     return found
 
 
+def _plain(run: Any) -> Any:
+    """A run that was handed over, read by the rule for the answers of a retriever."""
+    if not isinstance(run, Mapping | list | tuple):
+        return run
+    from calipers.retrievers.handed import with_plain_answers
+
+    return with_plain_answers(run)
+
+
+def named_run(value: Any, name: str, store: Where) -> Run:
+    """A run with a name: its file, or what the caller calls it."""
+    if isinstance(value, Matched):
+        return value.run
+    found = load(_plain(_kept(value, store)), "run").run
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "
+            "what a retriever returned, such as a file of `calipers retrieve`."
+        )
+    return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
+
+
 def without_inputs(reading: Reading) -> Matching:
     """The keywords that say how to match, without those that say what."""
-    how = {name: value for name, value in reading.items() if name not in ("ground_truth", "run")}
+    how = {name: value for name, value in reading.items() if name not in INPUTS}
     return cast(Matching, how)
 
 
@@ -192,7 +244,7 @@ def _name_of(value: Any) -> str:
         value = value.run
     if isinstance(value, str | os.PathLike):
         return Path(value).name.split(".")[0] or "the retriever"
-    named = getattr(value, "name", None)
+    named = getattr(value, "name", None) or getattr(value, "__name__", None)
     return Path(named).name.split(".")[0] if isinstance(named, str) else "the retriever"
 
 
@@ -205,7 +257,10 @@ def read_pair(
     columns: Columns | None = None,
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run, from files and values or from what the history kept."""
-    return load_pair(_kept(data, store), ground_truth, _kept(run, store), progress, columns)
+    data, run = _kept(data, store), _plain(_kept(run, store))
+    if run is None and (ground_truth is not None or isinstance(data, list | tuple)):
+        data = _plain(data)
+    return load_pair(data, ground_truth, run, progress, columns)
 
 
 def _kept(value: Any, store: Where) -> Any:
@@ -269,10 +324,10 @@ def measured_already(data: Any, reading: Reading) -> Scores | None:
     found = measured_before(data, reading.get("store"))
     if found is None:
         return None
-    if reading.get("ground_truth") is not None or reading.get("run") is not None:
+    if any(reading.get(name) is not None for name in ("ground_truth", "run", "retriever")):
         raise InvalidInput(
-            "A result that was measured already is given together with a ground truth or a "
-            "run; give one or the other."
+            "A result that was measured already is given together with a ground truth, a run or "
+            "a retriever; give one or the other."
         )
     return found.scores
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypedDict
 
 from calipers.model.policy import (
@@ -75,3 +76,18 @@ class Reading(Matching, total=False):
     """What should be found: a path, a mapping, records, a table."""
     run: Any
     """What the retriever returned, in the same shapes."""
+    retriever: Any
+    """A live retriever to ask in place of a run: a function of (query, k), an object of a library
+    that `retrieve` knows, or a text such as "package.module:function"."""
+    ask_for: int | None
+    """How many results to ask a retriever for; None: as many as are looked at, and at least 10."""
+    workers: int | None
+    """Questions asked at a time; None: 8, or 1 for a command."""
+    watch: Callable[[], AbstractContextManager[tuple[Any, Any]]] | None
+    """Gives the callbacks for the progress of asking: the number of questions, the counts."""
+
+
+ASKING = ("retriever", "ask_for", "workers", "watch")
+"""The keywords of these that are about asking a retriever."""
+DEPTH = 20
+"""Results to ask a retriever for where nothing says how many are looked at."""

@@ -25,7 +25,8 @@ def read(data: Any = None, *, keep: bool = True, **reading: Unpack[Reading]) -> 
     """Read a ground truth and a run and match them, once for everything that is asked later.
 
     Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path ("-" is
-    standard input), a mapping of query to items, a list of records or a table. Every operation
+    standard input), a mapping of query to items, a list of records or a table. In place of a run
+    give a live ``retriever``; ``ask_for`` says how many results it is asked for. Every operation
     takes the pair in place of files. What was read stays in memory; without ``keep`` a large
     run does not, and an operation that needs its results reads the file again.
 
@@ -65,11 +66,11 @@ def evaluate(
     >>> scores["mrr"].mean
     0.5
     """
-    from calipers.analyse.scoring import choose_metrics, score
+    from calipers.analyse.scoring import choose_metrics, deepest, score
     from calipers.api.inputs import like_of, matched
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
-    pair = matched(data, **reading)
+    pair = matched(data, looks=deepest(chosen), **reading)
     return score(
         pair, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
     )
@@ -136,12 +137,12 @@ def levels(
     {'evidence': 0.0, 'chunk': 0.0, 'document': 1.0}
     """
     from calipers.analyse.levels import level_names, score_at_levels
-    from calipers.analyse.scoring import choose_metrics
+    from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.inputs import as_read, like_of
 
     names = level_names(at)
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
-    truth, run, matching = as_read(data, reading)
+    truth, run, matching = as_read(data, reading, deepest(chosen))
     return score_at_levels(
         truth, run, names, chosen, matching=matching,
         intervals={"confidence": confidence, "resamples": resamples, "seed": seed},
@@ -175,13 +176,16 @@ def sweep(
     >>> found.f1.k
     3
     """
+    from calipers.analyse.scoring import cutoffs
     from calipers.analyse.sweep import check_costs, sweep_over_k
     from calipers.api.inputs import matched
+    from calipers.api.keywords import DEPTH
 
     check_costs(tokens, price)
+    pair = matched(data, keep=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
     return sweep_over_k(
-        matched(data, keep=True, **reading), metrics=metrics, k=k, tokens=tokens, price=price,
-        tokenizer=tokenizer, confidence=confidence, resamples=resamples, seed=seed,
+        pair, metrics=metrics, k=k, tokens=tokens, price=price, tokenizer=tokenizer,
+        confidence=confidence, resamples=resamples, seed=seed,
     )  # fmt: skip
 
 
@@ -218,10 +222,11 @@ def diagnose(
     ['too selective', 'k too small for this ground truth']
     """
     from calipers.analyse.diagnose import diagnose_pair, thresholds_in_force
+    from calipers.api.asking import below
     from calipers.api.inputs import matched, matched_like
 
     thresholds_in_force(thresholds)
-    now = matched(data, keep=True, **reading)
+    now = matched(data, keep=True, looks=below(k), **reading)
     return diagnose_pair(
         now, None if before is None else matched_like(now, before, reading), k=k,
         thresholds=thresholds, by=by, price=price, tokenizer=tokenizer, anyway=anyway,
@@ -263,13 +268,13 @@ def misses(
     {'below_k': 1, 'not_returned': 1}
     """
     from calipers.analyse.misses import explain_misses
+    from calipers.api.asking import below
     from calipers.api.inputs import matched
     from calipers.measures.spec import check_cutoff
 
     k = check_cutoff(k)
-    return explain_misses(
-        matched(data, keep=True, **reading), k, corpus=corpus, candidates=candidates, exact=exact
-    )
+    pair = matched(data, keep=True, looks=below(k), **reading)
+    return explain_misses(pair, k, corpus=corpus, candidates=candidates, exact=exact)
 
 
 @operation(page="calls", command="calls")
@@ -312,13 +317,13 @@ def bounds(
     [('mrr', 0.5, 0.5, 1.0), ('recall@1', 0.0, 0.0, 0.5)]
     """
     from calipers.analyse.bounds import bound_metrics, check_bounded
-    from calipers.analyse.scoring import choose_metrics
+    from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.inputs import like_of, matched
     from calipers.measures.spec import check_cutoff
 
     check_cutoff(depth)
     check_bounded(chosen := choose_metrics(metrics, k, like=like_of(data, reading)))
-    pair = matched(data, keep=True, **reading)
+    pair = matched(data, keep=True, looks=deepest(chosen, depth), **reading)
     return bound_metrics(pair, [one.with_rel(pair.rel) for one in chosen], depth=depth)
 
 

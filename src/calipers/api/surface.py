@@ -1,5 +1,6 @@
 """Every operation: importing this declares them all, so that the table of them is complete."""
 
+import calipers.api.change
 import calipers.api.decide
 import calipers.api.history
 import calipers.api.labels

@@ -75,9 +75,10 @@ def command(**settings: Any) -> None:
     start = _library()
     # Before any file is read: a port that is taken costs no work.
     listening = start.listen(settings.pop("host"), settings.pop("port"), settings.pop("address"))
-    shelf = _shelf(settings)
-    _log_to_stderr()
-    start.serve(shelf, listening, lambda links: _say(links, listening))
+    with listening.socket:
+        shelf = _shelf(settings)
+        _log_to_stderr()
+        start.serve(shelf, listening, lambda links: _say(links, listening))
 
 
 def _library() -> Any:

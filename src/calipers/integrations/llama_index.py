@@ -57,8 +57,8 @@ def metrics(*names: str, **matching: Unpack[Matching]) -> list[Any]:
 
 
 def _results(ids: Sequence[str] | None, texts: Sequence[str] | None) -> list[dict[str, Any]]:
-    names = ids or [None] * len(texts or ())
-    said = texts or [None] * len(names)
+    names: Sequence[str | None] = ids or [None] * len(texts or ())
+    said: Sequence[str | None] = texts or [None] * len(names)
     return [
         {key: value for key, value in (("id", one), ("text", text)) if value is not None}
         for one, text in zip(names, said, strict=True)

@@ -186,7 +186,8 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
     """The sentence for a table in which a column is missing: what each could be, what to say."""
     listed = [one for one in columns if one.strip()]
     shown = ", ".join(listed[:20]) or "none with a name"
-    could = [(one, possible_meaning(one)) for one in listed]
+    known = renaming(listed)
+    could = [(one, possible_meaning(one)) for one in listed if one not in known]
     hints = [f"{one} could be the {what}: --column {what}={one}" for one, what in could if what]
     usual = {
         "query": "question, query or query_id",

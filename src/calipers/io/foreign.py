@@ -22,7 +22,7 @@ _PROMPTFOO = re.compile(rb"^(prompts|providers|tests|defaultTest)\s*:", re.MULTI
 TOPICS = (
     "is a topic file: questions without results and without judgements. Give the judgements "
     "(qrels) as the ground truth and a run as the results; to ask a live retriever, write the "
-    "questions as a table with the columns query_id and query"
+    "questions as JSON lines with id and query"
 )
 PROSE = (
     "is plain text, neither a table nor TREC lines. Give a table with a header, such as "

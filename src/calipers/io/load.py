@@ -18,7 +18,7 @@ from calipers.io.formats.ours import Ours
 from calipers.io.registry import of_object, of_rows, read_source
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
 from calipers.io.source import Progress, Source, is_standard_input
-from calipers.io.tables import Table, in_memory
+from calipers.io.tables import Table, from_other_library, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -192,7 +192,8 @@ def read_value(
     if all(hasattr(value, part) for part in WHOLE_PARTS):
         return _mapping({part: getattr(value, part) for part in WHOLE_PARTS}, role, name)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
-        return _table(in_memory(pl.DataFrame(value).lazy(), name).renamed(said), role)
+        table = in_memory(from_other_library(value, name).lazy(), name)
+        return _table(table.renamed(said), role)
     return None
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -185,3 +186,15 @@ def _fault(source: Source, width: int, separator: str) -> str | None:
                 f"{width}; put quotation marks around a cell that holds {separator!r}."
             )
     return None
+
+
+def from_other_library(value: Any, name: str) -> pl.DataFrame:
+    """A table of pandas, Arrow or another library as ours."""
+    try:
+        return pl.DataFrame(value)
+    except ImportError as error:
+        raise InvalidInput(
+            f"{name} is a {type(value).__module__.partition('.')[0]} table, and its library cannot "
+            f"hand it over: {error}; install what it names (mostly pyarrow), or give "
+            "table.to_dict('records')."
+        ) from None

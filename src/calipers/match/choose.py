@@ -216,6 +216,8 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
         without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
         hint = " `calipers resolve` finds the spans of quotes." if resolvable else ""
+        if not truth.targets["document"].null_count():
+            hint = " --level document asks whether the documents were found."
         raise InvalidInput(
             f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
             f"first belongs to query {without['query'][0]!r}; give every "

@@ -97,6 +97,8 @@ class Run:
     """Brings the rows of each query together, where they do not stand so."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
+    asked_for: int | None = None
+    """How many results a live retriever was asked for; None where nobody knows."""
 
     @classmethod
     def from_frame(

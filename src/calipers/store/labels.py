@@ -131,7 +131,8 @@ def _read(connection: Connection, pool: int, after: int) -> list[Entry]:
 def _entry(row: Any) -> Entry:
     return Entry(
         number=row.number, item=row.item, judge=row.judge, kind=row.kind, saved=row.saved,
-        grade=row.grade, quote=row.quote, note=row.note, undoes=row.undoes, request=row.request,
+        grade=None if row.grade is None else float(row.grade), quote=row.quote, note=row.note,
+        undoes=row.undoes, request=row.request,
     )  # fmt: skip
 
 

@@ -60,7 +60,8 @@ def known(page: Page) -> Page:
 
     def handle(request: Request) -> Response:
         if request.state.judge is None:
-            return request.app.state.renderer.page(
+            renderer: Renderer = request.app.state.renderer
+            return renderer.page(
                 request, "message.html.j2", status=401, title="Not signed in",
                 sentence=NOT_IN, retry=str(request.url.path),
             )  # fmt: skip

@@ -10,8 +10,6 @@ from calipers.errors import InvalidInput
 
 def on_spark(
     refused: dict[str, Any],
-    ground_truth: str | None,
-    run: Any,
     master: str | None,
     settings: dict[str, Any],
     *,
@@ -22,8 +20,11 @@ def on_spark(
     **asked: Any,
 ) -> None:
     """Measure on Spark, print the result, and let Spark write the scores of the queries."""
-    for option, given in refused.items():
-        if given:
+    given = {name: value for name, value in settings.items() if value is not None}
+    ground_truth, run = given.pop("ground_truth", None), given.pop("run", None)
+    refused |= {"DATA": given.pop("data", None), "--retriever": given.pop("retriever", None)}
+    for option, value in refused.items():
+        if value:
             raise InvalidInput(f"{option} does not work with --engine spark; leave one out.")
     if ground_truth is None or run is None:
         raise InvalidInput("With --engine spark both --ground-truth and --run are needed.")
@@ -31,7 +32,6 @@ def on_spark(
     from calipers.engines.spark_files import ground_truth_frame, run_frame, session
     from calipers.spark import evaluate
 
-    given = {name: value for name, value in settings.items() if value is not None}
     with session(master) as spark:
         found = evaluate(
             run_frame(spark, run), ground_truth_frame(spark, ground_truth), **asked, **given

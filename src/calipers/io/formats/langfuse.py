@@ -69,8 +69,8 @@ def _span(row: dict[str, Any], trace: Any, at: At) -> Span:
 def _record(row: dict[str, Any], asked: str | None, at: At) -> Record:
     if asked is None:
         raise InvalidInput(
-            f"An observation of a retriever has no question at {at()}: no text in its 'input'; an "
-            f"observation is {Langfuse.example}."
+            f"An observation of a retriever has no question at {at()}: no 'query' in its 'input', "
+            f"nor is that a text; an observation is {Langfuse.example}."
         )
     failed = row.get("level") == "ERROR"
     return Record(

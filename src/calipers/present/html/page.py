@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,17 +29,22 @@ class Page:
 def render(report: Report, beside: str | None = None) -> Page:
     """The report as one HTML text. ``beside`` names the file for what has no room in it."""
     view = page_view(report, beside)
+    return Page(fill("page.html.j2", view, _read("script.js")), view["data"].left_out)
+
+
+def fill(template: str, view: Mapping[str, Any], script: str = "") -> str:
+    """A page from its template, with our stylesheet and at most our own script."""
     templates = environment()
-    style, script = (_read(name) for name in ("style.css", "script.js"))
+    style = _read("style.css")
     markup = templates.markup
-    page: str = templates.get_template("page.html.j2").render(
+    page: str = templates.get_template(template).render(
         **view,
         # Both are ours and not the user's, so they are written as they are.
         style=markup(style),
         script=markup(script),
         policy=_policy(style, script),
     )
-    return Page(page, view["data"].left_out)
+    return page
 
 
 def _policy(style: str, script: str) -> str:

@@ -18,14 +18,14 @@ def upgrade() -> None:
     )
     op.create_table(
         "calipers_pool_judge",
-        _pool(primary_key=True),
+        _pool(key=True),
         sa.Column("position", sa.Integer(), primary_key=True, autoincrement=False),
         sa.Column("name", sa.String(100), nullable=False),
         sa.UniqueConstraint("pool", "name"),
     )
     op.create_table(
         "calipers_pool_content",
-        _pool(primary_key=True),
+        _pool(key=True),
         sa.Column("position", sa.Integer(), primary_key=True, autoincrement=False),
         sa.Column("kind", sa.String(20), nullable=False),
         sa.Column("name", sa.Text()),
@@ -35,7 +35,7 @@ def upgrade() -> None:
     op.create_table(
         "calipers_label",
         sa.Column("number", sa.Integer(), primary_key=True),
-        _pool(nullable=False),
+        _pool(key=False),
         sa.Column("item", sa.Integer(), nullable=False),
         sa.Column("judge", sa.String(100), nullable=False),
         sa.Column("kind", sa.String(10), nullable=False),
@@ -50,5 +50,6 @@ def upgrade() -> None:
     op.create_index("calipers_label_in_order", "calipers_label", ["pool", "number"])
 
 
-def _pool(**how: bool) -> sa.Column[int]:
-    return sa.Column("pool", sa.Integer(), sa.ForeignKey("calipers_pool.number"), **how)
+def _pool(*, key: bool) -> sa.Column[int]:
+    owner = sa.ForeignKey("calipers_pool.number")
+    return sa.Column("pool", sa.Integer(), owner, primary_key=key, nullable=False)
