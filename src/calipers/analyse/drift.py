@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike
 
 from calipers.analyse.distributions import normal_quantile, t_quantile
 from calipers.analyse.exact_sum import exact_sum
-from calipers.analyse.resampling import FloatArray
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 
 ALLOWANCE = 0.5
 REFERENCE_CONFIDENCE = 0.95
@@ -39,7 +39,7 @@ _OVERSHOOT = 1.166  # how far a sum of normal steps goes beyond a line when it c
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceNights:
     """What the reference nights say: a level, and how far a night strays from it."""
 
     nights: int
@@ -55,9 +55,9 @@ class Reference:
 class Drift:
     """The nights after the reference, as a detector sees them."""
 
-    reference: Reference
+    reference: ReferenceNights
     threshold: float
-    sums: FloatArray
+    sums: Floats
     """The CUSUM after each night, in standard deviations of a night."""
     alarm: int | None
     """The first night whose sum passed the threshold, counted from 0."""
@@ -65,7 +65,7 @@ class Drift:
     """The night at which the loss seems to have begun, where there is an alarm."""
 
 
-def reference(values: ArrayLike, smallest: float | None = None) -> Reference:
+def reference(values: ArrayLike, smallest: float | None = None) -> ReferenceNights:
     """The reference from one row per night and one column per query.
 
     `smallest` is what one query that is wrong once costs its night's mean: 1 / queries unless
@@ -98,7 +98,7 @@ def reference(values: ArrayLike, smallest: float | None = None) -> Reference:
     room = (t / normal_quantile(REFERENCE_CONFIDENCE)) ** 2
     spread = math.sqrt(max(among * room, within, floor))
     slack = t / math.sqrt(nights)
-    return Reference(nights, queries, level, round(spread, 12), round(slack, 10))
+    return ReferenceNights(nights, queries, level, round(spread, 12), round(slack, 10))
 
 
 def threshold(false_alarms: float, nights_a_year: float = NIGHTS_A_YEAR) -> float:
@@ -127,7 +127,7 @@ def run_length(height: float) -> float:
 
 
 def drift(
-    means: ArrayLike, against: Reference, false_alarms: float = 1.0,
+    means: ArrayLike, against: ReferenceNights, false_alarms: float = 1.0,
     nights_a_year: float = NIGHTS_A_YEAR,
 ) -> Drift:  # fmt: skip
     """The nightly means after the reference (higher is better; same queries), oldest first.
@@ -142,11 +142,11 @@ def drift(
     sums = cusum(nights[np.newaxis, :], against)[0]
     above = np.flatnonzero(sums > height)
     alarm = int(above[0]) if above.size else None
-    since = None if alarm is None else _since(nights[: alarm + 1] - against.level)
+    since = None if alarm is None else began(nights[: alarm + 1] - against.level)
     return Drift(against, height, sums, alarm, since)
 
 
-def cusum(means: FloatArray, against: Reference) -> FloatArray:
+def cusum(means: Floats, against: ReferenceNights) -> Floats:
     """The sums of many series at once, one series per row; NaN (no run) leaves the sum as it is."""
     steps = (against.level - means) / against.spread - against.slack - ALLOWANCE
     steps = np.minimum(steps, MOST_A_NIGHT)
@@ -159,7 +159,7 @@ def cusum(means: FloatArray, against: Reference) -> FloatArray:
     return sums
 
 
-def _since(away: FloatArray) -> int:
+def began(away: Floats) -> int:
     """The night from which a step, or a straight decline, explains the series best."""
     best = (math.inf, 0)
     known = np.where(np.isnan(away), 0.0, away)

@@ -9,6 +9,7 @@ import polars as pl
 # Loaded for its metrics: a metric exists once its module was loaded.
 import calipers.measures.coverage  # noqa: F401
 from calipers.analyse.summary import summarise
+from calipers.analyse.units import clusters_of
 from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute, parse
@@ -31,11 +32,10 @@ def score(
     *,
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
 ) -> Scores:
     """The scores of matches that are there already, so that several questions cost one reading."""
-    _check_intervals(confidence, resamples)
+    _check_confidence(confidence)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
@@ -45,9 +45,10 @@ def score(
     )  # fmt: skip
     enforce(policy, audit)
     settings = {
-        "calipers": __version__, **pair.settings,
-        "confidence": confidence, "resamples": resamples, "seed": seed,
+        "calipers": __version__, **pair.settings, "confidence": confidence,
+        **({} if cluster is None else {"cluster": cluster}),
     }  # fmt: skip
+    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
     names = [str(metric) for metric in metrics]
     weighted = {
         str(metric.with_rel(pair.rel)): weight
@@ -71,7 +72,7 @@ def score(
             }
         ),
         settings=settings,
-        summaries=lambda: summarise(facts, values, weighted, settings),
+        summaries=summarise(facts, values, weighted, settings, clusters),
         weights=weighted,
     )
 
@@ -142,15 +143,11 @@ def cutoffs(k: Any) -> list[int] | None:
     return [check_cutoff(one) for one in several]
 
 
-def _check_intervals(confidence: float, resamples: int) -> None:
+def _check_confidence(confidence: float) -> None:
     if not 0 < confidence < 1:
         raise InvalidInput(
             f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
             "such as 0.95."
-        )
-    if not isinstance(resamples, int) or resamples < 1:
-        raise InvalidInput(
-            f"The number of resamples is {resamples!r}; it must be a whole number of at least 1."
         )
 
 

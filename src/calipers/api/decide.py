@@ -26,9 +26,9 @@ def compare(
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
+    primary: str | None = None,
+    cluster: str | None = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
     **matching: Unpack[Matching],
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?
@@ -39,7 +39,9 @@ def compare(
     to scores; a list of paths takes its names from the files. ``baseline`` is the name of the
     system that the others are held against (default: the first). Differences of ground truth,
     queries or policies block the comparison unless ``anyway`` is true, and then the result says
-    so. ``resamples`` is the number of sign flips; the other arguments are those of ``evaluate``.
+    so. ``primary`` is the metric that decides (default: the score, or recall at the largest
+    cut-off); the test is corrected over systems, and the other metrics are shown beside it. The
+    other arguments are those of ``evaluate``.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -49,13 +51,16 @@ def compare(
     (0.5, 'better', 12, 0)
     """
     from calipers.analyse.compare import compare_scores, metrics_compared
+    from calipers.analyse.leaderboard import tokens_per_query
     from calipers.analyse.scoring import choose_metrics, score
     from calipers.api.inputs import matched_systems, measured_before, name_systems
 
     named = name_systems(systems)
     given = {name: measured_before(value, matching.get("store")) for name, value in named.items()}
     ready = {name: found.scores for name, found in given.items() if found is not None}
-    chosen = metrics_compared(metrics, k, matching.get("rel"), weights, list(ready.values()))
+    chosen = metrics_compared(
+        metrics, k, matching.get("rel"), weights, list(ready.values()), primary
+    )
     pairs = matched_systems(
         {name: value for name, value in named.items() if name not in ready},
         ground_truth, matching, measured=bool(ready),
@@ -63,7 +68,7 @@ def compare(
     measured = {
         name: ready[name] if name in ready else score(
             pairs[name], chosen or choose_metrics(None, None, None, weights), weights=weights,
-            confidence=confidence, seed=seed,
+            confidence=confidence, cluster=cluster,
         )
         for name in named
     }  # fmt: skip
@@ -71,8 +76,8 @@ def compare(
     if wanted and weights:
         wanted.append("score")
     return compare_scores(
-        measured, baseline=baseline, metrics=wanted, anyway=anyway,
-        level=confidence, resamples=resamples, seed=seed,
+        measured, baseline=baseline, metrics=wanted, primary=primary, cluster=cluster,
+        tokens=tokens_per_query(pairs, measured, primary), anyway=anyway, level=confidence,
     )  # fmt: skip
 
 
@@ -84,14 +89,15 @@ def gate(
     baseline: Any = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
+    primary: str | None = None,
     by: str | Iterable[str] = (),
-    tolerance: float | None = None,
+    allow: float = 0.0,
+    strict: bool = False,
+    cluster: str | None = None,
     max_age: str | None = None,
     anyway: bool = False,
     weights: Mapping[str, float] | None = None,
-    alpha: float = 0.05,
-    resamples: int = 10_000,
-    seed: int = 0,
+    confidence: float = 0.95,
     now: datetime | None = None,
     **reading: Unpack[Reading],
 ) -> "Verdict":
@@ -100,11 +106,13 @@ def gate(
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
     ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``. With a
     ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
-    looked up in ``store``, or scores) every metric it holds, or those in ``metrics``, must not be
-    significantly worse (paired test at ``alpha``, corrected over metrics and slices), nor worse
-    by more than ``tolerance``; ``by`` names tags whose values are checked one by one too. What
-    makes the two hard to compare, and a baseline older than ``max_age`` ("30d"), is an error
-    unless ``anyway`` is true, and then a warning.
+    looked up in ``store``, or scores) the ``primary`` metric (default: the score, or recall at
+    the largest cut-off it holds) fails where a loss beyond ``allow`` is shown with the
+    ``confidence``; where ``strict``, it passes only where it is shown that no more is lost.
+    ``by`` names tags whose values are checked one by one too, corrected for their number. The
+    other metrics that the baseline holds, or those in ``metrics``, are shown beside it. What makes
+    the two hard to compare, and a baseline older than ``max_age`` ("30d"), is an error unless
+    ``anyway`` is true, and then a warning.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
@@ -123,21 +131,21 @@ def gate(
     from calipers.api.inputs import baseline_of, matched, measured_already
 
     conditions = [parse_condition(one) for one in several(require)]
-    check_gate(alpha, tolerance, conditions, baseline)
+    check_gate(confidence, allow, conditions, baseline, strict=strict)
     kept = baseline_of(baseline, reading.get("store"))
     weights = weights or (kept.scores.weights if kept else None)
     rel = reading.get("rel")
-    wanted = metrics_of_baseline(metrics, k, rel, kept)
+    wanted = metrics_of_baseline(metrics, k, rel, kept, primary)
     scores = measured_already(data, reading)
     if scores is None:
         needed = metrics_needed(conditions, wanted, rel, weights)
         pair = matched(data, **reading)
         rel = pair.rel
-        scores = score(pair, needed, weights=weights, confidence=1 - alpha, seed=seed)
+        scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
     return reach_verdict(
-        scores, conditions, kept, [one.with_rel(rel) for one in wanted], by=by,
-        tolerance=tolerance, max_age=max_age, anyway=anyway, rel=rel, alpha=alpha,
-        resamples=resamples, seed=seed, now=now,
+        scores, conditions, kept, [one.with_rel(rel) for one in wanted], primary=primary,
+        by=by, allow=allow, strict=strict, cluster=cluster, max_age=max_age, anyway=anyway, rel=rel,
+        confidence=confidence, now=now,
     )  # fmt: skip
 
 
@@ -157,25 +165,28 @@ def save_baseline(
     *,
     to: str | PathLike[str],
     name: str | None = None,
+    add: bool = False,
     now: datetime | None = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Baseline":
     """Measure, and write the result with a name and the date to a JSON file.
 
     ``data`` and the other arguments are those of ``evaluate``. The name is that of the file
-    unless given.
+    unless given. With ``add`` the result joins those that the file holds already, as one more
+    run of the same commit: the gate then compares with their mean, query by query.
     """
     from datetime import UTC
     from pathlib import Path
 
+    from calipers.analyse.gate import with_run
     from calipers.api.measure import evaluate
     from calipers.errors import InvalidInput
+    from calipers.io.baselines import read_baseline as read_file
     from calipers.io.baselines import write_baseline
     from calipers.io.write import check_place
     from calipers.model.gate import Baseline
@@ -187,10 +198,12 @@ def save_baseline(
         )
     check_place(target)
     scores = evaluate(
-        data, metrics=metrics, k=k, weights=weights, confidence=confidence, resamples=resamples,
-        seed=seed, **reading,
+        data, metrics=metrics, k=k, weights=weights, confidence=confidence, cluster=cluster,
+        **reading,
     )  # fmt: skip
     baseline = Baseline(scores, name or target.stem, now or datetime.now(UTC))
+    if add and target.is_file():
+        baseline = with_run(read_file(target), baseline)
     write_baseline(baseline, target)
     return baseline
 
@@ -209,9 +222,9 @@ def report(
     weights: Mapping[str, float] | None = None,
     corpus: Any = None,
     by: Iterable[str] | None = None,
+    primary: str | None = None,
+    cluster: str | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
     **reading: Unpack[Reading],
 ) -> "Report":
     """Measure, sweep, diagnose and explain in one go; ``save`` writes the page.
@@ -239,7 +252,7 @@ def report(
     made = tuple(
         describe(
             one, pair, chosen, weights=weights, corpus=corpus, by=by,
-            confidence=confidence, resamples=resamples, seed=seed,
+            confidence=confidence, cluster=cluster,
         )
         for one, pair in pairs.items()
     )  # fmt: skip
@@ -248,7 +261,7 @@ def report(
             {one.name: one.scores for one in made}, baseline=baseline, anyway=anyway,
             metrics=None if metrics is None and k is None else
             [facts.name for facts in made[0].scores.metrics],
-            confidence=confidence, seed=seed,
+            primary=primary, cluster=cluster, confidence=confidence,
         )  # fmt: skip
     if comparison is not None:
         first = comparison.baseline

@@ -7,11 +7,8 @@ import click
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
 
-COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
+COMPARING = ("baseline", "anyway", "confidence", "primary", "cluster")
 """The options that say how to compare, not how to read."""
-RESAMPLES = 2000
-"""Bootstrap resamples for the intervals of single systems on the page; --resamples is for the
-comparison."""
 
 
 @click.command("compare")
@@ -30,21 +27,11 @@ comparison."""
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@click.option(
-    "--confidence", type=float, default=0.95, show_default=True,
-    help="The confidence level of the intervals; 1 - confidence is the rate of false alarms.",
-)  # fmt: skip
-@click.option(
-    "--resamples", type=int, default=10_000, show_default=True,
-    help="Sign flips of the test, resamples of the intervals.",
-)  # fmt: skip
-@click.option(
-    "--seed", type=int, default=0, show_default=True,
-    help="The seed of the test and of the intervals.",
-)  # fmt: skip
+@options.primary_option
+@options.interval_options
 @click.option(
     "--queries-by", metavar="METRIC",
-    help="List the largest wins and losses in this metric. [default: the first]",
+    help="List the largest wins and losses in this metric. [default: the primary one]",
 )  # fmt: skip
 @click.option(
     "--examples", type=click.IntRange(min=0), default=5, show_default=True,
@@ -95,6 +82,7 @@ def command(
         "metrics": metrics, "k": options.cutoff_list(cutoffs), "weights": options.weights(score),
     }  # fmt: skip
     named: Any = options.named_systems(systems)
+    settings["primary"] = options.configured_primary(settings["primary"])
     if html:
         # The page shows rankings too: each run is read and matched once for both.
         comparing = {name: settings.pop(name) for name in COMPARING}
@@ -108,7 +96,6 @@ def command(
     if html:
         from calipers.cli.parts.output import write_report
 
-        settings["resamples"] = RESAMPLES
         write_report(
             report(systems=named, comparison=comparison, **measuring, **settings), html, None
         )

@@ -19,7 +19,7 @@ from calipers.errors import InvalidInput
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@options.interval_options(resamples=2000)
+@options.interval_options
 @click.option(
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
@@ -29,6 +29,7 @@ from calipers.errors import InvalidInput
     help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
     "several times.",
 )  # fmt: skip
+@options.primary_option
 @click.option(
     "--bounds", is_flag=True,
     help="Also print the lowest and highest value that judging the unjudged results could give.",
@@ -61,6 +62,7 @@ def command(
     score: str | None,
     per_query: str | None,
     by: tuple[str, ...],
+    primary: str | None,
     bounds: bool,
     html: str | None,
     markdown: str | None,
@@ -99,7 +101,7 @@ def command(
         check_writable(per_query)
     for page in filter(None, (html, markdown)):
         check_place(page)
-    intervals = {name: settings.pop(name) for name in ("confidence", "resamples", "seed")}
+    intervals = {name: settings.pop(name) for name in ("confidence", "cluster")}
     weights = options.weights(score)
     # A name that is no metric is said before a large file is read.
     chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights, settings["like"])
@@ -129,7 +131,12 @@ def command(
         )  # fmt: skip
     scores = evaluate(pair, weights=weights, **asked)
     names = [facts.name for facts in scores.metrics]
-    slices = slice_by(scores, by, metrics=names if metrics else None) if by else None
+    slices = None
+    if by:
+        slices = slice_by(
+            scores, by, metrics=names if metrics else None,
+            primary=options.configured_primary(primary),
+        )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
     report = None
     if paged:

@@ -55,6 +55,7 @@ class _Result(msgspec.Struct):
     fingerprints: dict[str, str]
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
+    further: "tuple[_Result, ...]" = ()
 
 
 def is_result(path: str | Path) -> bool:
@@ -65,7 +66,12 @@ def is_result(path: str | Path) -> bool:
 
 
 def read_scores(path: str | Path) -> Scores:
-    """The scores in a result file, exactly as they were when it was written.
+    """The scores in a result file; where it holds several runs, those of the first."""
+    return read_runs(path)[0]
+
+
+def read_runs(path: str | Path) -> tuple[Scores, ...]:
+    """The scores of every run in a result file, exactly as they were when it was written.
 
     The means and intervals are those of the file; they are not computed again. Further keys
     beside those of ``Scores.to_dict`` (a name, a date) are left to those who put them there.
@@ -80,12 +86,7 @@ def read_scores(path: str | Path) -> Scores:
         raise UnreadableFile(
             f"The result in {source.name} is not whole: {_in_words(str(error))}; {_AGAIN}."
         ) from None
-    if result.per_query is None:
-        raise InvalidInput(
-            f"The result in {source.name} has no scores per query, only means, and queries cannot "
-            f"be compared one by one; {_AGAIN}."
-        )
-    return _scores(result, result.per_query, source)
+    return tuple(_scores(one, source) for one in (result, *result.further))
 
 
 def _check_schema(content: bytes, source: Source) -> None:
@@ -109,7 +110,13 @@ def _check_schema(content: bytes, source: Source) -> None:
         )
 
 
-def _scores(result: _Result, rows: list[_Row], source: Source) -> Scores:
+def _scores(result: _Result, source: Source) -> Scores:
+    rows = result.per_query
+    if rows is None:
+        raise InvalidInput(
+            f"The result in {source.name} has no scores per query, only means, and queries cannot "
+            f"be compared one by one; {_AGAIN}."
+        )
     queries = pl.DataFrame(
         {name: [getattr(row, name) for row in rows] for name in QUERY_SCHEMA}, schema=QUERY_SCHEMA
     )

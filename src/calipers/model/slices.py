@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from calipers.model.summary import Interval
 
-Standing = Literal["above", "below", "not shown", "not tested"]
-"""How a slice stands to the rest of the queries, after correction."""
+Standing = Literal["above", "below", "not shown", "not tested", "supporting"]
+"""How a slice stands to the rest of the queries, after correction; other metrics than the
+primary one are supporting."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Slices:
     metrics: tuple[str, ...]
     rows: tuple[Slice, ...]
     tests: int
+    primary: str | None
+    """The metric that is tested."""
     settings: Mapping[str, Any]
 
     def of(self, by: str) -> tuple[Slice, ...]:
@@ -58,6 +61,7 @@ class Slices:
         return {
             "by": list(self.by),
             "metrics": list(self.metrics),
+            "primary": self.primary,
             "tests": self.tests,
             "slices": [asdict(row) for row in self.rows],
             "settings": dict(self.settings),

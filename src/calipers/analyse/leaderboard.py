@@ -1,0 +1,71 @@
+"""All systems by one metric, best first, in groups that cannot be told apart."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calipers.analyse.context import Context, has_tokens
+from calipers.analyse.exact_sum import exact_mean
+from calipers.analyse.groups import leaderboard
+from calipers.analyse.paired import limits_of
+from calipers.analyse.primary import choose_primary
+from calipers.analyse.summary import interval_of_metric
+from calipers.model.arrays import Floats
+from calipers.model.leaderboard import Leaderboard, Ranked
+from calipers.model.matched import Matched
+from calipers.model.scores import MetricFacts, Scores
+
+
+def rank_systems(
+    columns: Mapping[str, Floats],
+    facts: MetricFacts,
+    level: float,
+    clusters: ArrayLike | None,
+    tokens: Mapping[str, float],
+) -> Leaderboard | None:
+    """The systems by one metric; None where no query is defined in all."""
+    if np.isnan(list(columns.values())).any(axis=0).all():
+        return None
+    names = list(columns)
+    board = leaderboard(
+        list(columns.values()), round(1.0 - level, 12), clusters, limits_of(facts),
+        lower_is_better=facts.better == "lower",
+    )  # fmt: skip
+    return Leaderboard(
+        facts.name,
+        board.n,
+        tuple(
+            Ranked(
+                names[at], mean,
+                interval_of_metric(columns[names[at]], facts, level, clusters),
+                tuple(
+                    number for number, (first, last) in enumerate(board.groups, start=1)
+                    if first <= place <= last
+                ),
+                tokens.get(names[at]),
+            )
+            for place, (at, mean) in enumerate(zip(board.order, board.means, strict=True))
+        ),
+    )  # fmt: skip
+
+
+def tokens_per_query(
+    pairs: Mapping[str, Matched], measured: Mapping[str, Scores], primary: str | None
+) -> dict[str, float]:
+    """The mean number of tokens in the results that the primary metric looks at.
+
+    Only of systems whose results come with tokens or texts.
+    """
+    found = {}
+    for name, pair in pairs.items():
+        facts = measured[name].metrics
+        decisive = choose_primary(facts) if primary in (None, "score") else primary
+        k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
+        if not has_tokens(pair.run):
+            continue
+        context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+        counts = context.tokens()
+        if counts is not None:
+            found[name] = exact_mean(context.summed(counts.counts, k))
+    return found
