@@ -87,8 +87,8 @@ def compare_scores(
             f"One query cannot be compared: the systems share {queries['query'][0]!r} only, and "
             "a difference on one query says nothing about others; give at least two."
         )
-    facts = _shared_metrics(systems, metrics)
-    values = {name: _aligned(scores, queries, facts) for name, scores in systems.items()}
+    facts = facts_shared(systems, metrics)
+    values = {name: aligned(scores, queries, facts) for name, scores in systems.items()}
     for column, metric in enumerate(facts):
         by_system = {name: table[:, column] for name, table in values.items()}
         sentence = undefined_in_some(metric.name, by_system, queries["query"])
@@ -104,7 +104,7 @@ def compare_scores(
         )
         _refuse(blocked, anyway)
     decisive = choose_primary(facts, primary)
-    clusters = _clusters(systems, queries, cluster)
+    clusters = clusters_shared(systems, queries, cluster)
     tested = {
         (name, metric.name): paired(complete[name][:, at] - complete[baseline][:, at], metric,
                                     clusters)
@@ -175,9 +175,10 @@ def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
     return facts
 
 
-def _shared_metrics(
+def facts_shared(
     systems: Mapping[str, Scores], wanted: Sequence[str] | None
 ) -> tuple[MetricFacts, ...]:
+    """What is known of the metrics wanted, or of all that every system has."""
     each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
     shared = [name for name in first if all(name in facts for facts in each.values())]
@@ -198,7 +199,7 @@ def _shared_metrics(
     return tuple(first[name] for name in dict.fromkeys(wanted))
 
 
-def _aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
+def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
     """The values in the order of the shared queries."""
     rows = scores.queries.select("query").with_row_index("row")
     order = queries.select("query").join(rows, on="query", how="left", maintain_order="left")
@@ -217,7 +218,7 @@ def _is_same(first: Floats, second: Floats) -> bool:
     return bool(np.array_equal(first, second, equal_nan=True))
 
 
-def _clusters(
+def clusters_shared(
     systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
 ) -> Ints | None:
     """The cluster of each shared query, by the tag of the first system that has it."""

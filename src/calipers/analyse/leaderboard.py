@@ -1,6 +1,7 @@
 """All systems by one metric, best first, in groups that cannot be told apart."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +12,16 @@ from calipers.analyse.groups import leaderboard
 from calipers.analyse.paired import limits_of
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.summary import interval_of_metric
+from calipers.measures.counts import recall
+from calipers.measures.views import Found
 from calipers.model.arrays import Floats
+from calipers.model.comparison import Comparison
 from calipers.model.leaderboard import Leaderboard, Ranked
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
+
+DEEPEST = 100
+"""How many results a budget of tokens is filled with at most."""
 
 
 def rank_systems(
@@ -69,3 +76,37 @@ def tokens_per_query(
         if counts is not None:
             found[name] = exact_mean(context.summed(counts.counts, k))
     return found
+
+
+def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Comparison:
+    """The leaderboard with recall within the tokens that the cheapest system takes per query.
+
+    Every system shows its results from the first on while they fit. As it is, where the tokens
+    of fewer than two systems are known.
+    """
+    board = comparison.leaderboard
+    if board is None or sum(one.tokens is not None for one in board.rows) < 2:
+        return comparison
+    budget = round(min(one.tokens for one in board.rows if one.tokens is not None))
+    rows = tuple(
+        one if one.tokens is None or one.system not in pairs
+        else replace(one, at_budget=recall_within(pairs[one.system], budget))
+        for one in board.rows
+    )  # fmt: skip
+    return replace(comparison, leaderboard=replace(board, rows=rows, budget=budget))
+
+
+def recall_within(pair: Matched, budget: int) -> float | None:
+    """Mean recall of the first results of each query that fit a budget of tokens together."""
+    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+    counts = context.tokens()
+    depth = min(pair.depth, DEEPEST)
+    if counts is None or not depth:
+        return None
+    found = Found.of(pair.matches, pair.rel)
+    values = recall(found, 1) * 0.0
+    for k in range(1, depth + 1):
+        fits = context.summed(counts.counts, k) <= budget
+        values = np.where(fits, recall(found, k), values)
+    defined = values[~np.isnan(values)]
+    return exact_mean(defined) if defined.size else None

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.comparison import Comparison
     from calipers.model.gate import Baseline, Verdict
+    from calipers.model.matched import Matched
+    from calipers.model.plan import QueryPlan
     from calipers.model.plot import Plot
     from calipers.model.report import Report
+    from calipers.model.scores import Scores
 
 
 @operation(page="compare", command="compare")
@@ -50,8 +53,33 @@ def compare(
     >>> found.difference, found.verdict, found.wins, found.losses
     (0.5, 'better', 12, 0)
     """
-    from calipers.analyse.compare import compare_scores, metrics_compared
+    from calipers.analyse.compare import compare_scores
     from calipers.analyse.leaderboard import tokens_per_query
+
+    pairs, measured, wanted = _measured(
+        systems, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
+        cluster=cluster, confidence=confidence,
+    )  # fmt: skip
+    return compare_scores(
+        measured, baseline=baseline, metrics=wanted, primary=primary, cluster=cluster,
+        tokens=tokens_per_query(pairs, measured, primary), anyway=anyway, level=confidence,
+    )  # fmt: skip
+
+
+def _measured(
+    systems: Mapping[str, Any] | Sequence[Any],
+    ground_truth: Any,
+    matching: Matching,
+    *,
+    metrics: "str | Iterable[str | Metric] | None",
+    k: int | Sequence[int] | None,
+    weights: Mapping[str, float] | None,
+    primary: str | None,
+    cluster: str | None,
+    confidence: float,
+) -> "tuple[dict[str, Matched], dict[str, Scores], list[str] | None]":
+    """The systems that were matched now, the scores of all, and the names of what is compared."""
+    from calipers.analyse.compare import metrics_compared
     from calipers.analyse.scoring import choose_metrics, score
     from calipers.api.inputs import matched_systems, measured_before, name_systems
 
@@ -75,9 +103,48 @@ def compare(
     wanted = None if chosen is None else [str(metric) for metric in chosen]
     if wanted and weights:
         wanted.append("score")
-    return compare_scores(
-        measured, baseline=baseline, metrics=wanted, primary=primary, cluster=cluster,
-        tokens=tokens_per_query(pairs, measured, primary), anyway=anyway, level=confidence,
+    return pairs, measured, wanted
+
+
+@operation(page="compare", command="plan")
+def plan(
+    pilot: Mapping[str, Any] | Sequence[Any],
+    ground_truth: Any = None,
+    *,
+    difference: float | None = None,
+    queries: int | None = None,
+    power: float = 0.8,
+    primary: str | None = None,
+    k: int | Sequence[int] | None = None,
+    weights: Mapping[str, float] | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    **matching: Unpack[Matching],
+) -> "QueryPlan":
+    """How many queries show a ``difference``, or how small a difference some ``queries`` show.
+
+    ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
+    vary from query to query is what the plan is made from, by drawing from them and asking the
+    test that ``compare`` uses. ``power`` is the chance to see the difference where it is there.
+    With a ``cluster``, ``queries`` counts clusters.
+
+    >>> truth = {f"q{i}": ["a"] for i in range(40)}
+    >>> old = {q: ["b", "a"] for q in truth}
+    >>> new = {q: ["a", "b"] if i % 3 else ["b", "c", "a"] for i, q in enumerate(truth)}
+    >>> found = plan({"old": old, "new": new}, truth, difference=0.2, primary="mrr")
+    >>> found.metric, 25 <= found.queries <= 60
+    ('mrr', True)
+    """
+    from calipers.analyse.pilot import check_plan, plan_queries
+
+    check_plan(difference, queries, power)
+    _, measured, _ = _measured(
+        pilot, ground_truth, matching, metrics=None, k=k, weights=weights, primary=primary,
+        cluster=cluster, confidence=confidence,
+    )  # fmt: skip
+    return plan_queries(
+        measured, difference=difference, queries=queries, power=power, primary=primary,
+        cluster=cluster, confidence=confidence,
     )  # fmt: skip
 
 

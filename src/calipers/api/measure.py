@@ -9,6 +9,7 @@ from calipers.api.operation import operation
 if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.bounds import Bounds
+    from calipers.model.corrected import CorrectedScores
     from calipers.model.diagnosis import Diagnosis
     from calipers.model.levels import Levels
     from calipers.model.matched import Matched
@@ -295,6 +296,41 @@ def bounds(
     check_bounded(chosen := choose_metrics(metrics, k, like=like_of(data, reading)))
     pair = matched(data, keep=True, **reading)
     return bound_metrics(pair, [one.with_rel(pair.rel) for one in chosen], depth=depth)
+
+
+@operation(page="make-ground-truth", command="eval")
+def corrected(
+    data: Any = None,
+    *,
+    people: Any,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    confidence: float = 0.95,
+    **reading: Unpack[Reading],
+) -> "CorrectedScores":
+    """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
+
+    ``data`` is a pair, or anything that ``read`` takes; its ground truth is the machine's.
+    ``people`` is a ground truth for some of the same queries, drawn at random. Each metric is what
+    people would have found over all queries, with an interval that counts how often the machine
+    was wrong on the sample (prediction-powered inference).
+
+    >>> queries = [f"q{i}" for i in range(12)]
+    >>> run = {query: ["a", "b"] for query in queries}
+    >>> machine = {query: {"a": 1} for query in queries}
+    >>> people = {query: {"a" if i % 2 else "b": 1} for i, query in enumerate(queries[:6])}
+    >>> found = corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+    >>> found["mrr"].machine, found["mrr"].value
+    (1.0, 0.75)
+    """
+    from calipers.analyse.correct import correct_scores
+    from calipers.analyse.scoring import choose_metrics, score
+    from calipers.api.inputs import judged_by, like_of, matched
+
+    chosen = choose_metrics(metrics, k, like=like_of(data, reading))
+    pair = matched(data, keep=True, **reading)
+    by_people = judged_by(pair, people)
+    return correct_scores(score(pair, chosen), score(by_people, chosen), confidence)
 
 
 @operation(page="metrics", command="metrics")

@@ -34,6 +34,11 @@ from calipers.errors import InvalidInput
     "--bounds", is_flag=True,
     help="Also print the lowest and highest value that judging the unjudged results could give.",
 )  # fmt: skip
+@click.option(
+    "--corrected-by", metavar="FILE",
+    help="What people judged for a sample of the queries: also print each metric as they would "
+    "have found it over all of them, where a model judged everything.",
+)  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
 @click.option(
@@ -64,6 +69,7 @@ def command(
     by: tuple[str, ...],
     primary: str | None,
     bounds: bool,
+    corrected_by: str | None,
     html: str | None,
     markdown: str | None,
     corpus: str | None,
@@ -92,6 +98,7 @@ def command(
     from calipers.analyse.scoring import choose_metrics
     from calipers.api.decide import report as gather_report
     from calipers.api.measure import bounds as bound
+    from calipers.api.measure import corrected as correct
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
     from calipers.io.write import check_place, check_writable, write_table
@@ -113,8 +120,8 @@ def command(
     if _several(settings["level"]):
         one_result = {
             "--score": score, "--per-query": per_query, "--by": by, "--bounds": bounds,
-            "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
-            "--mlflow": saving.mlflow,
+            "--corrected-by": corrected_by, "--csv": as_csv, "--html": html, "--markdown": markdown,
+            "--save": saving.name, "--mlflow": saving.mlflow,
         }  # fmt: skip
         at = _refuse_beside_levels(settings.pop("level"), one_result)
         with reading() as progress:
@@ -126,7 +133,7 @@ def command(
         # A table shows no fingerprints, so they are not made for it; and a run that no other
         # question looks into need not stay in memory.
         pair = read(
-            data, keep=paged or bounds or saving.wanted, progress=progress,
+            data, keep=paged or bounds or bool(corrected_by) or saving.wanted, progress=progress,
             fingerprints=as_json or paged or saving.wanted, **settings,
         )  # fmt: skip
     scores = evaluate(pair, weights=weights, **asked)
@@ -138,6 +145,11 @@ def command(
             primary=options.configured_primary(primary),
         )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
+    people = None
+    if corrected_by:
+        people = correct(
+            pair, people=corrected_by, metrics=names, confidence=intervals["confidence"]
+        )
     report = None
     if paged:
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
@@ -146,13 +158,13 @@ def command(
     if report is not None and (html or markdown):
         write_report(report, html, markdown)
     if as_json:
-        parts = {"slices": slices, "bounds": bounded}
+        parts = {"slices": slices, "bounds": bounded, "corrected": people}
         further = {name: part.to_dict() for name, part in parts.items() if part is not None}
         print_json({**scores.to_dict(), **further})
     elif as_csv:
         _print_csv(scores, slices, bounded)
     else:
-        _print_tables(scores, slices, bounded, notes=not quiet)
+        _print_tables(scores, slices, bounded, people, notes=not quiet)
     if saving.wanted:
         saving.keep(pair, scores, corpus, report)
 
@@ -173,7 +185,7 @@ def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
         click.echo(summary_csv(scores), nl=False)
 
 
-def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool) -> None:
+def _print_tables(scores: Any, slices: Any, bounded: Any, people: Any, *, notes: bool) -> None:
     from calipers.present.terminal import print_scores
 
     print_scores(scores, console(), notes=notes)
@@ -185,6 +197,10 @@ def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool) -> Non
         from calipers.present.bounds import print_bounds
 
         print_bounds(bounded, console())
+    if people:
+        from calipers.present.corrected import print_corrected
+
+        print_corrected(people, console())
 
 
 def _ask(

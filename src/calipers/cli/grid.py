@@ -31,7 +31,7 @@ from calipers.cli.parts.progress import asking
 )
 @click.option(
     "--examples", type=click.IntRange(min=0), default=5, show_default=True,
-    help="How many wins and losses to list.",
+    help="How many wins and losses to list in --json.",
 )  # fmt: skip
 @options.json_option
 def command(
@@ -74,7 +74,7 @@ def command(
     else:
         from calipers.present.grid import print_grid
 
-        print_grid(found, console(), examples=examples)
+        print_grid(found, console())
     if found.failures:
         click.get_current_context().exit(2)
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Method = Literal["score", "t", "paired", "bootstrap", "normal", "wilson"]
+Method = Literal["score", "t", "paired", "jackknife", "wilson", "bootstrap", "normal"]
 """How an interval was made: of a mean between bounds, of a mean without bounds, of paired
-differences. The last three stand in results of earlier versions."""
+differences, of agreement, of a share. The last two stand in results of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,7 @@ def between(interval: Interval | None) -> str:
     return f"{signed(interval.low)} to {signed(interval.high)}" if interval else ""
 
 
-def power_sentence(
-    metric: str, seen: Visibility, tests: int = 1, units: str = "queries"
-) -> str:
+def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "queries") -> str:
     """What this many queries would often miss: printed beside every comparison."""
     if seen.why_not == "too few queries":
         return (
@@ -99,14 +97,15 @@ def power_sentence(
     corrected = f", corrected for {tests} tests" if tests > 1 else ""
     return (
         f"With these {seen.n:,} {units} a difference below {_rough(seen.smallest)} in {metric} "
-        f"would be missed more than {_missed(seen.power)}{needed}{corrected} (`calipers plan`)."
+        f"would be missed more than {missed_how_often(seen.power)}{needed}{corrected} "
+        "(`calipers plan`)."
     )
 
 
-def _missed(power: float) -> str:
+def missed_how_often(power: float) -> str:
     """How often a difference is missed at a power.
 
-    >>> _missed(0.8), _missed(0.9), _missed(0.97)
+    >>> missed_how_often(0.8), missed_how_often(0.9), missed_how_often(0.97)
     ('one time in five', 'one time in ten', '3 % of the time')
     """
     words = {5: "five", 10: "ten", 4: "four", 3: "three", 2: "two", 20: "twenty"}
@@ -292,9 +291,7 @@ def print_leaderboard(comparison: Comparison, console: Console) -> None:
     table = _table()
     for at, name in enumerate(head):
         side: JustifyMethod = "left" if name in ("system", "group") else "right"
-        table.add_column(
-            name, justify=side, overflow="fold", no_wrap=at != 1
-        )
+        table.add_column(name, justify=side, overflow="fold", no_wrap=at != 1)
     for row in rows:
         table.add_row(*map(Text, row))
     console.print(table)

@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.grid import Grid, Planned
-from calipers.present.comparison import print_comparison
+from calipers.present.comparison import power_sentences, print_leaderboard, warnings
 from calipers.present.plain import printable
 from calipers.present.retrieval import duration
 from calipers.words import plural
@@ -34,11 +34,21 @@ def print_plan(planned: Planned, console: Console) -> None:
     )
 
 
-def print_grid(grid: Grid, console: Console, *, examples: int = 5) -> None:
-    """How the runs went, the comparison of all, and what failed."""
+def print_grid(grid: Grid, console: Console) -> None:
+    """How the runs went, the leaderboard of all, and what failed."""
     console.print(_runs(grid))
     console.print()
-    print_comparison(grid.comparison, console, examples=examples)
+    comparison = grid.comparison
+    for line in warnings(comparison):
+        console.print(Text(line, style="bold red"))
+    print_leaderboard(comparison, console)
+    console.print()
+    for line in power_sentences(comparison):
+        console.print(Text(line))
+    console.print(
+        Text("Every metric of every combination is in --json; `calipers compare` shows any two of "
+             "the runs side by side.", style="dim")
+    )  # fmt: skip
     for name, sentence in grid.failures.items():
         console.print()
         console.print(Text(f"{printable(name)} is not in the table: ", "bold red"), end="")
