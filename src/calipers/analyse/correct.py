@@ -8,7 +8,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.corrected import CorrectedMetric, CorrectedScores
 from calipers.model.scores import Scores
-from calipers.model.summary import Interval
+from calipers.model.summary import Interval, Method
 
 FEWEST = 2
 """Queries that people must have judged for a metric to be corrected."""
@@ -43,7 +43,7 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
             skipped.append(facts.name)
             continue
         result = corrected_mean(*one, confidence, value_bounds(facts))
-        kind = "score" if value_bounds(facts) else "t"
+        kind: Method = "score" if value_bounds(facts) else "t"
         found.append(
             CorrectedMetric(
                 facts.name, result.value, Interval(*result.interval, confidence, kind),

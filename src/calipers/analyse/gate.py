@@ -195,12 +195,14 @@ def check_baseline(
             change, visibility=visibility(one.gains, 2.0 * alpha, tests, clusters=clusters)
         )
         because = _because(change, one, alpha, allow, strict=strict)
+        tested = p is not None
         checks.append(replace(
             check,
-            status="untested" if p is None else "failed" if because else "passed",
+            status="passed" if tested and not because
+            else "failed" if tested or strict else "untested",
             change=change,
-            because=(_too_few(change, fewest),) if p is None else because,
-            worst=_losses(pairing, primary, one) if p is not None and because else (),
+            because=because if tested else (_too_few(change, fewest),),
+            worst=_losses(pairing, primary, one) if tested and because else (),
         ))  # fmt: skip
     return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
 
