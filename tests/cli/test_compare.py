@@ -105,7 +105,6 @@ def test_a_changed_ground_truth_blocks_and_anyway_marks(folder):
         (["old.jsonl", "new.jsonl", "--queries-by", "ndcg@1"], "no metric 'ndcg@1'"),
         (["old.jsonl", "new.jsonl", "-m", "first_rank"], "undefined for 2 queries of old"),
         (["old.jsonl", "new.jsonl", "--per-query", "out.doc"], "ending '.doc'"),
-        (["old.jsonl", "new.jsonl", "--resamples", "0"], "number of resamples"),
     ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_2(folder, arguments, sentence):

@@ -24,6 +24,9 @@ from calipers.model.plan import QueryPlan, Visibility
 POWER = 0.8
 FEWEST_PILOT = 5
 DRAWS = 2000
+FEWEST_DRAWS = 250
+_CELLS_IN_ALL = 400_000
+"""Draws times queries: with many queries a few hundred draws say as much."""
 _LARGEST_DRAWN = 2000
 _CELLS = 1 << 19
 _MOST_QUERIES = 10**9
@@ -171,8 +174,9 @@ def _needed(values: Floats, moves: Bools, n: int, alpha: float, seed: int) -> Fl
     """For each draw of n centred values, how large a difference the test would have shown."""
     stream = IndexStream(len(values), seed)
     t_of_all = t_quantile(1.0 - alpha / 2.0, n - 1)
-    needed = np.empty(DRAWS)
-    for start, stop in blocks(DRAWS, max(1, _CELLS // n)):
+    draws = min(DRAWS, max(FEWEST_DRAWS, _CELLS_IN_ALL // n))
+    needed = np.empty(draws)
+    for start, stop in blocks(draws, max(1, _CELLS // n)):
         at = stream.take((stop - start) * n).reshape(-1, n)
         sample = values[at]
         mean = sample.mean(axis=1)
