@@ -15,17 +15,19 @@ demo: $(STAMP) ## Build three retrievers, measure, compare and explain them
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 	@$(BIN)/python -m pytest -q
 
-adapters: ci-extras ## Test the adapters of LangChain, LlamaIndex, Haystack and vector stores
+adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
-	@$(BIN)/python -W ignore -c "import chromadb, faiss, haystack, lancedb, langchain_core, llama_index.core, qdrant_client"
+	@$(BIN)/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mlflow.genai, qdrant_client"
 	@$(BIN)/python -m pytest -q tests/retrievers/test_langchain.py tests/retrievers/test_llama_index.py \
-	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py
+	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py \
+	  tests/integrations
 
 # Large, so they are installed for their own tests and not for every `make test`.
 ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
 	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt \
-	  chromadb haystack-ai lancedb langchain-core llama-index-core qdrant-client
+	  chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith llama-index-core \
+	  qdrant-client
 
 check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/ruff check .

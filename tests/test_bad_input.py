@@ -99,7 +99,7 @@ ONE_FILE: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
         b'{"query": "q", "retrieved": ["caf\xe9"], "ground_truth": ["a"]}\n',
         ("{}:2:34 is not valid UTF-8 (byte 0xe9)",),
     ),
-    "half a character": ('[{"query": "\\ud800", "retrieved": ["a"], "ground_truth": ["a"]}]',
+    "unpaired surrogate": ('[{"query": "\\ud800", "retrieved": ["a"], "ground_truth": ["a"]}]',
                          ("{}",)),
     "a mapping alone": ('{"q": {"a": 1}}', ("can be a ground truth or a run", "--ground-truth")),
     "a run alone": (RUN, ("{} has no ground truth",)),

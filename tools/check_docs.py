@@ -1,8 +1,9 @@
 """Check that the documents agree with the program.
 
-Relative links and their headings exist, every command is mentioned under docs/, and help texts
-are current. A help text is a fenced block whose first line is `$ calipers ... --help`.
-Run it from the root of the repository; `--fix` rewrites the help texts that are out of date.
+Relative links and their headings exist, every page is reached from docs/README.md, every command
+is mentioned under docs/, and help texts and the list of operations are current. A help text is a
+fenced block whose first line is `$ calipers ... --help`.
+Run it from the root of the repository; `--fix` rewrites what is out of date.
 """
 
 import importlib
@@ -24,6 +25,10 @@ HELP_BLOCK = re.compile(
     r"^(```[^\n]*\n\$ calipers(?P<arguments>[^\n]*) --help\n)(?P<text>.*?)(^```[ \t]*$)",
     re.MULTILINE | re.DOTALL,
 )
+OPERATIONS_BLOCK = re.compile(
+    r"^(<!-- operations:[^\n]*\n)(.*?)(^<!-- end of operations -->$)", re.MULTILINE | re.DOTALL
+)
+INDEX = Path("docs") / "README.md"
 WIDTH = 80
 
 
@@ -66,6 +71,40 @@ def broken_links(path: Path) -> Iterator[str]:
             and anchor not in anchors(destination.read_text(encoding="utf-8"))
         ):
             yield f"{path}: the link to {target} names a heading that does not exist"
+
+
+def unreachable(root: Path) -> Iterator[str]:
+    """Yield one sentence for each page under docs/ to which no links lead from the index."""
+    seen, waiting = set(), [(root / INDEX).resolve()]
+    while waiting:
+        page = waiting.pop()
+        if page in seen or page.suffix != ".md" or not page.is_file():
+            continue
+        seen.add(page)
+        text = INLINE_CODE.sub("", FENCE.sub("", page.read_text(encoding="utf-8")))
+        files = (unquote(target).partition("#")[0] for target in LINK.findall(text))
+        waiting += [(page.parent / file).resolve() for file in files if file]
+    for page in sorted(root.glob("docs/**/*.md")):
+        if page.resolve() not in seen:
+            yield f"{page}: no links lead here from {INDEX}"
+
+
+def with_operations(text: str) -> str:
+    """Return a document with its list of operations brought up to date."""
+    return OPERATIONS_BLOCK.sub(lambda block: block[1] + operations_table() + block[3], text)
+
+
+def operations_table() -> str:
+    """Return every operation with what it does and its command, as a table."""
+    from calipers.api.surface import OPERATIONS
+
+    lines = ["| operation | what it does | command |", "|---|---|---|"]
+    for name, one in sorted(OPERATIONS.items()):
+        said = (one.function.__doc__ or "").partition("\n")[0].replace("|", "\\|")
+        said = said.replace("``", "`")
+        command = f"`calipers {one.command}`" if one.command else ""
+        lines.append(f"| [`{name}`]({one.page}.md) | {said} | {command} |")
+    return "\n".join(lines) + "\n"
 
 
 def command_names(group: click.Group, before: str = "calipers") -> Iterator[str]:
@@ -123,6 +162,7 @@ def main(arguments: list[str]) -> int:
     """Print every disagreement; 0 if there is none, else 1."""
     root = Path()
     problems = [problem for path in documents(root) for problem in broken_links(path)]
+    problems += unreachable(root)
     group = command_line()
     if group is None:
         print("documents: calipers.cli does not exist, so commands and help texts are not checked")
@@ -131,14 +171,14 @@ def main(arguments: list[str]) -> int:
         problems += unmentioned(group, [page.read_text(encoding="utf-8") for page in pages])
         for path in documents(root):
             text = path.read_text(encoding="utf-8")
-            current = with_current_help(group, text)
+            current = with_operations(with_current_help(group, text))
             if current == text:
                 continue
             if "--fix" in arguments:
                 path.write_text(current, encoding="utf-8")
-                print(f"{path}: help text rewritten")
+                print(f"{path}: rewritten")
             else:
-                problems.append(f"{path}: a help text is out of date; run {sys.argv[0]} --fix")
+                problems.append(f"{path}: help or list is out of date; run {sys.argv[0]} --fix")
     for problem in problems:
         print(problem)
     print(f"documents: {f'{len(problems)} problems' if problems else 'all fine'}")

@@ -19,12 +19,14 @@ TEXT, NUMBER, SWITCH = "a text", "a number", "true or false"
 TEXTS = "a text or a list of texts"
 NUMBERS = "a whole number or a list of them"
 WEIGHTS = "a table of metrics with their weights"
+NAMES = "a table of what a column is and its name in the file"
 
 SHARED: dict[str, str] = {
     "data": TEXT, "ground-truth": TEXT, "run": TEXT, "corpus": TEXT,
     "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
-    "primary": TEXT, "cluster": TEXT, "store": TEXT, "like": TEXT, **dict.fromkeys(CHOICES, TEXT),
+    "primary": TEXT, "cluster": TEXT, "store": TEXT, "like": TEXT, "map-ids": TEXT,
+    "columns": NAMES, **dict.fromkeys(CHOICES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
@@ -205,6 +207,8 @@ def _fits(value: Any, kind: str) -> bool:
         return all(isinstance(one, int) and not isinstance(one, bool) for one in several)
     if kind == WEIGHTS:
         return isinstance(value, dict) and all(_fits(one, NUMBER) for one in value.values())
+    if kind == NAMES:
+        return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
     if kind == NUMBER:
         return number
     return isinstance(value, bool) if kind == SWITCH else isinstance(value, str)

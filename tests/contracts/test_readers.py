@@ -11,7 +11,7 @@ import pytest
 from calipers import convert
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import load
-from calipers.io.registry import FORMATS, named, recognise
+from calipers.io.registry import built_in, named, recognise
 from calipers.io.rows import RowFormat, WholeFormat
 from calipers.io.sight import Sight
 from calipers.io.source import Source
@@ -29,6 +29,7 @@ REQUIRED = {
     "ragas_test_set": ("question",),
     "deepeval": ("input",),
     "trulens": ("query",),
+    "llama_index_rag": ("query",),
     "ragchecker": ("results", 0, "query"),
     "quepid_book": ("doc_id",),
     "quepid_ratings": ("query",),
@@ -36,6 +37,8 @@ REQUIRED = {
     "chunking_evaluation": ("corpus_id",),
     "open_rag_eval": ("query",),
     "openinference": ("attributes", "input.value"),
+    "langsmith": ("inputs", "query"),
+    "langfuse": ("input", "query"),
     "llama_index": ("queries",),
     "rre": ("topics", 0, "query_groups", 0, "queries", 0, "placeholders"),
     "rank_eval": ("requests", 0, "ratings", 0, "_id"),
@@ -44,7 +47,7 @@ REQUIRED = {
     "otlp": ("resourceSpans", 0, "scopeSpans", 0, "spans", 0, "attributes", 1),
 }
 """The path to one required field in the fixture of each JSON form and row form."""
-MIXED = ("ragas", "deepeval", "openinference", "ours", "quepid_ratings")
+MIXED = ("ragas", "deepeval", "openinference", "langfuse", "ours", "quepid_ratings")
 """Fixtures whose fields hold several types, which a Parquet column cannot."""
 
 
@@ -112,9 +115,11 @@ def _about_queries(dataset: Dataset) -> list[dict[str, Any]]:
     ]
 
 
-EVERY = pytest.mark.parametrize("name", [form.name for form in FORMATS if form.name != "records"])
-ROW_NAMES = [form.name for form in FORMATS if isinstance(form, RowFormat) and not form.fallback]
-WHOLE_NAMES = [form.name for form in FORMATS if isinstance(form, WholeFormat)]
+EVERY = pytest.mark.parametrize(
+    "name", [form.name for form in built_in() if form.name != "records"]
+)
+ROW_NAMES = [form.name for form in built_in() if isinstance(form, RowFormat) and not form.fallback]
+WHOLE_NAMES = [form.name for form in built_in() if isinstance(form, WholeFormat)]
 EVERY_ROW = pytest.mark.parametrize("name", ROW_NAMES)
 
 
@@ -124,7 +129,7 @@ def test_it_is_recognised_by_its_content_and_by_no_other_form(name):
     role = ROLES.get(name, "both")
     claims = [
         form.name
-        for form in FORMATS
+        for form in built_in()
         if not form.fallback
         and form.detect(sight)
         and (role == "both" or form.only in (None, role))
@@ -191,7 +196,7 @@ def test_it_can_be_named_where_the_content_does_not_say(name):
 @EVERY
 def test_a_file_read_as_a_form_it_has_not_is_an_error_in_words(name, tmp_path):
     """Whoever names a wrong form gets a sentence, or what can be read that way; never a crash."""
-    for given in (form.name for form in FORMATS):
+    for given in (form.name for form in built_in()):
         out = tmp_path / f"{given}.jsonl"
         try:
             done = convert(fixture(name), out, form=given)
@@ -270,5 +275,5 @@ def test_an_empty_list_is_an_error(name, tmp_path):
 
 def test_every_form_is_in_the_documents():
     page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
-    for form in FORMATS:
+    for form in built_in():
         assert f"`{form.name}`" in page, f"describe the form {form.name} in docs/formats.md"

@@ -128,6 +128,6 @@ def test_where_nothing_can_be_written(tmp_path):
     with pytest.raises(WriteFailed, match="no folder"):
         write_labels([Label("q", item="a")], tmp_path / "x" / "label.csv")
     for name in ("label.csv", "label.jsonl"):
-        with pytest.raises(InvalidInput, match="half a character"):
+        with pytest.raises(InvalidInput, match="unpaired surrogate"):
             write_labels([Label("q", item="a", text="\ud800")], tmp_path / name)
     assert not list(tmp_path.iterdir())

@@ -1,10 +1,13 @@
 import json
+from itertools import combinations
 
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.formats.ours import OURS_ALONE
 from calipers.io.load import load
-from calipers.io.registry import named
+from calipers.io.registry import built_in, named
+from calipers.io.rows import RowFormat
 
 
 def write(tmp_path, text, name="data"):
@@ -28,7 +31,7 @@ def test_an_unknown_text_shows_its_first_line_and_what_is_known(tmp_path):
 
 
 def test_an_unknown_table_shows_its_columns(tmp_path):
-    with pytest.raises(UnreadableFile, match="its columns are colour, shape"):
+    with pytest.raises(UnreadableFile, match="no column for the query; found colour, shape"):
         load(write(tmp_path, "colour,shape\nred,round\n"), "both")
 
 
@@ -81,3 +84,17 @@ def test_a_damaged_dataset_is_said_so(tmp_path):
     write(tmp_path, "{}", "state.json")
     with pytest.raises(UnreadableFile, match=r"state\.json does not list its files"):
         load(tmp_path, "both")
+
+
+def test_records_of_our_names_alone_are_no_other_form():
+    # Such a file is taken for ours without asking the others, so none of them may want it.
+    others = [
+        form for form in built_in()
+        if isinstance(form, RowFormat) and not form.fallback and form.name != "ours"
+    ]  # fmt: skip
+    assert len(others) > 5
+    for n in range(len(OURS_ALONE) + 1):
+        for keys in map(frozenset, combinations(sorted(OURS_ALONE), n)):
+            assert [form.name for form in others if form.recognise(keys)] == []
+            ours = bool(keys & {"retrieved", "ground_truth"})
+            assert named("ours").recognise(keys) == ours

@@ -15,7 +15,7 @@ from calipers import Run, convert
 from calipers.io.entries import id_of
 from calipers.io.formats.trec import encoded
 from calipers.io.load import load
-from calipers.io.registry import FORMATS
+from calipers.io.registry import built_in
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from tests.io.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
@@ -220,6 +220,6 @@ def test_a_run_on_its_way_from_a_table_keeps_its_order(suffix, rows):
 
 def test_every_writer_is_in_these_tests_or_in_the_list_of_endings():
     tried = {"trec", "qrels", "run", "beir", "ragas", "llama_index"}
-    outputs = [one for form in FORMATS for one in form.outputs]
+    outputs = [one for form in built_in() for one in form.outputs]
     by_ending = {one.name for one in outputs if set(one.endings) & set(LOSSLESS)}
     assert {one.name for one in outputs} == tried | by_ending

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.io.load import load_pair
 from calipers.match.by_id import Sieve, match_by_id
-from calipers.model.hashes import mixed_hashes
+from calipers.model.fingerprint import mixed_hashes
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.run import Run

@@ -9,13 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.model.fingerprint import Fingerprints, fingerprint_settings
+from calipers.model.fingerprint import (
+    Fingerprints,
+    fingerprint_settings,
+    mixed_hashes,
+    suspected_duplicates,
+)
 from tests.strategies import World, worlds
 
 TRUTH: dict[str, dict[str, float]] = {
@@ -253,3 +259,23 @@ def test_what_nobody_wants_is_left_out(tmp_path: Path, in_memory: bool) -> None:
     assert contents(wanted) == GOLDEN
     left = prints(TRUTH, run, fingerprints=False)
     assert left == {"settings": wanted["settings"]}
+
+
+hashes = st.lists(st.integers(0, 2**64 - 1), max_size=50)
+# Few different upper halves, so that hashes collide there without being equal.
+crowded = st.lists(
+    st.builds(lambda upper, lower: (upper << 32) | lower, st.integers(0, 8), st.integers(0, 3)),
+    max_size=50,
+)
+
+
+@given(st.one_of(hashes, crowded))
+def test_rows_of_equal_hashes_are_found_and_no_others(some):
+    rows = suspected_duplicates(np.array(some, dtype=np.uint64)).tolist()
+    assert rows == [row for row, one in enumerate(some) if some.count(one) > 1]
+
+
+def test_the_two_sides_of_a_pair_are_told_apart():
+    a, b = (np.array([one], dtype=np.uint64) for one in (3, 5))
+    assert mixed_hashes(a, b) != mixed_hashes(b, a)
+    assert mixed_hashes(a, a) != mixed_hashes(b, b)

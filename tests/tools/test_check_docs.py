@@ -6,7 +6,9 @@ from tools.check_docs import (
     command_names,
     current_help,
     unmentioned,
+    unreachable,
     with_current_help,
+    with_operations,
 )
 
 
@@ -87,3 +89,25 @@ def test_links_are_followed(tmp_path):
         f"{page}: the link to picture.png leads nowhere",
         f"{page}: the link to other.md#nothing names a heading that does not exist",
     ]
+
+
+def test_every_page_is_reached_from_the_index_also_through_others(tmp_path):
+    pages = {
+        "README.md": "[a](a.md) [up](../README.md) `[d](d.md)`", "a.md": "[b](more/b.md#there)",
+        "more/b.md": "[back](../a.md)", "c.md": "[a](a.md)", "d.md": "",
+    }  # fmt: skip
+    for name, text in pages.items():
+        path = tmp_path / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    lost = [f"{tmp_path / 'docs' / name}: no links lead here from docs/README.md" for name in "cd"]
+    assert list(unreachable(tmp_path)) == [one.replace(": no", ".md: no") for one in lost]
+
+
+def test_the_list_of_operations_is_made_from_their_declarations():
+    text = "# A\n\n<!-- operations: x -->\nstale line\n<!-- end of operations -->\n\nMore.\n"
+    made = with_operations(text)
+    assert "stale line" not in made
+    assert "| [`evaluate`](evaluate.md) | Score a run against a ground truth, " in made
+    assert made.endswith("<!-- end of operations -->\n\nMore.\n")
+    assert with_operations(made) == made

@@ -1,7 +1,8 @@
 """Conditions and baselines put to scores, one check at a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -11,10 +12,12 @@ from calipers.analyse.compare import facts_by_name
 from calipers.analyse.conditions import Condition, unknown_tag_value
 from calipers.analyse.cuts import cut
 from calipers.analyse.exact_sum import exact_mean
+from calipers.analyse.figures import Figure
 from calipers.analyse.holm import holm
 from calipers.analyse.non_inferiority import NonInferiority, mean_of_runs, non_inferiority
 from calipers.analyse.paired import ROUNDING, corrected_level, limits_of, paired
 from calipers.analyse.plan import fewest_queries, visibility
+from calipers.analyse.score_interval import mean_interval
 from calipers.analyse.summary import interval_of_metric, summarise
 from calipers.analyse.units import clusters_in
 from calipers.errors import InvalidInput
@@ -23,6 +26,9 @@ from calipers.model.gate import Baseline, Change, Check, Requirement, WorstQuery
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.summary import Interval
 
+Figures = Mapping[Figure, Floats]
+"""What the run recorded, one value per query, for each figure that a condition is about."""
+NO_FIGURES: Figures = MappingProxyType({})
 WORST = 5
 """How many queries a check names."""
 
@@ -57,14 +63,24 @@ def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
     ]
 
 
-def check_condition(scores: Scores, condition: Condition, clusters: Ints | None = None) -> Check:
-    """Whether the mean over the queries in question meets the condition."""
+def check_condition(
+    scores: Scores,
+    condition: Condition,
+    figures: Figures = NO_FIGURES,
+    clusters: Ints | None = None,
+) -> Check:
+    """Whether the mean, or the figure, over the queries in question meets the condition."""
     part = (
         everything(scores)
         if condition.tag is None or condition.tag_value is None
         else slice_of(scores, condition.tag, condition.tag_value)
     )
-    check = _measured(scores, condition.name, part, str(condition), clusters)
+    if condition.figure is not None:
+        values = figures[condition.figure]
+        check = _figured(condition.figure, values[part.chosen], part, str(condition))
+    else:
+        values = scores.of(condition.name)
+        check = _measured(scores, condition.name, part, str(condition), clusters)
     if check.value is None:
         raise InvalidInput(
             f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
@@ -72,15 +88,36 @@ def check_condition(scores: Scores, condition: Condition, clusters: Ints | None 
             "these queries."
         )
     holds = condition.holds(check.value)
+    unit = "" if condition.figure is None else condition.figure.unit
     # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
     lowest_first = condition.op in (">=", ">")
     return replace(
         check,
         status="passed" if holds else "failed",
         requirement=Requirement(condition.op, condition.value),
-        because=() if holds else (f"{condition.op} {condition.value:.15g} is required",),
-        worst=() if holds else _worst(scores, condition.name, part, lowest_first=lowest_first),
+        because=() if holds else (f"{condition.op} {condition.value:.15g}{unit} is required",),
+        worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
     )
+
+
+def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Check:
+    defined = column[~np.isnan(column)]
+    mean = figure.statistic == "mean"
+    return Check(
+        name=name,
+        metric=str(figure),
+        slice=part.name,
+        status="untested",
+        value=figure.value(defined) if defined.size else None,
+        interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
+        n=defined.size,
+        undefined=column.size - defined.size,
+    )
+
+
+def _from_zero(interval: Interval | None) -> Interval | None:
+    """No figure is below zero."""
+    return interval and replace(interval, low=max(interval.low, 0.0))
 
 
 def _measured(
@@ -102,9 +139,8 @@ def _measured(
 
 
 def _worst(
-    scores: Scores, metric: str, part: GatedSlice, *, lowest_first: bool
+    scores: Scores, values: Floats, part: GatedSlice, *, lowest_first: bool
 ) -> tuple[WorstQuery, ...]:
-    values = scores.of(metric)
     rows = np.flatnonzero(part.chosen & ~np.isnan(values)).tolist()
     sign = 1.0 if lowest_first else -1.0
     names, texts = scores.queries["query"], scores.queries["text"]

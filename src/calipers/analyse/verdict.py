@@ -1,21 +1,25 @@
 """May this change be merged? Conditions and a baseline, put to one result."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from calipers.analyse.comparable import obstacles, undefined_in_some
 from calipers.analyse.compare import facts_by_name
-from calipers.analyse.conditions import Condition
+from calipers.analyse.conditions import COMBINED, Condition
+from calipers.analyse.figures import recorded
 from calipers.analyse.gate import (
+    Figures,
     Pairing,
     average,
     check_baseline,
     check_condition,
     everything,
-    pair,
     slices_by,
 )
+from calipers.analyse.gate import pair as pair_up
+from calipers.analyse.leaks import with_leaks
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.scoring import choose_metrics
 from calipers.analyse.units import clusters_of
@@ -23,6 +27,7 @@ from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.gate import Baseline, Check, Verdict
+from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
@@ -47,18 +52,26 @@ def reach_verdict(
     rel: float | None = None,
     confidence: float = 0.95,
     now: datetime | None = None,
+    pair: Matched | None = None,
 ) -> Verdict:
-    """Whether the scores meet the conditions, and are not worse than the baseline."""
+    """Whether the scores meet the conditions, and are not worse than the baseline.
+
+    ``pair`` is what the scores were made from, where it is at hand: it has the run's own records,
+    and names what leaked.
+    """
     tags = several(by)
     clusters = clusters_of(scores.tags, cluster or scores.settings.get("cluster"), len(scores))
-    checks = [check_condition(scores, _with_rel(one, rel), clusters) for one in conditions]
+    figures, said = _figures(conditions, pair)
+    checks = [check_condition(scores, _with_rel(one, rel), figures, clusters) for one in conditions]
+    if pair is not None:
+        checks = [with_leaks(check, pair) for check in checks]
     warnings: list[str] = []
     notes = list(_unchecked(scores, kept, tags))
     decisive = None
     if kept is not None:
         warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
         notes += _upgraded(kept, scores)
-        pairing = pair(scores, average(kept))
+        pairing = pair_up(scores, average(kept))
         names = _names(wanted, scores, kept)
         facts = facts_by_name(scores)
         decisive = choose_primary([facts[name] for name in names], primary) or names[0]
@@ -83,7 +96,7 @@ def reach_verdict(
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
-        notes=tuple(notes),
+        notes=(*said, *notes),
         queries=len(scores),
         baseline=kept.name if kept else None,
         baseline_saved=kept.saved if kept else None,
@@ -97,6 +110,21 @@ def reach_verdict(
     )
 
 
+def _figures(
+    conditions: Sequence[Condition], pair: Matched | None
+) -> tuple[Figures, tuple[str, ...]]:
+    """What the run recorded for the figures asked for, and what must be said about it."""
+    wanted = dict.fromkeys(one.figure for one in conditions if one.figure is not None)
+    if wanted and pair is None:
+        raise InvalidInput(
+            f"A condition is about {next(iter(wanted))}, which a result that was measured before "
+            "does not hold; give the run itself."
+        )
+    found = {figure: recorded(pair, figure) for figure in wanted} if pair is not None else {}
+    notes = dict.fromkeys(note for _, note in found.values() if note is not None)
+    return {figure: values for figure, (values, _) in found.items()}, tuple(notes)
+
+
 def metrics_needed(
     conditions: Sequence[Condition],
     wanted: Sequence[Metric],
@@ -104,7 +132,7 @@ def metrics_needed(
     weights: Mapping[str, float] | None,
 ) -> tuple[Metric, ...]:
     """What must be measured to check the conditions and the metrics wanted."""
-    if any(one.metric is None for one in conditions) and not weights:
+    if any(one.name == COMBINED for one in conditions) and not weights:
         raise InvalidInput(
             "A condition is about the score, which is a weighted mean, and no weights are given; "
             "give them with --score, such as recall@10=0.7,precision@5=0.3."
@@ -112,6 +140,9 @@ def metrics_needed(
     asked = [*wanted, *(one.metric for one in conditions if one.metric is not None)]
     if not asked and weights:
         asked = list(parse(list(weights)))
+    if not asked and conditions:
+        # Only figures are asked for; which queries there are, scores say all the same.
+        asked = list(parse("hit_rate@10"))
     return choose_metrics(asked, None, rel, weights)
 
 
@@ -221,10 +252,7 @@ def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list
 def _with_rel(condition: Condition, rel: float | None) -> Condition:
     if condition.metric is None:
         return condition
-    return Condition(
-        condition.metric.with_rel(rel), condition.op, condition.value,
-        condition.tag, condition.tag_value,
-    )  # fmt: skip
+    return replace(condition, metric=condition.metric.with_rel(rel))
 
 
 def several(value: str | Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from calipers.api.operation import operation
 if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.comparison import Comparison
+    from calipers.model.floor import Floor
     from calipers.model.gate import Baseline, Verdict
     from calipers.model.matched import Matched
     from calipers.model.plan import QueryPlan
@@ -171,7 +172,8 @@ def gate(
     """Check a result against conditions, and against a baseline.
 
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
-    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``. With a
+    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
+    ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
     ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
     looked up in ``store``, or scores) the ``primary`` metric (default: the score, or recall at
     the largest cut-off it holds) fails where a loss beyond ``allow`` is shown with the
@@ -203,7 +205,7 @@ def gate(
     weights = weights or (kept.scores.weights if kept else None)
     rel = reading.get("rel")
     wanted = metrics_of_baseline(metrics, k, rel, kept, primary)
-    scores = measured_already(data, reading)
+    scores, pair = measured_already(data, reading), None
     if scores is None:
         needed = metrics_needed(conditions, wanted, rel, weights)
         pair = matched(data, **reading)
@@ -212,7 +214,47 @@ def gate(
     return reach_verdict(
         scores, conditions, kept, [one.with_rel(rel) for one in wanted], primary=primary,
         by=by, allow=allow, strict=strict, cluster=cluster, max_age=max_age, anyway=anyway, rel=rel,
-        confidence=confidence, now=now,
+        confidence=confidence, now=now, pair=pair,
+    )  # fmt: skip
+
+
+@operation(page="floor", command="floor")
+def floor(
+    data: Any = None,
+    *,
+    k: int = 10,
+    keep: float | None = None,
+    recall: float | None = None,
+    confidence: float = 0.95,
+    folds: int = 5,
+    seed: int = 0,
+    **reading: Unpack[Reading],
+) -> "Floor":
+    """The score below which results are better not returned, and what each floor would cost.
+
+    ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
+    the highest that keeps ``keep`` of what is found in the first ``k`` results (default: 0.95),
+    or a ``recall``, with ``confidence``. How it does on queries that had no part in choosing it is
+    measured over ``folds``; ``seed`` draws them.
+
+    >>> records = [
+    ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
+    ...      "ground_truth": ["a"] if i % 4 else []}
+    ...     for i in range(120)
+    ... ]
+    >>> found = floor(records)
+    >>> found.chosen.floor, found.chosen.wrongly_answered, found.without.wrongly_answered
+    (0.8, 0.0, 1.0)
+    """
+    from calipers.analyse.floor import check_goal, find_floor
+    from calipers.api.inputs import matched
+    from calipers.measures.spec import check_cutoff
+
+    check_goal(keep, recall, confidence, folds)
+    k = check_cutoff(k)
+    return find_floor(
+        matched(data, keep=True, **reading), k=k, keep=keep, recall=recall,
+        confidence=confidence, folds=folds, seed=seed,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.api.keywords import Matching, Reading, Where
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.io.columns import Columns
 from calipers.io.load import load, load_pair
 from calipers.io.source import Progress
 from calipers.match.pair import check_matching, match_again, match_pair
@@ -48,16 +49,26 @@ def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, An
         asked = replace(data.policy, ties=data.ties_asked)
         size = data.settings["corpus_size"]
         matching = {"match": data.match_asked, "policy": asked, "rel": data.rel}
-        return *data.as_read, {**matching, "corpus_size": size, "like": data.like}
+        mapped = data.settings.get("map_ids")
+        return *data.as_read, {
+            **matching, "corpus_size": size, "like": data.like, "map_ids": mapped,
+        }  # fmt: skip
     like, rel, size = reading.get("like"), reading.get("rel"), reading.get("corpus_size")
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
+    columns, mapped = Columns.of(reading.get("columns")), reading.get("map_ids")
+    if mapped is not None:
+        from calipers.match.map_ids import parse_id_map
+
+        parse_id_map(mapped)
     truth, run = read_pair(
         data, reading.get("ground_truth"), reading.get("run"),
-        reading.get("progress"), reading.get("store"),
+        reading.get("progress"), reading.get("store"), columns,
     )  # fmt: skip
-    matching = {"match": reading.get("match"), "policy": policy, "rel": rel}
+    if columns is not reading.get("columns"):
+        columns.check_used()
+    matching = {"match": reading.get("match"), "policy": policy, "rel": rel, "map_ids": mapped}
     return truth, run, {**matching, "corpus_size": size, "like": like}
 
 
@@ -70,7 +81,8 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     """Another run of the same queries, matched as ``pair`` was; it may bring its ground truth."""
     if isinstance(other, Matched):
         return other
-    found = load(_kept(other, reading.get("store")), "run")
+    columns = Columns.of(reading.get("columns"))
+    found = load(_kept(other, reading.get("store")), "run", None, columns)
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
     return matched(found, **without_inputs(reading))
@@ -111,13 +123,17 @@ def matched_systems(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."
         )
-    truth = None if ground_truth is None else load(ground_truth, "ground_truth")
+    columns = Columns.of(matching.get("columns"))
+    truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
+    matching = {**matching, "columns": columns}
     found = {}
     for name, value in systems.items():
         try:
             found[name] = matched(value, **_with_truth(value, truth, matching))
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
+    if systems:
+        columns.check_used()
     return found
 
 
@@ -140,7 +156,9 @@ def matched_to_report(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
         )
     truth = reading.get("ground_truth")
-    loaded = None if truth is None else load(truth, "ground_truth")
+    columns = Columns.of(reading.get("columns"))
+    loaded = None if truth is None else load(truth, "ground_truth", None, columns)
+    reading = {**reading, "columns": columns}
     found = {}
     for one, value in name_systems(systems).items():
         if isinstance(value, Scores) or is_result_file(value):
@@ -176,9 +194,10 @@ def read_pair(
     run: Any,
     progress: Progress | None = None,
     store: Where = None,
+    columns: Columns | None = None,
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run, from files and values or from what the history kept."""
-    return load_pair(_kept(data, store), ground_truth, _kept(run, store), progress)
+    return load_pair(_kept(data, store), ground_truth, _kept(run, store), progress, columns)
 
 
 def _kept(value: Any, store: Where) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypedDict
 
 from calipers.model.policy import (
+    Calls,
     Duplicates,
     Failed,
     Missing,
@@ -44,8 +45,16 @@ class Matching(TypedDict, total=False):
     """A query on which the retriever failed: "zero", "exclude" or "error"."""
     ties: Ties | None
     """The order among equal scores: "trec", "trec-9", "input" or "error"."""
+    calls: Calls | None
+    """How several calls for one query make one ranking: "concat" (one after the other), "union"
+    (by rank, each result once), "best" (the call that finds most) or "last"."""
     nothing_in_common: NothingInCommon | None
     """A run that shares nothing with the ground truth: "error" or "zero"."""
+    map_ids: str | None
+    """What does not count in ids and names of documents: "prefix=docs/", "extension", "case", or
+    several with commas between them."""
+    columns: Any
+    """Which column is what, where its name does not say: {"item": "expected_ids"}."""
     store: str | os.PathLike[str] | None
     """The history in which references such as "@nightly" are looked up."""
     progress: Callable[[int, int], None] | None

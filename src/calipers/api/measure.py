@@ -9,6 +9,7 @@ from calipers.api.operation import operation
 if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.bounds import Bounds
+    from calipers.model.calls import CallTable
     from calipers.model.corrected import CorrectedScores
     from calipers.model.diagnosis import Diagnosis
     from calipers.model.levels import Levels
@@ -265,6 +266,25 @@ def misses(
     return explain_misses(
         matched(data, keep=True, **reading), k, corpus=corpus, candidates=candidates, exact=exact
     )
+
+
+@operation(page="calls", command="calls")
+def calls(data: Any = None, *, k: int | None = None, **reading: Unpack[Reading]) -> "CallTable":
+    """What each further call of a retriever adds: recall after it, and its tokens.
+
+    ``data`` is a pair, or anything that ``read`` takes, whose results say in ``call`` which call
+    returned them. ``k`` results of each call count (default: all).
+
+    >>> record = {"query": "q", "ground_truth": ["a", "b"], "retrieved": [
+    ...     {"id": "a", "call": 1}, {"id": "x", "call": 1}, {"id": "b", "call": 2}]}
+    >>> [(one.recall, one.added) for one in calls([record]).calls]
+    [(0.5, 0.5), (1.0, 0.5)]
+    """
+    from calipers.analyse.calls import follow_calls
+    from calipers.api.inputs import matched
+    from calipers.measures.spec import check_cutoff
+
+    return follow_calls(matched(data, keep=True, **reading), None if k is None else check_cutoff(k))
 
 
 @operation(page="bounds", command="eval")

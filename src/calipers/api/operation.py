@@ -32,18 +32,24 @@ def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
     """Declare a public operation; a mistyped argument then gets a sentence with the nearest."""
 
     def declare(function: F) -> F:
-        known = frozenset(_arguments(function))
-
-        @wraps(function)
-        def checked(*args: Any, **given: Any) -> Any:
-            if not known.issuperset(given):
-                raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
-            return function(*args, **given)
-
+        checked = refuses_unknown(function)
         OPERATIONS[function.__name__] = Operation(checked, command, page)
-        return checked  # type: ignore[return-value]
+        return checked
 
     return declare
+
+
+def refuses_unknown(function: F) -> F:
+    """The same function; a mistyped argument gets a sentence with the nearest one."""
+    known = frozenset(_arguments(function))
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        if not known.issuperset(given):
+            raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
+        return function(*args, **given)
+
+    return checked  # type: ignore[return-value]
 
 
 def _arguments(function: Callable[..., Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import calipers.api.decide
 import calipers.api.history
+import calipers.api.labels
 import calipers.api.live
 import calipers.api.measure
 import calipers.api.truth  # noqa: F401

@@ -1,6 +1,7 @@
 """Operations on a ground truth: check it, place its quotes, make it, write it in another form."""
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from calipers.api.operation import operation
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from calipers.model.draft import Draft
     from calipers.model.health import Health
     from calipers.model.resolution import Resolution
+    from calipers.model.traces import TracedQuestions
 
 
 @operation(page="audit", command="audit")
@@ -112,6 +114,38 @@ def draft(
 
         asked = {one.id: one.text for one in read_questions(questions)}
     return rule.draft(runs, asked, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus)
+
+
+@operation(page="traces", command="traces")
+def traces(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    n: int | None = None,
+    by: str | None = None,
+    disagreement: float = 0.5,
+    mask: str | Sequence[str] = (),
+    seed: int = 0,
+) -> "TracedQuestions":
+    """Questions that were asked in earnest, each once, from traces: the start of a ground truth.
+
+    ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
+    observations. Of ``n`` questions (default: all) the share ``disagreement`` are those for which
+    results differed most between askings; the rest are drawn by ``seed``, in turns from the values
+    of the tag ``by``. ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and
+    "url": what they find is masked in questions, texts and tags before anything else is done.
+    """
+    from pathlib import Path
+
+    from calipers.analyse.traces import check_sample, sample_traces
+    from calipers.io.trace_files import read_traces
+
+    check_sample(n, disagreement)
+    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    records = (
+        (Path(one).name.split(".")[0], record) for one in given for record in read_traces(one)
+    )
+    patterns = [mask] if isinstance(mask, str) else list(mask)
+    return sample_traces(records, patterns, n=n, by=by, disagreement=disagreement, seed=seed)
 
 
 @operation(page="make-ground-truth", command="agreement")

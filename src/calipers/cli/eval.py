@@ -96,7 +96,6 @@ def command(
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     from calipers.analyse.scoring import choose_metrics
-    from calipers.api.decide import report as gather_report
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import corrected as correct
     from calipers.api.measure import evaluate, levels, read
@@ -152,6 +151,8 @@ def command(
         )
     report = None
     if paged:
+        from calipers.api.decide import report as gather_report
+
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
         write_table(scores.per_query, per_query)

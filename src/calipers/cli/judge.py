@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options
-from calipers.cli.parts.asking_model import ask_model
+from calipers.cli.parts.asking import ask_model, model_options
 
 
 @click.command("judge")
@@ -14,7 +14,7 @@ from calipers.cli.parts.asking_model import ask_model
 @click.option(
     "--output", "-o", required=True, metavar="FILE", help="The labelled file, .jsonl or .csv."
 )
-@options.model_options
+@model_options
 @options.json_option
 def command(file: str, output: str, **settings: Any) -> None:
     """Let a language model grade what `calipers draft` wrote.

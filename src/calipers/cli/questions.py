@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options
-from calipers.cli.parts.asking_model import ask_model
+from calipers.cli.parts.asking import ask_model, model_options
 
 
 @click.command("questions", short_help="Let a language model write questions with quotes.")
@@ -18,7 +18,7 @@ from calipers.cli.parts.asking_model import ask_model
     "--seed", type=int, default=0, show_default=True, help="Another number draws other chunks."
 )
 @click.option("--output", "-o", required=True, metavar="FILE", help="The questions, as JSON lines.")
-@options.model_options
+@model_options
 @options.json_option
 def command(corpus: str, output: str, **settings: Any) -> None:
     """Let a language model write questions, with the quotes that answer them.

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options
+from calipers.cli.parts.asking import pace_options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
@@ -22,7 +23,7 @@ def _driver_options(function: options.F) -> options.F:
             "--workers", type=int, metavar="N",
             help="Questions asked at a time. [default: 8; 1 for a command]",
         ),
-        options.pace_options("question", timeout=30.0),
+        pace_options("question", timeout=30.0),
         click.option(
             "--warm-up", type=int, metavar="N",
             help="First questions to keep out of the latencies. [default: one per worker, at "

@@ -57,8 +57,8 @@ def write_labels(labels: Iterable[Label], path: str | Path) -> None:
             content = b"".join(_line(one, names) for one in rows)
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"A text to label holds half a character: found {error.object[:60]!r}; texts must be "
-            "valid Unicode."
+            f"A text to label holds an unpaired surrogate: found {error.object[:60]!r}; texts "
+            "must be valid Unicode."
         ) from None
     with whole_file(path) as file:
         file.write(content)

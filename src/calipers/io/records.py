@@ -6,7 +6,7 @@ file is never held as Python objects.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
@@ -14,8 +14,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.dataset import Dataset
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth
+from calipers.model.run import RUN_SCHEMA, Run, order_notes
 from calipers.model.spans import backwards
 
 CHUNK = 5_000
@@ -33,6 +33,8 @@ class Result(msgspec.Struct):
     start: int | None = None
     end: int | None = None
     tokens: int | None = None
+    call: int | None = None
+    """Which call of the retriever returned it, from 1, where an agent makes several."""
 
 
 class Target(msgspec.Struct):
@@ -54,6 +56,7 @@ class Record(msgspec.Struct):
     id: Id | None = None
     retrieved: list[Id | Result] | dict[str, float] | None = None
     ground_truth: list[Id | Target] | dict[str, float] | None = None
+    forbidden: list[Id | Target] | None = None
     tags: dict[str, str | int | float | bool | None] | None = None
     latency_ms: float | None = None
     error: str | None = None
@@ -85,8 +88,8 @@ class _Columns:
             )
         except UnicodeEncodeError as error:
             raise InvalidInput(
-                f"A text holds half a character: found {error.object[:60]!r}; texts must be valid "
-                "Unicode."
+                f"A text holds an unpaired surrogate, which is no character: found "
+                f"{error.object[:60]!r}; texts must be valid Unicode."
             ) from None
 
 
@@ -110,6 +113,7 @@ class RecordBuilder:
     """What the file itself calls ``retrieved`` and ``ground_truth``."""
     _results: list[pl.DataFrame] = field(default_factory=list)
     _targets: list[pl.DataFrame] = field(default_factory=list)
+    _forbidden: list[pl.DataFrame] = field(default_factory=list)
     _target_record: list[int] = field(default_factory=list)
     _queries: list[pl.DataFrame] = field(default_factory=list)
     _tags: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
@@ -153,13 +157,15 @@ class RecordBuilder:
                 queries=queries.select("query", "text"),
                 tags=self._tag_columns(n),
                 where=self._target_place,
-            )
+            ).forbidding(self._forbidden)
         if self._with_results:
+            results, order = _filled_columns(self._results), self._order()
             run = Run.from_frame(
-                _filled_columns(self._results), order=self._order(),
-                queries=queries, name=self.name,
+                results, order=order, queries=queries, name=self.name,
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
+            if order == "listed":
+                run = replace(run, notes=order_notes(results))
         return Dataset(truth, run, self.kind)
 
     def _target_place(self, row: int) -> str:
@@ -192,6 +198,7 @@ class RecordBuilder:
     def _add_chunk(self, chunk: list[Record]) -> None:
         results, targets = _Columns(_RESULTS), _Columns(tuple(TARGET_SCHEMA))
         queries = _Columns(tuple(_QUERY_SCHEMA))
+        forbidden = _Columns(tuple(FORBIDDEN_SCHEMA))
         stages: dict[str, _Columns] = {}
         for record in chunk:
             number = len(self._seen)
@@ -220,12 +227,14 @@ class RecordBuilder:
                 self._target_record += [number] * (len(targets.rows) - before)
             else:
                 self._first_without.setdefault("ground_truth", number)
+            _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
             if record.tags:
                 self._tags.append((number, record.tags))
         self._results.append(results.frame(RUN_SCHEMA))
         for name, columns in stages.items():
             self._stages.setdefault(name, []).append(columns.frame(RUN_SCHEMA))
         self._targets.append(targets.frame(TARGET_SCHEMA))
+        self._forbidden.append(forbidden.frame(TARGET_SCHEMA))
         self._queries.append(queries.frame(_QUERY_SCHEMA))
 
     def _identify(self, record: Record, number: int) -> str:
@@ -289,10 +298,13 @@ def _add_results(
         columns.add(
             query=query, item=_text(one.id), score=one.score, text=one.text,
             document=_text(one.document), start=one.start, end=one.end, tokens=one.tokens,
+            call=one.call,
         )  # fmt: skip
 
 
-def _add_targets(columns: _Columns, query: str, truth: Any, place: Place, number: int) -> None:
+def _add_targets(
+    columns: _Columns, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
+) -> None:
     if isinstance(truth, dict):
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
     for i, one in enumerate(truth):
@@ -302,7 +314,7 @@ def _add_targets(columns: _Columns, query: str, truth: Any, place: Place, number
         if one.id is None and one.quote is None and one.document is None:
             raise InvalidInput(
                 f"A target has neither an id, nor a quote, nor a document with start and end at "
-                f"{place(number)}.ground_truth[{i}]; give it one."
+                f"{place(number)}.{part}[{i}]; give it one."
             )
         columns.add(
             query=query, grade=one.grade, item=_text(one.id), quote=one.quote,

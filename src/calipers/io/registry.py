@@ -1,7 +1,8 @@
 """Every form Calipers knows, recognised by content; a file that could be two is not guessed.
 
 Forms of other packages are found by their entry points in the group ``calipers.formats``, each
-naming a class as those in ``BUILT_IN``. They are asked where no built-in form knows the file.
+naming a class as those in ``formats.built_in``. They are asked where no built-in form knows the
+file.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from calipers import plugins
+import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
+from calipers.io.columns import Columns, nothing_fits
 from calipers.io.format import Format, Writer
-from calipers.io.formats import BUILT_IN
+from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.rows import RowFormat, WholeFormat
 from calipers.io.sight import Sight
 from calipers.io.source import Source
@@ -20,14 +22,19 @@ from calipers.io.write import PACKED, ending
 from calipers.model.dataset import Dataset, Role
 from calipers.suggest import did_you_mean
 
-FORMATS: tuple[Format, ...] = tuple(form() for form in BUILT_IN)
-"""The built-in forms."""
+
+@cache
+def built_in() -> tuple[Format, ...]:
+    """The built-in forms, loaded when the first file comes that is not plainly ours."""
+    from calipers.io.formats.built_in import BUILT_IN
+
+    return tuple(form() for form in BUILT_IN)
 
 
 @cache
 def plugged() -> tuple[Format, ...]:
     """The forms of other packages; one that has a name of ours, or is no form, is left out."""
-    found = {form.name: form for form in FORMATS}
+    found = {form.name: form for form in built_in()}
     for entry, given in plugins.found(plugins.FORMATS).items():
         try:
             form = given() if isinstance(given, type) and issubclass(given, Format) else None
@@ -42,17 +49,17 @@ def plugged() -> tuple[Format, ...]:
             plugins.warn(plugins.FORMATS, entry, f"there is already a form called {name!r}")
         else:
             found[name] = form
-    return tuple(found.values())[len(FORMATS) :]
+    return tuple(found.values())[len(built_in()) :]
 
 
 def formats() -> tuple[Format, ...]:
     """Every form, those of other packages last."""
-    return (*FORMATS, *plugged())
+    return (*built_in(), *plugged())
 
 
-def read_source(source: Source, role: Role) -> Dataset:
+def read_source(source: Source, role: Role, columns: Columns) -> Dataset:
     """What a file or folder holds, in whatever known form it is."""
-    sight = Sight(source)
+    sight = Sight(source, columns)
     opened = recognise(sight, role).read(sight, role, False)
     return opened if isinstance(opened, Dataset) else opened.dataset()
 
@@ -67,7 +74,9 @@ def recognise(sight: Sight, role: Role) -> Format:
         if not claimed:
             raise
     else:
-        claimed = [form for form in FORMATS if not form.fallback and form.detect(sight)]
+        if is_ours_alone(sight):
+            return Ours()
+        claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
         claimed = claimed or _of_others(sight)
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed
@@ -75,7 +84,12 @@ def recognise(sight: Sight, role: Role) -> Format:
         raise InvalidInput(_two_forms(sight, claimed))
     if claimed:
         return claimed[0]
-    found = next((form for form in FORMATS if form.fallback and form.detect(sight)), None)
+    from calipers.io.foreign import what_it_is
+
+    other = what_it_is(sight) if not sight.columns_said.named else None
+    if other is not None:
+        raise UnreadableFile(f"{sight.name} {other}.")
+    found = next((form for form in built_in() if form.fallback and form.detect(sight)), None)
     if found is None:
         raise UnreadableFile(_unknown(sight))
     return found
@@ -88,7 +102,7 @@ def of_rows(keys: frozenset[str]) -> list[RowFormat]:
         rows = (form for form in forms if isinstance(form, RowFormat) and not form.fallback)
         return [form for form in rows if form.recognise(keys)]
 
-    return known(FORMATS) or known(plugged())
+    return known(built_in()) or known(plugged())
 
 
 def of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
@@ -97,7 +111,7 @@ def of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
     def known(forms: Iterable[Format]) -> list[WholeFormat]:
         return [form for form in forms if isinstance(form, WholeFormat) and form.recognise(value)]
 
-    return known(FORMATS) or known(plugged())
+    return known(built_in()) or known(plugged())
 
 
 def _of_others(sight: Sight) -> list[Format]:
@@ -120,7 +134,7 @@ def named(name: str) -> Format:
     >>> named("ragas").title
     'ragas samples'
     """
-    found = next((form for form in FORMATS if form.name == name), None)
+    found = next((form for form in built_in() if form.name == name), None)
     found = found or next((form for form in plugged() if form.name == name), None)
     if found is None:
         known = [form.name for form in formats()]
@@ -144,7 +158,7 @@ def choose(path: Path, name: str | None) -> Writer:
     """
     if name == "ours":
         name = "json" if ending(path) == ".json" else "jsonl"
-    known = writers(FORMATS)
+    known = writers(built_in())
     chosen = _chosen(path, name, known)
     if chosen is None:
         known = {**writers(plugged()), **known}
@@ -190,6 +204,17 @@ def _two_forms(sight: Sight, claimed: list[Format]) -> str:
     return f"The form of {sight.name} could be two: {names}; {what}."
 
 
+def _no_query(name: str, columns: list[str]) -> str:
+    """The sentence for a table without a column for the query, or without a header at all."""
+    number = next((one for one in columns if one.replace(".", "", 1).isdigit()), None)
+    if number is None:
+        return nothing_fits(name, columns, "query")
+    return (
+        f"{name} seems to be a table without a header: its first line holds {number!r}; put a line "
+        "with the names of the columns first, such as query, item and grade."
+    )
+
+
 def _unknown(sight: Sight) -> str:
     known = ", ".join(form.name for form in formats())
     if sight.folder:
@@ -201,8 +226,7 @@ def _unknown(sight: Sight) -> str:
             "file in it."
         )
     if sight.table is not None:
-        found = f"its columns are {', '.join(sorted(sight.table.columns))[:200]}"
-    else:
-        first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
-        found = f"its first line is {first!r}"
+        return _no_query(sight.name, sorted(sight.table.columns))
+    first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
+    found = f"its first line is {first!r}"
     return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."

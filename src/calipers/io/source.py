@@ -1,18 +1,22 @@
 """A file as bytes: opened with clear errors, unpacked, cut into blocks of whole lines."""
 
 import gzip
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from io import BufferedReader
+from functools import cache, cached_property
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 from calipers.errors import UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PACKED = b"\x1f\x8b"
+STANDARD_INPUT = "-"
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many are read."""
@@ -26,11 +30,44 @@ class Source:
     progress: Progress | None = None
     block: int | None = None
     """Bytes to read at a time, where the usual block would be more than all the rest."""
+    encoding: str = "utf-8"
+    """What the bytes are; what is read from here is UTF-8 all the same."""
 
     @property
     def name(self) -> str:
         """The path as the user knows it."""
-        return str(self.path)
+        return "standard input" if is_standard_input(self.path) else str(self.path)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the bytes on the disk are what is read: lines in UTF-8, not packed, no pipe."""
+        if self._held is not None or (b"\r" in self.head and b"\n" not in self.head):
+            return False
+        with self.path.open("rb") as file:
+            return file.read(2) != PACKED
+
+    @cached_property
+    def _held(self) -> bytes | None:
+        """The content in memory, where it can be read only once or is in another encoding."""
+        if is_standard_input(self.path):
+            content = _standard_input()
+        elif self.path.is_fifo():
+            content = _piped(self.path)
+        elif self.encoding == "utf-8":
+            return None
+        else:
+            content = self._unpacked(self.path.read_bytes())
+        if self.encoding == "utf-8":
+            return content
+        try:
+            return content.decode(self.encoding).encode()
+        except UnicodeDecodeError as error:
+            raise UnreadableFile(
+                f"{self.name} is neither UTF-8 nor {self.encoding}; save the file as UTF-8."
+            ) from error
+
+    def _unpacked(self, content: bytes) -> bytes:
+        return gzip.decompress(content) if content.startswith(PACKED) else content
 
     @cached_property
     def head(self) -> bytes:
@@ -65,14 +102,18 @@ class Source:
                 yield number, line
 
     def _pieces(self) -> Iterator[bytes]:
-        total = self.path.stat().st_size if self.path.exists() else 0
+        total = 0
+        if self._held is not None:
+            total = len(self._held)
+        elif self.path.exists():
+            total = self.path.stat().st_size
         with self._open() as file:
             while piece := self._take(file, self.block or BLOCK):
                 if self.progress:
                     self.progress(_position(file), total)
                 yield piece
 
-    def _take(self, file: "BufferedReader | Unpacked", size: int) -> bytes:
+    def _take(self, file: "BinaryIO | Unpacked", size: int) -> bytes:
         try:
             return file.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -83,9 +124,10 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
-    def _open(self) -> "BufferedReader | Unpacked":
+    def _open(self) -> "BinaryIO | Unpacked":
+        file: BinaryIO
         try:
-            file = self.path.open("rb")
+            file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
             raise UnreadableFile(f"There is no file {self.name}; check the path.") from None
         except IsADirectoryError:
@@ -94,7 +136,7 @@ class Source:
             raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
         magic = file.read(2)
         file.seek(0)
-        return Unpacked(file) if magic == b"\x1f\x8b" else file
+        return Unpacked(file) if magic == PACKED else file
 
     def check_has_content(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
@@ -111,7 +153,7 @@ class Source:
 class Unpacked(gzip.GzipFile):
     """A gzip stream that owns its file and can say how far it got in it."""
 
-    def __init__(self, packed: BufferedReader) -> None:
+    def __init__(self, packed: BinaryIO) -> None:
         self.packed = packed
         super().__init__(fileobj=packed, mode="rb")
 
@@ -121,12 +163,43 @@ class Unpacked(gzip.GzipFile):
         self.packed.close()
 
 
-def _position(file: BufferedReader | Unpacked) -> int:
+def _position(file: BinaryIO | Unpacked) -> int:
     return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
 
 
 def _newlines(block: bytes) -> bytes:
     return block.replace(b"\r\n", b"\n") if b"\r" in block else block
+
+
+def is_standard_input(path: object) -> bool:
+    """Whether a path stands for standard input; a file of that name can be written as ./-."""
+    return isinstance(path, str | Path) and str(path) == STANDARD_INPUT
+
+
+@cache
+def _standard_input() -> bytes:
+    """What comes in, read once however often it is looked at."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UnreadableFile(
+            "Standard input is asked for (-), and nothing is piped into it; name a file, or pipe "
+            "one in."
+        )
+    return sys.stdin.buffer.read()
+
+
+_PIPES: dict[tuple[int, int, str], bytes] = {}
+
+
+def _piped(path: Path) -> bytes:
+    """The content of a pipe; one that the shell opened (<(…)) is read once and then empty."""
+    about = path.stat()
+    key = about.st_dev, about.st_ino, str(path)
+    if key in _PIPES:
+        return _PIPES[key]
+    content = path.read_bytes()
+    if path.is_relative_to("/dev") or path.is_relative_to("/proc"):
+        _PIPES[key] = content
+    return content
 
 
 def stamp(path: Path) -> tuple[int, int, int]:

@@ -6,11 +6,10 @@ import polars as pl
 from calipers.ahead import ahead
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
-from calipers.match.no_common_ids import check_common_ids
 from calipers.match.tally import RunTally
 from calipers.model.arrays import Bools, Hashes, Ints
+from calipers.model.fingerprint import mixed_hashes
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.hashes import mixed_hashes
 from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
@@ -69,7 +68,10 @@ def _match(
         tied_targets=target[first & tied], copies=(target[~first], rank[~first])
     )
     target, rank = target[first], rank[first]
-    check_common_ids(ground_truth, run, policy, tally, n_edges=target.size)
+    if not target.size:
+        from calipers.match.no_common_ids import check_common_ids
+
+        check_common_ids(ground_truth, run, policy, tally, n_edges=target.size)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import polars as pl
@@ -185,7 +185,7 @@ def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[s
 
 def _as_quotes(truth: GroundTruth) -> GroundTruth:
     targets = truth.targets.with_columns(quote=pl.col("item"), item=pl.lit(None, dtype=pl.String()))
-    return GroundTruth(targets, truth.queries, truth.tags, truth.repeated)
+    return replace(truth, targets=targets, notes=())
 
 
 def _is_whole(truth: GroundTruth, kind: Kind) -> bool:

@@ -3,13 +3,11 @@
 from calipers.measures import (
     counts,
     coverage,
-    curve,
     diversity,
     gain,
-    inst,
     judged,
+    leaks,
     rank,
-    sets,
 )
 from calipers.measures.compute import compute
 from calipers.measures.define import Definition, definitions, load_plugged, metric
@@ -26,4 +24,4 @@ __all__ = [
     "parse_one",
 ]
 
-_DEFINING_MODULES = (counts, sets, rank, curve, gain, inst, diversity, judged, coverage)
+_DEFINING_MODULES = (counts, rank, gain, diversity, judged, coverage, leaks)

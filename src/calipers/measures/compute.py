@@ -20,7 +20,8 @@ Each = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[Any]]
 """Does some work for each of several, in order."""
 
 _MANY_QUERIES = 20_000
-"""From here on two threads are quicker than one: the arrays are long, and numpy lets go."""
+"""From here on two threads are quicker than one: the arrays are long, and numpy
+releases the GIL."""
 
 
 def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_type_hints
 
-from calipers import plugins
+import calipers.plugins as plugins
 from calipers.measures.aggregate import Aggregate
 from calipers.measures.parameter import Parameter
 from calipers.model.arrays import Floats

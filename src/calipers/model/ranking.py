@@ -13,8 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
-from calipers.model.fingerprint import RankingFingerprint
-from calipers.model.hashes import mixed_hashes, suspected_duplicates
+from calipers.model.fingerprint import RankingFingerprint, mixed_hashes, suspected_duplicates
 from calipers.model.policy import Ties
 
 Order = Literal["listed", "rank", "score"]

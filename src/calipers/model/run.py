@@ -22,6 +22,7 @@ RUN_SCHEMA: dict[str, pl.DataType] = {
     "start": pl.Int64(),
     "end": pl.Int64(),
     "tokens": pl.Int64(),
+    "call": pl.Int64(),
 }
 
 
@@ -75,6 +76,8 @@ class Run:
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
+    notes: tuple[str, ...] = ()
+    """What a reader of results must know about how it was read."""
 
     @classmethod
     def from_frame(
@@ -82,7 +85,7 @@ class Run:
         frame: pl.DataFrame,
         *,
         order: Order | None = None,
-        ties: Ties = "input",
+        ties: Ties | None = None,
         queries: pl.DataFrame | None = None,
         name: str | None = None,
         stages: Mapping[str, "Run"] | None = None,
@@ -90,6 +93,7 @@ class Run:
         """A run from a table with query, item and what else there is (see ``RUN_SCHEMA``).
 
         Without ``order``, a column of ranks makes it, else scores, else the rows themselves.
+        Where scores make it, the order of the rows means nothing: equal ones go by id (trec).
         """
         unknown = [name for name in ("query",) if name not in frame.columns]
         if unknown:
@@ -101,6 +105,8 @@ class Run:
             frame = frame.select(pl.col(name).cast(kind) for name, kind in known.items())
         if order is None:
             order = natural_order(frame.columns)
+        if ties is None:
+            ties = "trec" if order == "score" and "item" in frame.columns else "input"
         return cls(
             lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True
         )
@@ -148,3 +154,26 @@ class Run:
             return pl.DataFrame(schema={n: RUN_SCHEMA[n] for n in ("query", "rank", "item")})
         whole = pl.concat(tables)
         return whole.select(name for name in RUN_SCHEMA if name in whole.columns)
+
+
+def order_notes(results: pl.DataFrame) -> tuple[str, ...]:
+    """A note where scores rise along lists, the rows of which stand in the order that counts.
+
+    >>> rising = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "score": [0.1, 0.9]})
+    >>> len(order_notes(rising)), order_notes(rising.reverse())
+    (1, ())
+    """
+    if "score" not in results.columns:
+        return ()
+    rises = (pl.col("score") > pl.col("score").shift(1)) & (
+        pl.col("query") == pl.col("query").shift(1)
+    )
+    found = results.filter(rises.fill_null(False))["query"].unique(maintain_order=True)
+    if not len(found):
+        return ()
+    queries = "1 query rise" if len(found) == 1 else f"{len(found):,} queries rise"
+    return (
+        f"The scores of {queries} along the list, such as those of {found[0]!r:.60}: the order of "
+        "the list counts, not the scores. Where they are distances that is right; else sort the "
+        "lists, or give a mapping of item to score.",
+    )

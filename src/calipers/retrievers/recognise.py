@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from calipers import plugins
+import calipers.plugins as plugins
 from calipers.errors import InvalidInput
 from calipers.retrievers import haystack, langchain, llama_index, vector_stores
 from calipers.retrievers.base import Retriever

@@ -54,7 +54,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "no id in a run": (TRUTH, {"q": ["a", None]}, "run has the id None"),
     "a decimal id": ({1.5: {"a": 1}}, RUN, "ground_truth has the id 1.5"),
     "a bool as id": ({"q": [True]}, RUN, "ground_truth has the id True"),
-    "half a character": ({"q": ["\ud800"]}, RUN, "half a character"),
+    "unpaired surrogate": ({"q": ["\ud800"]}, RUN, "unpaired surrogate"),
     "two queries in one": ({1: ["a"], "1": ["b"]}, RUN, "have the same id '1'"),
     "two queries in one, in a run": (TRUTH, {1: ["a"], "1": ["b"]}, "same id '1', once as a text"),
     "two items in one": ({"q": {1: 1, "1": 2}}, RUN, "two different grades: query 'q', target '1'"),

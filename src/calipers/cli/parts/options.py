@@ -153,8 +153,24 @@ def matching_options(function: F) -> F:
             "document (any chunk of it); `calipers eval` also takes all, side by side. "
             "[default: evidence]",
         ),
+        click.option(
+            "--map-ids", metavar="RULES",
+            help="What does not count in ids and names of documents: prefix=TEXT, extension, case, "
+            "or several with commas between them.",
+        ),
+        column_option,
         policy_options,
         store_option,
+    )(function)  # fmt: skip
+
+
+def column_option(function: F) -> F:
+    """--column."""
+    return click.option(
+        "--column", "columns", multiple=True, metavar="FIELD=NAME",
+        callback=lambda _, __, given: list(given) or None,
+        help="Which column is what, where its name does not say, such as item=expected_ids; may "
+        "be given several times.",
     )(function)  # fmt: skip
 
 
@@ -202,7 +218,9 @@ def policy_options(function: F) -> F:
         "duplicates": "What to do with an item that one query returns twice. [default: first]",
         "unknown": "What to do with a query that the ground truth does not have. [default: ignore]",
         "errors": "What to do with a query on which the retriever failed. [default: zero]",
-        "ties": "How to order results with equal scores. [default: trec for TREC runs, else input]",
+        "ties": "How to order results with equal scores. [default: trec where scores make the "
+        "order, else input]",
+        "calls": "How several calls for one query make one ranking. [default: concat]",
         "nothing_in_common": "What to do with a run that shares nothing with the ground truth. "
         "[default: error]",
     }
@@ -220,6 +238,7 @@ def policy_options(function: F) -> F:
 
 POLICY_NAMES = (
     "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+    "calls",
 )  # fmt: skip
 
 
@@ -254,51 +273,6 @@ def _two_forms(one: str, other: str) -> InvalidInput:
     return InvalidInput(
         f"Both {one} and {other} are given; a result is printed in one form, so leave one out."
     )
-
-
-def model_options(function: F) -> F:
-    """Which language model, where, and how patiently it is asked."""
-    return apply(
-        click.option(
-            "--endpoint", required=True, metavar="ADDRESS",
-            help="An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.",
-        ),
-        click.option("--model", required=True, metavar="NAME", help="The name of the model."),
-        click.option(
-            "--key-env", metavar="VARIABLE",
-            help="The environment variable that holds the key; it is never written anywhere.",
-        ),
-        renamed_option(
-            "--cache-folder", "cache", former="--cache", default=".calipers/answers",
-            show_default=True, metavar="FOLDER",
-            help="Keep answers in this folder, and ask no prompt twice.",
-        ),
-        click.option("--no-cache", is_flag=True, help="Keep no answers."),
-        click.option(
-            "--workers", type=int, default=4, show_default=True, metavar="N",
-            help="Prompts asked at a time.",
-        ),
-        pace_options("prompt", timeout=60.0),
-    )(function)  # fmt: skip
-
-
-def pace_options(asked: str, *, timeout: float) -> Callable[[F], F]:
-    """How patiently something is asked, one after the other or several at a time."""
-    return apply(
-        click.option(
-            "--timeout", type=float, default=timeout, show_default=True, metavar="SECONDS",
-            help=f"Give up on a {asked} after so long.",
-        ),
-        click.option(
-            "--retries", type=int, default=2, show_default=True, metavar="N",
-            help="Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause.",
-        ),
-        click.option(
-            "--rate", type=float, metavar="N",
-            help=f"{asked.capitalize()}s per second at most.",
-        ),
-        click.option("--max-errors", type=int, metavar="N", help="Stop when more than N fail."),
-    )  # fmt: skip
 
 
 def config_option(function: F) -> F:

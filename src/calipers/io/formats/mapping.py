@@ -131,8 +131,8 @@ def _ids(values: Iterable[Any], name: str) -> pl.Series:
         ids = pl.Series("query", listed, dtype=pl.String, strict=True)
     except UnicodeEncodeError as error:
         raise InvalidInput(
-            f"{name} has the id {_short(error.object)}, which holds half a character; texts must "
-            "be valid Unicode."
+            f"{name} has the id {_short(error.object)}, which holds an unpaired surrogate; "
+            "texts must be valid Unicode."
         ) from None
     except (TypeError, pl.exceptions.PolarsError):
         ids = None

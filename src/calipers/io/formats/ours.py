@@ -6,6 +6,7 @@ be wrong without a word: a key that is nearly one of ours was meant to be it.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -14,15 +15,12 @@ from typing import Any, ClassVar, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.entries import records
 from calipers.io.facets import EVERYTHING, Remarks
-from calipers.io.format import Output
-from calipers.io.formats.ragas import is_old
+from calipers.io.format import Output, RecordStream
 from calipers.io.records import EXAMPLE, Id, Record, Result, Target
 from calipers.io.rows import At, EachRow
 from calipers.io.sight import Sight
-from calipers.io.write import opened
-from calipers.model.dataset import Dataset
+from calipers.model.dataset import Dataset, Role
 
 NEAR = 0.85
 """How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
@@ -78,12 +76,27 @@ StrictRecord = msgspec.defstruct(
     [
         ("retrieved", _Results | None, None),
         ("ground_truth", _Targets | None, None),
+        ("forbidden", list[Id | _StrictTarget] | None, None),  # type: ignore[valid-type]
         ("stages", dict[str, _Results] | None, None),
     ],
     bases=(Handwritten,),
     forbid_unknown_fields=True,
 )
 """A record with no field but ours: it is tried first, as most records are such."""
+
+
+OURS_ALONE = frozenset(
+    {"id", "query", "retrieved", "ground_truth", "tags", "stages", "latency_ms", "error"}
+)
+"""Names of fields that no other form recognises its records by."""
+
+
+def is_ours_alone(sight: Sight) -> bool:
+    """Whether a file is plainly ours, so that no other form need be asked: the usual case."""
+    look = sight.look
+    if look is None or look.shape == "object":
+        return False
+    return look.keys <= OURS_ALONE and bool(look.keys & {"retrieved", "ground_truth"})
 
 
 class Ours(EachRow):
@@ -95,6 +108,7 @@ class Ours(EachRow):
     strict = StrictRecord
     example = EXAMPLE
     kept = frozenset(Handwritten.__struct_encode_fields__)
+    of_ids = ("retrieved", "ground_truth")
     outputs: ClassVar[tuple[Output, ...]] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
@@ -102,6 +116,10 @@ class Ours(EachRow):
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``retrieved`` or ``ground_truth``; what old ragas calls so is something else."""
+        if "contexts" not in keys:
+            return bool(keys & {"retrieved", "ground_truth"})
+        from calipers.io.formats.ragas import is_old
+
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old(keys)
 
     def record(self, row: Handwritten, at: At) -> Record:
@@ -135,6 +153,9 @@ class Ours(EachRow):
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
     ) -> list[Path]:
         """One record per line, or a JSON list with one record on each line."""
+        from calipers.io.entries import records
+        from calipers.io.write import opened
+
         first, between, last = (b"", b"\n", b"\n")
         if output.name == "json":
             first, between, last = (b"[\n", b",\n", b"\n]\n")
@@ -157,6 +178,14 @@ class PlainRecords(Ours):
         look = sight.look
         return look is not None and (look.shape != "object" or "query" in look.keys)
 
+    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+        """The records; where they lack what they are taken for, a hint at what could be it."""
+        from calipers.io.columns import unknown_fields
+
+        stream = super().read(sight, role, watch)
+        hint = unknown_fields(sight.look.keys if sight.look else (), role)
+        return replace(stream, hint=hint)
+
 
 def check_spelling(record: Any, place: str) -> None:
     """Refuse a record in which a field of ours is misspelt, at any depth.
@@ -173,6 +202,7 @@ Calipers'.
     _check_fields(record, Record, place)
     _check_listed(record.get("retrieved"), Result, f"{place}.retrieved")
     _check_listed(record.get("ground_truth"), Target, f"{place}.ground_truth")
+    _check_listed(record.get("forbidden"), Target, f"{place}.forbidden")
     stages = record.get("stages")
     for name, listed in stages.items() if isinstance(stages, Mapping) else ():
         _check_listed(listed, Result, f"{place}.stages.{name}")

@@ -28,10 +28,10 @@ class Page:
 def render(report: Report, beside: str | None = None) -> Page:
     """The report as one HTML text. ``beside`` names the file for what has no room in it."""
     view = page_view(report, beside)
-    environment = _environment()
+    templates = environment()
     style, script = (_read(name) for name in ("style.css", "script.js"))
-    markup = environment.markup
-    page: str = environment.get_template("page.html.j2").render(
+    markup = templates.markup
+    page: str = templates.get_template("page.html.j2").render(
         **view,
         # Both are ours and not the user's, so they are written as they are.
         style=markup(style),
@@ -63,7 +63,8 @@ def _coded(text: str, markupsafe: Any) -> Any:
     return markupsafe.Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))
 
 
-def _environment() -> Any:
+def environment(*more: Path) -> Any:
+    """Templates of the report, and those of the folders given, with everything escaped."""
     try:
         import jinja2
         import markupsafe
@@ -71,13 +72,13 @@ def _environment() -> Any:
         raise MissingExtra(
             "The report needs Jinja2, which is not installed; run pip install 'calipers[report]'."
         ) from error
-    environment: Any = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+    made: Any = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*more, HERE]), autoescape=True,
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.globals["reasons"] = {reason.name: reason for reason in REASONS}
-    environment.globals["shown"] = lambda value: "–" if value is None else number(value)
-    environment.globals["tidy"] = clean
-    environment.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
-    environment.markup = markupsafe.Markup
-    return environment
+    made.globals["reasons"] = {reason.name: reason for reason in REASONS}
+    made.globals["shown"] = lambda value: "–" if value is None else number(value)
+    made.globals["tidy"] = clean
+    made.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
+    made.markup = markupsafe.Markup
+    return made

@@ -1,0 +1,40 @@
+"""A value that stands as text in the cell of a table."""
+
+import ast
+from typing import Any
+
+import msgspec
+
+
+def decoded_text(text: str) -> Any:
+    """What a table cell holds as JSON, or as Python prints it; else the text as it is.
+
+    >>> decoded_text('["a"]'), decoded_text("['a']"), decoded_text("[a]")
+    (['a'], ['a'], '[a]')
+    """
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        pass
+    try:
+        # Lists written to CSV by Python's own str().
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def cell_value(value: Any, is_json: bool) -> Any:
+    """A table cell as a form has it: JSON text decoded, absent struct fields left out."""
+    if isinstance(value, str) and is_json:
+        return decoded_text(value)
+    return _unnested(value)
+
+
+def _unnested(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _unnested(one) for key, one in value.items() if one is not None}
+    if isinstance(value, list):
+        if value and all(isinstance(one, dict) and set(one) == {"key", "value"} for one in value):
+            return {one["key"]: _unnested(one["value"]) for one in value}
+        return [_unnested(one) for one in value]
+    return value
