@@ -39,17 +39,18 @@ def test_recall_within_a_budget_takes_results_while_they_fit(queries, budget):
     assert recall_within(pair_of(queries), budget) == pytest.approx(np.mean(expected))
 
 
-def test_the_budget_is_that_of_the_cheapest_system():
-    cheap = pair_of([[(0, 10), (3, 10)]] * 8)
+def test_the_budget_is_that_of_the_dearest_system():
+    cheap = pair_of([[(0, 10), (1, 10), (2, 10), (3, 10)]] * 8)
     dear = pair_of([[(1, 25), (0, 25), (3, 25)]] * 8)
     pairs = {"cheap": cheap, "dear": dear}
     compared = calipers.compare(pairs, k=3, anyway=True)
     board = at_equal_budget(compared, pairs).leaderboard
     tokens = {one.system: one.tokens for one in board.rows}
-    assert tokens == {"cheap": pytest.approx((8 * 20 + 5) / 9), "dear": pytest.approx(605 / 9)}
-    assert board.budget == round(tokens["cheap"])
-    rows = {one.system: one.at_budget for one in board.rows}
-    assert rows == {"cheap": pytest.approx(5 / 9), "dear": pytest.approx(1 / 9)}
+    assert tokens == {"cheap": pytest.approx((8 * 30 + 5) / 9), "dear": pytest.approx(605 / 9)}
+    assert board.budget == 75
+    means = {one.system: one.mean for one in board.rows}
+    assert means == {"cheap": pytest.approx(5 / 9), "dear": 1.0}
+    assert {one.system: one.at_budget for one in board.rows} == {"cheap": 1.0, "dear": 1.0}
 
 
 def test_without_texts_there_are_no_tokens():

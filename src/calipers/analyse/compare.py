@@ -291,7 +291,11 @@ def _visibility(
     if not pairs:
         return None
     hardest = max(pairs, key=lambda one: one.test.variance if one.test else 0.0)
-    return visibility(hardest.column, round(1.0 - level, 12), tests, clusters=clusters)
+    limits = hardest.test.limits if hardest.test else None
+    return visibility(
+        hardest.column, round(1.0 - level, 12), tests, clusters=clusters,
+        largest=limits and limits[1],
+    )  # fmt: skip
 
 
 def _means(

@@ -227,9 +227,11 @@ def check_baseline(
                 change, interval=Interval(low, high, level, "paired"),
                 p_value=found.p_loss, p_adjusted=p, p_no_loss=found.p_no_loss,
             )  # fmt: skip
-        change = replace(
-            change, visibility=visibility(one.gains, 2.0 * alpha, tests, clusters=clusters)
+        limits = limits_of(facts[primary])
+        seen = visibility(
+            one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
         )
+        change = replace(change, visibility=seen)
         because = _because(change, one, alpha, allow, strict=strict)
         tested = p is not None
         checks.append(replace(

@@ -12,6 +12,7 @@ from calipers.analyse.groups import leaderboard
 from calipers.analyse.paired import limits_of
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.summary import interval_of_metric
+from calipers.analyse.sweep import token_use
 from calipers.measures.counts import recall
 from calipers.measures.views import Found
 from calipers.model.arrays import Floats
@@ -79,21 +80,32 @@ def tokens_per_query(
 
 
 def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Comparison:
-    """The leaderboard with recall within the tokens that the cheapest system takes per query.
+    """The leaderboard with recall within the tokens that the dearest system takes per query.
 
-    Every system shows its results from the first on while they fit. As it is, where the tokens
-    of fewer than two systems are known.
+    The budget holds what it shows to 95 of 100 queries, and every system fills it with results
+    from the first on, so that one with smaller chunks shows more of them. As it is, where the
+    tokens of fewer than two systems are known.
     """
     board = comparison.leaderboard
-    if board is None or sum(one.tokens is not None for one in board.rows) < 2:
+    known = [] if board is None else [one.system for one in board.rows if one.tokens is not None]
+    if board is None or len(known) < 2 or not pairs.keys() >= set(known):
         return comparison
-    budget = round(min(one.tokens for one in board.rows if one.tokens is not None))
+    k = next(facts.k for facts in comparison.metrics if facts.name == board.metric)
+    budget = max(_tokens_for_most(pairs[name], k) for name in known)
     rows = tuple(
-        one if one.tokens is None or one.system not in pairs
+        one if one.tokens is None
         else replace(one, at_budget=recall_within(pairs[one.system], budget))
         for one in board.rows
     )  # fmt: skip
     return replace(comparison, leaderboard=replace(board, rows=rows, budget=budget))
+
+
+def _tokens_for_most(pair: Matched, k: int | None) -> int:
+    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+    counts = context.tokens()
+    if counts is None:
+        return 0
+    return int(token_use(context.summed(counts.counts, k or pair.depth), None).p95)
 
 
 def recall_within(pair: Matched, budget: int) -> float | None:

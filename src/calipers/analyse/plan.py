@@ -121,11 +121,12 @@ def visibility(
     tests: int = 1,
     power: float = POWER,
     clusters: ArrayLike | None = None,
+    largest: float | None = None,
 ) -> Visibility:
     """What these paired differences (NaN left out) would show, and what would show more.
 
     With several tests one of them must pass alpha / tests, the first step of Holm's correction;
-    that is what the answer is for.
+    that is what the answer is for. ``largest`` is the largest difference that there can be.
 
     >>> seen = visibility([0.3, -0.3] * 20)
     >>> round(seen.smallest, 2), seen.wanted, 250 <= seen.needed <= 330
@@ -140,6 +141,8 @@ def visibility(
     if not units.variance:
         return Visibility(n, power, level, fewest, None, None, None, "no spread")
     smallest = visible_difference(differences, None, power, level, clusters=clusters).difference
+    if largest is not None and smallest > largest:
+        return Visibility(n, power, level, fewest, None, None, None, "too few moved")
     wanted = rounder_below(0.6 * smallest)
     needed = needed_queries(differences, wanted, power, level, clusters=clusters).queries
     return Visibility(n, power, level, fewest, smallest, wanted, needed)

@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 from calipers.model.scores import SCHEMA
 
-WhyNot = Literal["too few queries", "no spread"]
-"""Why nothing can be said of what could have been seen; no spread: all differences are equal."""
+WhyNot = Literal["too few queries", "no spread", "too few moved"]
+"""Why nothing can be said of what would be seen. No spread: all differences are equal. Too few
+moved: even the largest difference that there can be would often be missed."""
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,11 @@ def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "
             f"With {seen.n:,} {'query' if seen.n == 1 else units} hardly any difference in "
             f"{metric} shows, however large; give at least {seen.fewest}."
         )
+    if seen.why_not == "too few moved":
+        return (
+            f"So few of these {seen.n:,} {units} differ in {metric} that even a large difference "
+            "would often be missed (`calipers plan`)."
+        )
     if seen.smallest is None:
         return (
             f"In {metric} all {seen.n:,} queries have the same difference, so what would be "
