@@ -22,7 +22,7 @@ HOSTILE = "=x|<b>\x1b[31m_$"
 
 def compared(names=("old", "new"), **settings):
     made = dict(zip(names, (records(OLD), records(NEW)), strict=False))
-    return compare(made, metrics=settings.pop("metrics", "mrr,recall@5"), **settings)
+    return compare(made, metrics=settings.pop("metrics", "mrr,recall@5"), **settings, primary="mrr")
 
 
 def shown(comparison, width, **settings):

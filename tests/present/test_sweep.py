@@ -62,7 +62,9 @@ def test_advice_in_words():
 
 
 def test_advice_at_the_ends():
-    assert "the very same recall 1.000" in advice(sweep(records([1] * 9)))[0]
+    assert "no k below 10 can be advised" in advice(sweep(records([1] * 9)))[0]
+    enough = advice(sweep(records([1] * 60)))[0]
+    assert enough.startswith("By recall: k = 1, where recall is 1.000 and with 95 % confidence")
     assert "retrieve more and sweep again" in advice(sweep(records([10] * 9)))[0]
     none = sweep(with_tokens([1] * 9), tokens=50)
     assert "not even one result fits 50 tokens" in advice(none)[-1]
