@@ -222,8 +222,10 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.floor("scored.jsonl", k=3).to_dict(), ("scored.jsonl", "-k", "3", "--json")
     ),
     "plan": Sample(
-        lambda: calipers.plan(["evals.jsonl", "turned.jsonl"], queries=200).to_dict(),
-        ("evals.jsonl", "turned.jsonl", "--queries", "200", "--json"),
+        lambda: calipers.plan(
+            ["evals.jsonl", "turned.jsonl"], queries=200, primary="mrr"
+        ).to_dict(),
+        ("evals.jsonl", "turned.jsonl", "--queries", "200", "--primary", "mrr", "--json"),
     ),
     "corrected": Sample(
         lambda: calipers.corrected("evals.jsonl", people="people.jsonl", k=[1, 3, 5]).to_dict(),

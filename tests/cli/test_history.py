@@ -142,7 +142,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     printed = calipers_command("alarm", "watched", "--by", "type", "--reference", "6")
     assert printed.code == 1, printed.err
     flat = " ".join(printed.out.split())
-    assert "is worse than the reference since about 2026-01-16: recall@5" in flat
+    assert "is worse than the reference since about 2026-01-17: recall@5" in flat
     assert "recall@5 for type=a" in flat
     assert "in 365 evaluations, over all 3 checks together" in flat
     found = json.loads(calipers_command("alarm", "watched", "--reference", "6", "--json").out)
