@@ -6,16 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+from calipers.analyse.baseline_runs import average, with_run
 from calipers.analyse.conditions import parse_condition
 from calipers.analyse.gate import (
-    average,
     check_baseline,
     check_condition,
     everything,
     pair,
     slice_of,
     slices_by,
-    with_run,
 )
 from calipers.analyse.non_inferiority import mean_of_runs
 from calipers.analyse.plan import visibility

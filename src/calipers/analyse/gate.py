@@ -7,22 +7,20 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from calipers.analyse.comparable import obstacles
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.conditions import Condition, unknown_tag_value
 from calipers.analyse.cuts import cut
 from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.figures import Figure
 from calipers.analyse.holm import holm
-from calipers.analyse.non_inferiority import NonInferiority, mean_of_runs, non_inferiority
+from calipers.analyse.non_inferiority import NonInferiority, non_inferiority
 from calipers.analyse.paired import ROUNDING, corrected_level, limits_of, paired
 from calipers.analyse.plan import fewest_queries, visibility
 from calipers.analyse.score_interval import mean_interval
-from calipers.analyse.summary import interval_of_metric, summarise
-from calipers.analyse.units import clusters_in
+from calipers.analyse.summary import interval_of_metric
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Floats, Ints, frozen_array
-from calipers.model.gate import Baseline, Change, Check, Requirement, WorstQuery
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.gate import Change, Check, Requirement, WorstQuery
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.summary import Interval
 
@@ -333,40 +331,6 @@ def _losses(pairing: Pairing, metric: str, one: _Lost) -> tuple[WorstQuery, ...]
     return tuple(
         WorstQuery(names[row], texts[row], float(values[row]), float(before[row])) for row in order
     )
-
-
-def average(kept: Baseline) -> Scores:
-    """The runs of a baseline as one result: per query the mean over the runs that have it."""
-    if not kept.further:
-        return kept.scores
-    first = kept.scores
-    columns = []
-    for metric in first.metrics:
-        lined = [first.of(metric.name)]
-        for other in kept.further:
-            both = pair(first, other)
-            column = np.full(len(first), np.nan)
-            column[both.rows_now] = other.of(metric.name)[both.rows_before]
-            lined.append(column)
-        columns.append(mean_of_runs(lined))
-    values = frozen_array(np.column_stack(columns))
-    summaries = summarise(first.metrics, values, first.weights, first.settings, clusters_in(first))
-    return replace(first, values=values, summaries=summaries)
-
-
-def with_run(kept: Baseline, new: Baseline) -> Baseline:
-    """The baseline with one more run, which must have been measured in the same way."""
-    named = {f"the baseline {kept.name}": kept.scores, "this run": new.scores}
-    blocked = list(obstacles(named))
-    missing = [one.name for one in kept.scores.metrics if one.name not in new.scores]
-    if missing:
-        blocked.append(f"This run has no {missing[0]}, which the baseline {kept.name} holds.")
-    if blocked:
-        raise InvalidInput(
-            f"{' '.join(blocked)} Add runs of the same commit on the same queries, or save the "
-            "baseline anew without --add."
-        )
-    return replace(new, scores=kept.scores, name=kept.name, further=(*kept.further, new.scores))
 
 
 def _show(names: list[str]) -> str:

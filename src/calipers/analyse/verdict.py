@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from calipers.analyse.baseline_runs import average
 from calipers.analyse.comparable import obstacles, undefined_in_some
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.conditions import COMBINED, Condition
@@ -12,7 +13,6 @@ from calipers.analyse.figures import recorded
 from calipers.analyse.gate import (
     Figures,
     Pairing,
-    average,
     check_baseline,
     check_condition,
     everything,

@@ -292,7 +292,7 @@ def save_baseline(
     from datetime import UTC
     from pathlib import Path
 
-    from calipers.analyse.gate import with_run
+    from calipers.analyse.baseline_runs import with_run
     from calipers.api.measure import evaluate
     from calipers.errors import InvalidInput
     from calipers.io.baselines import read_baseline as read_file
