@@ -208,7 +208,6 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "rel of 0": (["--rel", "0"], "(rel) is 0.0; it must be a number above 0"),
     "rel of a word": (["--rel", "high"], "'high' is not a valid float"),
     "confidence of 2": (["--confidence", "2"], "confidence of the intervals is 2.0"),
-    "no resamples": (["--resamples", "0"], "number of resamples is 0"),
     "corpus of 0": (["--corpus-size", "0"], "size of the corpus is 0"),
     "weight of 0": (["--score", "mrr=0"], "weight 'mrr=0' in --score cannot be read"),
     "weight of a word": (["--score", "mrr=much"], "cannot be read; write metric=weight"),
@@ -241,7 +240,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "weight of NaN": ({"weights": {"mrr": float("nan")}}, "weight of mrr is nan"),
     "worded weight": ({"weights": {"mrr": "much"}}, "weight of mrr is 'much'"),
     "confidence": ({"confidence": 95}, "confidence of the intervals is 95"),
-    "resamples": ({"resamples": 2.5}, "number of resamples is 2.5"),
+    "resamples": ({"resamples": 2.5}, "takes no argument 'resamples'"),
     "rel": ({"rel": "2"}, "(rel) is '2'"),
     "unknown argument": ({"metric": "mrr"}, "metric"),
 }

@@ -24,8 +24,6 @@ def evaluate(
     weights: Mapping[str, float] | None = None,
     partitions: int | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
     **matching: Unpack[Matching],
 ) -> "SparkScores":
     """Score a run against a ground truth, both Spark DataFrames with one row per item.
@@ -57,6 +55,6 @@ def evaluate(
         policy=policy.with_changes(**{name: matching.get(name) for name in CHOICES}),
         query=query, item=item, tags=tags, match=matching.get("match"),
         level=matching.get("level"), rel=rel, corpus_size=size, weights=weights,
-        partitions=partitions, confidence=confidence, resamples=resamples, seed=seed,
+        partitions=partitions, confidence=confidence,
         fingerprints=matching.get("fingerprints", True),
     )  # fmt: skip

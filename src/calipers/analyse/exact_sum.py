@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from calipers.analyse.resampling import FloatArray, exact_bits
+from calipers.model.arrays import Floats
 
 _SHORT = 512
 # The exponents within which scaling by a power of two loses nothing.
 _SAFE_EXPONENT = 900
 
 
-def exact_sum(column: FloatArray) -> float:
+def exact_sum(column: Floats) -> float:
     """What `math.fsum` gives, without a Python object for each of very many values.
 
     >>> exact_sum(np.array([1e16, 1.0, -1e16, 1.0]))
@@ -36,3 +36,23 @@ def exact_sum(column: FloatArray) -> float:
         if np.count_nonzero(rest) <= rest.size // 4:
             rest = rest[rest != 0.0]
     return math.fsum(parts)
+
+
+def exact_bits(n: int) -> int:
+    """Bits a whole number may have so that any sum of n of them, doubled, is exact in float64.
+
+    >>> exact_bits(1000)
+    42
+    """
+    return 52 - n.bit_length()
+
+
+def exact_mean(column: Floats) -> float:
+    """The mean from a sum that is rounded once, whatever the order of the values.
+
+    >>> exact_mean(np.array([1e16, 1.0, -1e16, 1.0]))
+    0.5
+    """
+    mean = exact_sum(column) / len(column)
+    # The division rounds once more, which can lift the mean of equal values off them.
+    return min(max(mean, float(column.min())), float(column.max()))

@@ -122,6 +122,19 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     return matched(found, **without_inputs(reading))
 
 
+def judged_by(pair: Matched, people: Any) -> Matched:
+    """The same run under another ground truth for some of its queries."""
+    loaded = load(people, "ground_truth").ground_truth
+    if loaded is None:
+        raise InvalidInput(
+            "What people judged holds no ground truth; give a file or a mapping with what should "
+            "be found for each query of the sample."
+        )
+    _, run, matching = as_read(pair, {})
+    matching["policy"] = replace(matching["policy"], unknown="ignore")
+    return match_pair(loaded, run, level=pair.settings["matched_at"], **matching)
+
+
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
     for name, value in reading.items():
         if value is None or name in NOT_ABOUT_MATCHING or (name, value) == ("rel", pair.rel):
@@ -177,7 +190,10 @@ def with_retrievers(
 
 def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
     """The keywords to read one of several systems by; a pair brings its own ground truth."""
-    own = {} if truth is None or isinstance(value, Matched) else {"ground_truth": truth}
+    if isinstance(value, Matched):
+        # What columns are called was settled when it was read.
+        return cast(Reading, {name: one for name, one in matching.items() if name != "columns"})
+    own = {} if truth is None else {"ground_truth": truth}
     return cast(Reading, {**matching, **own})
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.bounds import Bounds
     from calipers.model.calls import CallTable
+    from calipers.model.corrected import CorrectedScores
     from calipers.model.diagnosis import Diagnosis
     from calipers.model.levels import Levels
     from calipers.model.matched import Matched
@@ -51,16 +52,16 @@ def evaluate(
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Scores":
     """Score a run against a ground truth, query by query.
 
     ``data`` is a pair that ``read`` made, or anything that ``read`` takes; further arguments are
     those of ``read``. ``metrics`` are names such as ``"recall@1,5,10"``; ``k`` serves those
-    written without a cut-off. ``weights`` combine metrics into one score. ``confidence``,
-    ``resamples`` and ``seed`` are those of the intervals.
+    written without a cut-off. ``weights`` combine metrics into one score. ``confidence`` is that
+    of the intervals. ``cluster`` is a tag: queries that share its value, such as paraphrases of
+    one intent, count as one unit in every interval.
 
     >>> scores = evaluate(ground_truth={"q": {"a": 1}}, run={"q": ["b", "a"]}, metrics="mrr")
     >>> scores["mrr"].mean
@@ -71,9 +72,7 @@ def evaluate(
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pair = matched(data, looks=deepest(chosen), **reading)
-    return score(
-        pair, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
-    )
+    return score(pair, chosen, weights=weights, confidence=confidence, cluster=cluster)
 
 
 @operation(page="slices", command="eval")
@@ -82,15 +81,16 @@ def slices(
     by: str | Iterable[str],
     *,
     metrics: str | Iterable[str] | None = None,
-    resamples: int = 10_000,
+    primary: str | None = None,
 ) -> "Slices":
     """Each slice of the queries with its mean and interval, tested against the rest.
 
     ``scores`` are those of ``evaluate``, or the file in which they were written.
     ``by`` is a tag of the queries, "length" (words of the query) or "targets" (how many relevant
     targets it has), or several of these. ``metrics`` are names that the scores have (default:
-    recall, precision and ndcg at their largest cut-off, and mrr). A slice that differs
-    significantly from the rest is marked; p-values are corrected over all slices and metrics.
+    recall, precision and ndcg at their largest cut-off, and mrr). A slice that differs from the
+    rest in the ``primary`` metric (default: recall at the largest cut-off) is marked, corrected
+    over all slices; the other metrics are shown beside it.
 
     >>> records = [
     ...     {"query": f"{i}", "retrieved": ["a" if i % 2 else "b"], "ground_truth": ["a"],
@@ -108,7 +108,7 @@ def slices(
         scores_of(scores),
         [by] if isinstance(by, str) else list(by),
         metrics=[metrics] if isinstance(metrics, str) else list(metrics) if metrics else None,
-        resamples=resamples,
+        primary=primary,
     )
 
 
@@ -120,8 +120,7 @@ def levels(
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Levels":
     """Score a run at several levels: "all", or a list such as "evidence,document".
@@ -145,7 +144,7 @@ def levels(
     truth, run, matching = as_read(data, reading, deepest(chosen))
     return score_at_levels(
         truth, run, names, chosen, matching=matching,
-        intervals={"confidence": confidence, "resamples": resamples, "seed": seed},
+        intervals={"confidence": confidence, "cluster": cluster},
     )  # fmt: skip
 
 
@@ -158,9 +157,9 @@ def sweep(
     tokens: int | None = None,
     price: float | None = None,
     tokenizer: str | Callable[[str], Any] | None = None,
+    margin: float = 0.05,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Sweep":
     """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
@@ -168,7 +167,8 @@ def sweep(
     ``data`` is a pair, or anything that ``read`` takes. ``metrics`` are names without a cut-off.
     ``tokens`` is a budget per query and ``price`` the price of a million tokens; the tokens come
     from the data, from ``tokenizer`` (a function, or its import path "package:function"), or
-    from the length of the texts, and the result says which.
+    from the length of the texts, and the result says which. The k that is advised loses, with
+    the ``confidence``, at most a ``margin`` of recall against the largest.
 
     >>> found = sweep([{"query": "q", "retrieved": ["x", "a", "b"], "ground_truth": ["a", "b"]}])
     >>> [point.values["recall"].mean for point in found.points]
@@ -185,7 +185,7 @@ def sweep(
     pair = matched(data, keep=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
     return sweep_over_k(
         pair, metrics=metrics, k=k, tokens=tokens, price=price, tokenizer=tokenizer,
-        confidence=confidence, resamples=resamples, seed=seed,
+        margin=margin, confidence=confidence, cluster=cluster,
     )  # fmt: skip
 
 
@@ -201,8 +201,7 @@ def diagnose(
     tokenizer: str | Callable[[str], Any] | None = None,
     anyway: bool = False,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Diagnosis":
     """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).
@@ -230,7 +229,7 @@ def diagnose(
     return diagnose_pair(
         now, None if before is None else matched_like(now, before, reading), k=k,
         thresholds=thresholds, by=by, price=price, tokenizer=tokenizer, anyway=anyway,
-        confidence=confidence, resamples=resamples, seed=seed,
+        confidence=confidence, cluster=cluster,
     )  # fmt: skip
 
 
@@ -325,6 +324,41 @@ def bounds(
     check_bounded(chosen := choose_metrics(metrics, k, like=like_of(data, reading)))
     pair = matched(data, keep=True, looks=deepest(chosen, depth), **reading)
     return bound_metrics(pair, [one.with_rel(pair.rel) for one in chosen], depth=depth)
+
+
+@operation(page="make-ground-truth", command="eval")
+def corrected(
+    data: Any = None,
+    *,
+    people: Any,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    confidence: float = 0.95,
+    **reading: Unpack[Reading],
+) -> "CorrectedScores":
+    """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
+
+    ``data`` is a pair, or anything that ``read`` takes; its ground truth is the machine's.
+    ``people`` is a ground truth for some of the same queries, drawn at random. Each metric is what
+    people would have found over all queries, with an interval that counts how often the machine
+    was wrong on the sample (prediction-powered inference).
+
+    >>> queries = [f"q{i}" for i in range(12)]
+    >>> run = {query: ["a", "b"] for query in queries}
+    >>> machine = {query: {"a": 1} for query in queries}
+    >>> people = {query: {"a" if i % 2 else "b": 1} for i, query in enumerate(queries[:6])}
+    >>> found = corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+    >>> found["mrr"].machine, found["mrr"].value
+    (1.0, 0.75)
+    """
+    from calipers.analyse.correct import correct_scores
+    from calipers.analyse.scoring import choose_metrics, score
+    from calipers.api.inputs import judged_by, like_of, matched
+
+    chosen = choose_metrics(metrics, k, like=like_of(data, reading))
+    pair = matched(data, keep=True, **reading)
+    by_people = judged_by(pair, people)
+    return correct_scores(score(pair, chosen), score(by_people, chosen), confidence)
 
 
 @operation(page="metrics", command="metrics")

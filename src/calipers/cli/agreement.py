@@ -41,6 +41,14 @@ from calipers.cli.parts.output import console, print_json
     "--add-to", metavar="FILE", help="A ground truth to which the new judgements are added."
 )
 @click.option(
+    "--machine", metavar="JUDGE",
+    help="The judge that is a language model: hold its labels against those of the people.",
+)  # fmt: skip
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True,
+    help="The confidence level of the intervals.",
+)  # fmt: skip
+@click.option(
     "--examples", type=click.IntRange(min=0), default=5, show_default=True,
     help="How many disagreements to list.",
 )  # fmt: skip
@@ -61,6 +69,7 @@ def command(
     Examples:
       calipers agreement anna.csv bo.csv
       calipers agreement anna.csv bo.csv machine.jsonl --scale nominal
+      calipers agreement anna.csv machine.jsonl --machine machine
       calipers agreement anna.csv bo.csv cem.csv -o truth.jsonl
     """
     from calipers.api.truth import agreement

@@ -11,12 +11,9 @@ from calipers.cli.parts.outputs import Outputs
 from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
-COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
+COMPARING = ("baseline", "anyway", "confidence", "primary", "cluster")
 """The options that say how to compare, not how to read."""
 EXAMPLES = 5
-RESAMPLES = 2000
-"""Bootstrap resamples for the intervals of single systems on the page; --resamples is for the
-comparison."""
 
 
 @click.command("compare")
@@ -41,18 +38,11 @@ comparison."""
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@click.option(
-    "--confidence", type=float, default=0.95, show_default=True,
-    help="The confidence level of the intervals; 1 - confidence is the rate of false alarms.",
-)  # fmt: skip
-@click.option(
-    "--resamples", type=int, default=10_000, show_default=True,
-    help="Sign flips of the test, resamples of the intervals.",
-)  # fmt: skip
-@click.option("--seed", type=int, help="The seed of the test and of the intervals. [default: 0]")
+@options.primary_option
+@options.interval_options
 @click.option(
     "--queries-by", metavar="METRIC",
-    help="List the largest wins and losses in this metric. [default: the first]",
+    help="List the largest wins and losses in this metric. [default: the primary one]",
 )  # fmt: skip
 @click.option(
     "--examples", type=click.IntRange(min=0),
@@ -141,7 +131,6 @@ def command(
     if html:
         from calipers.cli.parts.output import write_page
 
-        settings["resamples"] = RESAMPLES
         outputs.write(
             html,
             lambda: write_page(

@@ -20,31 +20,35 @@ from calipers.errors import CalipersError
 )  # fmt: skip
 @click.option(
     "--baseline", "-b", metavar="FILE",
-    help="Fail when a metric is significantly worse than in this result of "
+    help="Fail when the primary metric is shown to be worse than in this result of "
     "`calipers baseline save`.",
 )  # fmt: skip
 @click.option(
     "--by", multiple=True, metavar="TAG",
     help="Compare each value of a tag with the baseline too; may be given several times.",
 )  # fmt: skip
-@click.option(
-    "--tolerance", type=float, metavar="DROP",
-    help="Also fail when a metric is worse by more than this, significant or not.",
+@options.primary_option
+@options.renamed_option(
+    "--allow", former="--tolerance", type=float, metavar="LOSS",
+    help="The loss that is allowed: fail when more is shown to be lost. [default: 0]",
 )  # fmt: skip
 @click.option(
-    "--alpha", type=float, metavar="RATE", help="The rate of false alarms. [default: 0.05]"
-)
+    "--strict", is_flag=True,
+    help="Pass only when it is shown that no more than --allow is lost.",
+)  # fmt: skip
+@options.confidence_option
+@options.cluster_option
 @click.option("--max-age", metavar="AGE", help="How old the baseline may be, such as 30d.")
 @click.option(
     "--anyway", is_flag=True,
-    help="Compare although ground truth, policies, version or age forbid it; the result says so.",
+    help="Compare although ground truth, policies or age forbid it; the result says so.",
 )  # fmt: skip
 @options.measure_options
 @click.option(
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@click.option("--seed", type=int, help="The seed of the test and of the intervals. [default: 0]")
+@options.retired_option("--seed", "Nothing random is left in the test.")
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")
 @options.config_option

@@ -21,7 +21,11 @@ from calipers.cli.parts.progress import asking, reading
     "--tokenizer", metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
-@options.interval_options(resamples=2000)
+@click.option(
+    "--margin", type=float, default=0.05, show_default=True, metavar="LOSS",
+    help="How much recall the advised k may lose against the largest.",
+)  # fmt: skip
+@options.interval_options
 @options.explain_option
 @options.config_option
 @options.json_option

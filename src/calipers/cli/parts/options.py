@@ -323,6 +323,8 @@ def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str,
     from calipers.config import find_config, read_config
 
     found = find_config() if config is None else read_config(config)
+    for note in found.notes:
+        click.echo(f"Warning: {note}", err=True)
     settings = found.fill(given, gate=gate)
     return {name: value for name, value in settings.items() if value is not None}
 
@@ -334,22 +336,85 @@ def largest_k(settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def interval_options(resamples: int) -> Callable[[F], F]:
-    """--confidence, --resamples and --seed of the intervals."""
+def interval_options(function: F) -> F:
+    """--confidence of the intervals, and --cluster."""
     return apply(
         click.option(
             "--confidence", type=float, default=0.95, show_default=True,
             help="The confidence level of the intervals.",
         ),
+        cluster_option,
+        retired_option("--resamples", "Intervals have a closed form now, without resampling."),
+        retired_option("--seed", "Nothing random is left in the intervals."),
+    )(function)  # fmt: skip
+
+
+def cluster_option(function: F) -> F:
+    """--cluster."""
+    return click.option(
+        "--cluster", metavar="TAG",
+        help="Take queries with the same value of this tag, such as paraphrases of one intent, as "
+        "one unit in every interval and test.",
+    )(function)  # fmt: skip
+
+
+def primary_option(function: F) -> F:
+    """--primary."""
+    return click.option(
+        "--primary", metavar="METRIC",
+        help="The metric that decides; others are shown beside it. [default: as the configuration "
+        "says, the score, or recall at the largest cut-off]",
+    )(function)  # fmt: skip
+
+
+def retired_option(name: str, why: str) -> Callable[[F], F]:
+    """An option that does nothing any more: it is taken, with a warning, for one release."""
+
+    def warn(_: click.Context, __: click.Parameter, given: Any) -> None:
+        if given is not None:
+            click.echo(
+                f"Warning: {name} does nothing any more; the next release will not know it. {why}",
+                err=True,
+            )
+
+    return click.option(name, hidden=True, expose_value=False, callback=warn)
+
+
+def confidence_option(function: F) -> F:
+    """--confidence of a decision; --alpha, what it was before, works and warns."""
+
+    def from_alpha(context: click.Context, _: click.Parameter, given: float | None) -> None:
+        if given is not None:
+            context.params["confidence"] = round(1.0 - given, 12)
+            click.echo(
+                f"Warning: --alpha {given:g} is written --confidence {1.0 - given:g} now; the "
+                "next release will not know --alpha.",
+                err=True,
+            )
+
+    return apply(
         click.option(
-            "--resamples", type=int, default=resamples, show_default=True,
-            help="How many times the bootstrap resamples the queries.",
+            "--confidence", type=float, metavar="LEVEL", callback=_unless_set,
+            help="How sure the answer must be. [default: 0.95]",
         ),
         click.option(
-            "--seed", type=int,
-            help="The seed of the bootstrap; the same seed gives the same intervals. [default: 0]",
+            "--alpha", type=float, hidden=True, expose_value=False, is_eager=True,
+            callback=from_alpha,
         ),
-    )  # fmt: skip
+    )(function)  # fmt: skip
+
+
+def _unless_set(context: click.Context, option: click.Parameter, given: Any) -> Any:
+    return context.params.get(option.name or "") if given is None else given
+
+
+def configured_primary(given: str | None) -> str | None:
+    """The primary metric as given, or else as the configuration has it."""
+    if given is not None:
+        return given
+    from calipers.config import find_config
+
+    return find_config().shared.get("primary")
 
 
 def price_option(function: F) -> F:
