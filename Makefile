@@ -6,7 +6,7 @@ DEMO := .venv/.demo
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adapters ci-extras check docs lint bench statistics clean
+.PHONY: help demo test adapters ci-extras spark object-stores check docs lint bench statistics clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,20 @@ ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
 	@$(PIP) chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith \
 	  llama-index-core qdrant-client
+
+spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs Java 17
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt 'pyspark[connect]'
+	@# A test that is skipped for want of its library would look like one that passed.
+	@java -version 2>/dev/null
+	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines/test_spark.py
+	@# One process can hold one kind of session.
+	@CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines/test_spark.py
+
+# The server needs libraries that ours do not go with, so it has an environment of its own.
+object-stores: $(STAMP) ## Test runs in object stores against an S3 server on this machine
+	@test -x .venv-s3/bin/moto_server || { $(PYTHON) -m venv .venv-s3 && \
+	  .venv-s3/bin/pip install -q --disable-pip-version-check 'moto[s3,server]==5.2.5'; }
+	@CALIPERS_S3_SERVER=$(CURDIR)/.venv-s3/bin/moto_server $(BIN)/python -m pytest -q tests/io/test_remote.py
 
 check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/ruff check .

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options, typed
-from calipers.cli.parts.engine import memory_options
+from calipers.cli.parts.engine import engine_options, memory_options
 from calipers.cli.parts.output import console, print_json, write_page, write_short_form
 from calipers.cli.parts.outputs import Outputs
 from calipers.cli.parts.progress import asking, reading, working
@@ -51,6 +51,7 @@ from calipers.errors import InvalidInput
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
 @options.explain_option
 @memory_options
+@engine_options
 @options.config_option
 def command(
     metrics: Any,
@@ -90,16 +91,17 @@ def command(
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.score_tables import write_scores
     from calipers.io.write import check_place, check_writable
 
     saving, outputs = Saving(settings), Outputs()
+    engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
         config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
         **settings,
     )  # fmt: skip
     saving.store = settings.get("store")
-    outputs.check(per_query, check_writable)
+    if engine == "local":
+        outputs.check(per_query, check_writable)
     outputs.check(html, check_place)
     outputs.check(markdown, check_place)
     outputs.begin(others=saving.wanted)
@@ -111,6 +113,20 @@ def command(
     # A name that is no metric is said before a large file is read.
     chosen = choose_metrics(metrics, k, None, weights, settings.get("like"))
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
+    if engine == "spark":
+        from calipers.cli.parts.on_spark import on_spark
+
+        refused = {
+            "--bounds": bounds, "--html": html, "--markdown": markdown, "--save": saving.wanted,
+            "--corpus": corpus, "--by": by,
+        }  # fmt: skip
+        on_spark(
+            refused, master, settings, per_query=per_query, as_json=as_json, as_csv=as_csv,
+            notes=not quiet, weights=weights, **asked,
+        )  # fmt: skip
+        return
+    if master is not None:
+        raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
     settings["watch"] = asking
     if _several(settings.get("level")):
         one_result = {
@@ -145,7 +161,10 @@ def command(
             report = outputs.attempt(
                 lambda: gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
             )
-    outputs.write(per_query, lambda: write_scores(scores, per_query or ""))
+    if per_query:
+        from calipers.io.score_tables import write_scores
+
+        outputs.write(per_query, lambda: write_scores(scores, per_query or ""))
     if report is not None:
         outputs.write(html, lambda: write_page(report, html or "", full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown or ""))
