@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     # What an editor and a type checker see; at run time __getattr__ finds the same.
     from calipers.api.change import *
     from calipers.api.decide import *
+    from calipers.api.explain import *
     from calipers.api.history import *
     from calipers.api.labels import *
     from calipers.api.live import *
     from calipers.api.measure import *
+    from calipers.api.pages import *
     from calipers.api.truth import *
     from calipers.errors import CalipersError as CalipersError
     from calipers.functions import average_precision as average_precision

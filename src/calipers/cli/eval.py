@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import deciding, options, typed
 from calipers.cli.parts.engine import engine_options, memory_options
 from calipers.cli.parts.output import console, print_json, write_page, write_short_form
 from calipers.cli.parts.outputs import Outputs
@@ -21,7 +21,7 @@ from calipers.errors import InvalidInput
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@options.interval_options
+@deciding.interval_options
 @click.option(
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
@@ -31,7 +31,7 @@ from calipers.errors import InvalidInput
     help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
     "several times.",
 )  # fmt: skip
-@options.primary_option
+@deciding.primary_option
 @click.option(
     "--bounds", is_flag=True,
     help="Also print the lowest and highest value that judging the unjudged results could give.",
@@ -165,7 +165,7 @@ def command(
     if by:
         slices = slice_by(
             scores, by, metrics=names if metrics else None,
-            primary=options.configured_primary(primary),
+            primary=deciding.configured_primary(primary),
         )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
     people = None
@@ -175,7 +175,7 @@ def command(
         )
     report = None
     if paged:
-        from calipers.api.decide import report as gather_report
+        from calipers.api.pages import report as gather_report
 
         with working("gathering the report"):
             report = outputs.attempt(

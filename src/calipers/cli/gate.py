@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import deciding, options, renamed, typed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.outputs import Outputs
 from calipers.cli.parts.progress import asking, reading
@@ -27,8 +27,8 @@ from calipers.errors import CalipersError
     "--by", multiple=True, metavar="TAG",
     help="Compare each value of a tag with the baseline too; may be given several times.",
 )  # fmt: skip
-@options.primary_option
-@options.renamed_option(
+@deciding.primary_option
+@renamed.renamed_option(
     "--allow", former="--tolerance", type=float, metavar="LOSS",
     help="The loss that is allowed: fail when more is shown to be lost. [default: 0]",
 )  # fmt: skip
@@ -36,8 +36,8 @@ from calipers.errors import CalipersError
     "--strict", is_flag=True,
     help="Pass only when it is shown that no more than --allow is lost.",
 )  # fmt: skip
-@options.confidence_option
-@options.cluster_option
+@deciding.confidence_option
+@deciding.cluster_option
 @click.option("--max-age", metavar="AGE", help="How old the baseline may be, such as 30d.")
 @click.option(
     "--anyway", is_flag=True,
@@ -48,7 +48,7 @@ from calipers.errors import CalipersError
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@options.retired_option("--seed", "Nothing random is left in the test.")
+@renamed.retired_option("--seed", "Nothing random is left in the test.")
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")
 @options.config_option

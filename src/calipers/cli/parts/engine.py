@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from calipers.cli.parts.options import apply
+from calipers.cli.parts.renamed import apply
 
 F = TypeVar("F", bound=Callable[..., Any])
 

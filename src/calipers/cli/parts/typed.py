@@ -42,7 +42,7 @@ def named_systems(given: tuple[str, ...]) -> list[str] | dict[str, str]:
     """The systems by name, where any is written NAME=FILE; else the paths as they are."""
     if not any("=" in one and not Path(one).exists() for one in given):
         return list(given)
-    from calipers.api.inputs import name_systems
+    from calipers.api.systems import name_systems
 
     named: dict[str, str] = {}
     for one in given:
