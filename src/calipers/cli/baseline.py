@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import deciding, options, renamed, typed
+from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 
@@ -56,8 +56,8 @@ def save(
     from calipers.io.baselines import baseline_dict
 
     given = options.filled(
-        config, metrics=metrics, k=typed.cutoff_list(cutoffs),
-        weights=typed.weights(score), **settings,
+        config, metrics=metrics, k=options.cutoff_list(cutoffs),
+        weights=options.weights(score), **settings,
     )  # fmt: skip
     with reading() as progress:
         baseline = save_baseline(

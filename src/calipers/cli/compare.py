@@ -5,9 +5,8 @@ from typing import Any, cast
 
 import click
 
-from calipers.cli.parts import deciding, options, renamed, typed
-from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts import deciding, options, renamed
+from calipers.cli.parts.output import Outputs, console, print_json
 from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
@@ -94,22 +93,22 @@ def command(
     from calipers.api.keywords import Reading
     from calipers.api.pages import report
     from calipers.api.systems import matched_to_report
-    from calipers.io.write import check_place, check_writable, write_table
+    from calipers.io.write import write_table
 
     outputs = Outputs()
-    outputs.check(per_query, check_writable)
-    outputs.check(html, check_place)
+    outputs.check_table(per_query)
+    outputs.check_page(html)
     outputs.begin()
     live = _named_retrievers(retrievers)
     systems, settings["ground_truth"] = _questions(systems, settings["ground_truth"], live)
     # A ground truth in the file is for retrievers; a run may bring its own.
     own = {"ground_truth": settings.pop("ground_truth")} if not live else {}
     settings = {**own, **options.filled(
-        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
+        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
         **settings,
     )}  # fmt: skip
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
-    named: Any = typed.named_systems(systems)
+    named: Any = options.named_systems(systems)
     if live:
         from calipers.analyse.scoring import choose_metrics
         from calipers.api.systems import name_systems, with_retrievers

@@ -4,9 +4,8 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import deciding, options, renamed, typed
-from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts import deciding, options, renamed
+from calipers.cli.parts.output import Outputs, console, print_json
 from calipers.cli.parts.progress import asking, reading
 from calipers.errors import CalipersError
 
@@ -77,16 +76,15 @@ def command(
       calipers gate --junit junit.xml --markdown summary.md
     """
     from calipers.api.decide import gate
-    from calipers.io.write import check_place
 
     given = options.filled(
-        config, gate=True, metrics=metrics, k=typed.cutoff_list(cutoffs),
-        weights=typed.weights(score), junit=junit, markdown=markdown, **settings,
+        config, gate=True, metrics=metrics, k=options.cutoff_list(cutoffs),
+        weights=options.weights(score), junit=junit, markdown=markdown, **settings,
     )  # fmt: skip
     files = {name: given.pop(name, None) for name in ("junit", "markdown")}
     outputs = Outputs()
     for path in files.values():
-        outputs.check(path, check_place)
+        outputs.check_page(path)
     outputs.begin()
     try:
         with reading() as progress:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import deciding, options, typed
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
 
 
@@ -51,7 +51,7 @@ def command(
     from calipers.api.decide import plan
 
     found = plan(
-        typed.named_systems(pilot), k=typed.cutoff_list(cutoffs),
+        options.named_systems(pilot), k=options.cutoff_list(cutoffs),
         primary=deciding.configured_primary(primary), **settings,
     )  # fmt: skip
     if as_json:

@@ -1,7 +1,8 @@
 """Options that several commands share, so that they look the same everywhere."""
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -245,3 +246,84 @@ def price_option(function: F) -> F:
     return click.option("--price", type=float, metavar="PRICE", help="What a million tokens cost.")(
         function
     )
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def memory_options(function: F) -> F:
+    """How much memory may be used, and where what does not fit goes."""
+    return apply(
+        click.option(
+            "--memory", metavar="SIZE",
+            help="The memory to use for results that are not in the order of their queries, such "
+            "as 2GB; what does not fit goes to a temporary file. [default: half of what is free]",
+        ),
+        click.option("--temp", metavar="FOLDER", help="The folder of that temporary file."),
+    )(function)  # fmt: skip
+
+
+def engine_options(function: F) -> F:
+    """Where the work is done."""
+    return apply(
+        click.option(
+            "--engine", type=click.Choice(["local", "spark"]), default="local",
+            help="Where the work is done: on this machine, or on Spark, which reads tables of one "
+            "row per item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
+        ),
+        click.option(
+            "--master", metavar="URL",
+            help="The master of Spark, such as local[*], or the address of a Spark Connect server "
+            "(sc://…). [default: as Spark is set]",
+        ),
+    )(function)  # fmt: skip
+
+
+def cutoff_list(text: str | None) -> list[int] | None:
+    """The cut-offs of ``-k 1,5,10``."""
+    if text is None:
+        return None
+    from calipers.measures.spec import check_cutoff
+
+    return [check_cutoff(one) for one in text.split(",")]
+
+
+def weights(text: str | None) -> dict[str, float] | None:
+    """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
+    if text is None:
+        return None
+    from calipers.measures.spec import split
+
+    found: dict[str, float] = {}
+    for piece in split(text):
+        name, equals, number = piece.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not equals or not 0 < value < float("inf"):
+            raise InvalidInput(
+                f"The weight {piece!r} in --score cannot be read; write metric=weight with a "
+                "weight above 0, such as recall@10=0.7,precision@5=0.3."
+            )
+        if name.strip() in found:
+            raise InvalidInput(f"The metric {name.strip()} is given two weights; give it one.")
+        found[name.strip()] = value
+    return found
+
+
+def named_systems(given: tuple[str, ...]) -> list[str] | dict[str, str]:
+    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
+    if not any("=" in one and not Path(one).exists() for one in given):
+        return list(given)
+    from calipers.api.systems import name_systems
+
+    named: dict[str, str] = {}
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or Path(one).exists():
+            name, path = next(iter(name_systems([one]).items()))
+        if name in named:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+        named[name] = path
+    return named
