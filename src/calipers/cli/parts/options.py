@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -246,9 +246,6 @@ def price_option(function: F) -> F:
     return click.option("--price", type=float, metavar="PRICE", help="What a million tokens cost.")(
         function
     )
-
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def memory_options(function: F) -> F:
