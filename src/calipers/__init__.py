@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from calipers.model.scores import Scores as Scores
     from calipers.version import __version__ as __version__
 
+    __all__: list[str]
+
 _HOMES = {
     "CalipersError": "errors",
     "Comparison": "model.comparison",
