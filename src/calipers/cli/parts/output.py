@@ -6,11 +6,20 @@ from typing import Any
 
 import click
 
+from calipers.errors import InvalidInput
+
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
+OUTPUTS = ("output", "html", "markdown", "per_query", "junit", "paths")
+"""The parameters that name files to write."""
+
+
 def console() -> Any:
-    """A rich console on standard output; colour only on a terminal."""
+    """A rich console on standard output; colour only on a terminal.
+
+    Where an output goes to standard output, what is said about it goes to standard error.
+    """
     from rich.console import Console
 
     class PipedConsole(Console):
@@ -29,13 +38,27 @@ def console() -> Any:
             raise BrokenPipeError
 
     # Without emoji: a name such as "machine:m:" is a name, not a picture.
-    return PipedConsole(highlight=False, soft_wrap=False, emoji=False)
+    return PipedConsole(highlight=False, soft_wrap=False, emoji=False, stderr=_is_taken())
+
+
+def _is_taken() -> bool:
+    """Whether an output of the command goes to standard output."""
+    from calipers.io.write import is_standard_output
+
+    context = click.get_current_context(silent=True)
+    given = [] if context is None else [context.params.get(name) for name in OUTPUTS]
+    named = [value[-1] if isinstance(value, tuple) and value else value for value in given]
+    return any(isinstance(value, str) and is_standard_output(value) for value in named)
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
 
+    if _is_taken():
+        raise InvalidInput(
+            "Both --json and an output go to standard output; write one of them to a file."
+        )
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
