@@ -1,12 +1,13 @@
 """What makes a function an operation: declared once, known to every face."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, signature
+from itertools import chain
 from typing import Any, TypeVar
 
-from calipers.errors import UnknownArgument
+from calipers.api.door import arguments, check
+from calipers.errors import InvalidInput, UnknownArgument
 from calipers.suggest import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,16 +30,22 @@ walks all of them are made from this table, so a new one is entered nowhere else
 
 
 def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
-    """Declare a public operation; a mistyped argument then gets a sentence with the nearest."""
+    """Declare a public operation; its arguments are then checked before it runs."""
 
     def declare(function: F) -> F:
-        known = frozenset(_arguments(function))
+        kinds = dict(arguments(function))
+        known = frozenset(kinds)
 
         @wraps(function)
         def checked(*args: Any, **given: Any) -> Any:
             if not known.issuperset(given):
                 raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
-            return function(*args, **given)
+            for name, value in chain(zip(kinds, args, strict=False), given.items()):
+                check(function.__name__, name, value, kinds[name])
+            try:
+                return function(*args, **given)
+            except RecursionError as error:
+                raise InvalidInput(_too_deep(function.__name__)) from error
 
         OPERATIONS[function.__name__] = Operation(checked, command, page)
         return checked  # type: ignore[return-value]
@@ -46,14 +53,11 @@ def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
     return declare
 
 
-def _arguments(function: Callable[..., Any]) -> Iterator[str]:
-    """The names that may be given as keywords, those of a TypedDict behind ``**`` included."""
-    for name, parameter in signature(function).parameters.items():
-        if parameter.kind is Parameter.VAR_KEYWORD:
-            # Unpack[Keywords], as PEP 692 writes it.
-            yield from parameter.annotation.__args__[0].__annotations__
-        else:
-            yield name
+def _too_deep(name: str) -> str:
+    return (
+        f"A value given to {name} is nested too deeply: found lists or mappings inside each other "
+        "by the hundreds; no form has more than a dozen levels, so write the input again."
+    )
 
 
 def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:
