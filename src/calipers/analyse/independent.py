@@ -18,6 +18,7 @@ from calipers.analyse.resampling import (
     exact_bits,
     finite_columns,
     raw_source,
+    require_resamples,
     to_grid,
 )
 from calipers.errors import InvalidInput
@@ -56,10 +57,7 @@ def permutation_tests(
         raise InvalidInput(
             f"The choice of rows has the wrong shape: found {chosen.shape}, ({n},) is needed."
         )
-    if resamples < 1:
-        raise InvalidInput(
-            f"The number of resamples is out of range: found {resamples}, at least 1 is needed."
-        )
+    require_resamples(resamples)
     size = int(chosen.sum())
     if size in (0, n):
         return np.full(m, np.nan)

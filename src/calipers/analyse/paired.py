@@ -24,7 +24,14 @@ from calipers.analyse.intervals import (
     mean_intervals,
     standard_deviation,
 )
-from calipers.analyse.resampling import FloatArray, as_columns, exact_bits, sign_blocks, to_grid
+from calipers.analyse.resampling import (
+    FloatArray,
+    as_columns,
+    exact_bits,
+    require_resamples,
+    sign_blocks,
+    to_grid,
+)
 from calipers.errors import InvalidInput
 from calipers.model.summary import Interval
 
@@ -137,10 +144,7 @@ def randomisation_tests(
     [0.25, 1.0]
     """
     columns = as_columns(differences)
-    if resamples < 1:
-        raise InvalidInput(
-            f"The number of resamples is out of range: found {resamples}, at least 1 is needed."
-        )
+    require_resamples(resamples)
     p_values = np.full(columns.shape[1], np.nan)
     for at, defined in columns_by_pattern(columns):
         n = defined.shape[0]

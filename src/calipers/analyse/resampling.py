@@ -27,6 +27,8 @@ FloatArray = NDArray[np.float64]
 CELLS_PER_BLOCK = 1 << 16
 _MANY_COLUMNS = 32
 _LARGER_BLOCKS = 16
+MOST_RESAMPLES = 1_000_000
+"""Ends of intervals and p-values no longer move at this number; more would only fill memory."""
 _LARGEST_MAGNITUDE = 1e300
 _WORD = 64
 
@@ -42,7 +44,7 @@ def bootstrap_means(values: ArrayLike, resamples: int = 2000, seed: int = 0) -> 
     """
     columns = finite_columns(values)
     n, m = columns.shape
-    _require_resamples(resamples)
+    require_resamples(resamples)
     if n == 0:
         raise InvalidInput("There is nothing to resample: found 0 rows, at least 1 is needed.")
     grid, exponents = to_grid(columns, exact_bits(n))
@@ -128,7 +130,7 @@ def sign_blocks(n: int, resamples: int, seed: int, columns: int = 1) -> Iterator
     >>> [block.shape for block in sign_blocks(n=3, resamples=5, seed=0)]
     [(5, 3)]
     """
-    _require_resamples(resamples)
+    require_resamples(resamples)
     source = raw_source(seed)
     words = -(-n // _WORD)
     for start, stop in blocks(resamples, rows_at_once(n, columns)):
@@ -213,8 +215,10 @@ def blocks(total: int, size: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + size, total)
 
 
-def _require_resamples(resamples: int) -> None:
-    if resamples < 1:
+def require_resamples(resamples: int) -> None:
+    """Refuse a number of resamples that gives nothing, or that no memory holds."""
+    if not 1 <= resamples <= MOST_RESAMPLES:
         raise InvalidInput(
-            f"The number of resamples is out of range: found {resamples}, at least 1 is needed."
+            f"The number of resamples is out of range: found {resamples}, at least 1 is needed "
+            f"and {MOST_RESAMPLES} are allowed."
         )

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from calipers.api.door import arguments, check
-from calipers.errors import InvalidInput, UnknownArgument
+from calipers.errors import CalipersError, UnknownArgument, as_sentence
 from calipers.suggest import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,20 +44,18 @@ def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
                 check(function.__name__, name, value, kinds[name])
             try:
                 return function(*args, **given)
-            except RecursionError as error:
-                raise InvalidInput(_too_deep(function.__name__)) from error
+            except CalipersError:
+                raise
+            except Exception as error:
+                sentence = as_sentence(error)
+                if sentence is None:
+                    raise
+                raise sentence from error
 
         OPERATIONS[function.__name__] = Operation(checked, command, page)
         return checked  # type: ignore[return-value]
 
     return declare
-
-
-def _too_deep(name: str) -> str:
-    return (
-        f"A value given to {name} is nested too deeply: found lists or mappings inside each other "
-        "by the hundreds; no form has more than a dozen levels, so write the input again."
-    )
 
 
 def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:

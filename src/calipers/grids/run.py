@@ -86,7 +86,7 @@ def _decides(one: Combination, questions: Questions) -> dict[str, Any]:
 def _meta(one: Combination) -> Meta | None:
     try:
         return msgspec.json.decode(meta_path(one.output).read_bytes(), type=Meta)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, RecursionError):
         return None
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.corpus_columns import CORPUS_SCHEMA, name_columns, read_frame, rows_from_mappings
-from calipers.io.json_files import as_object, first_line, goes_on, opening
+from calipers.io.json_files import BROKEN, as_object, first_line, goes_on, opening
 from calipers.io.source import Source
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
@@ -156,7 +156,7 @@ def _lines(source: Source) -> Iterator[Placed]:
         place = f"{source.name}:{number}"
         try:
             value = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except BROKEN as error:
             raise UnreadableFile(
                 f"The line {place} is not valid JSON ({error}); check it, or write it again."
             ) from None
@@ -167,7 +167,7 @@ def _whole_json(source: Source) -> Iterator[Placed]:
     """A JSON list of chunks, or one object of id to text; read as a whole, as JSON must be."""
     try:
         value = msgspec.json.decode(source.read())
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise UnreadableFile(
             f"{source.name} is not valid JSON ({error}); check it, or write it again."
         ) from None

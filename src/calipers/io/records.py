@@ -88,6 +88,22 @@ class _Columns:
                 f"A text holds an unpaired surrogate, which is no character: found "
                 f"{error.object[:60]!r}; texts must be valid Unicode."
             ) from None
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            raise InvalidInput(self._beyond(schema)) from None
+
+    def _beyond(self, schema: dict[str, pl.DataType]) -> str:
+        """The first whole number that no table can hold."""
+        whole = [at for at, name in enumerate(self.names) if schema[name] == pl.Int64()]
+        found = next(
+            (self.names[at], row[at])
+            for row in self.rows
+            for at in whole
+            if isinstance(row[at], int) and not -(1 << 63) <= row[at] < 1 << 63
+        )
+        return (
+            f"A number is too large: found the {found[0]} {found[1]!r:.40}; a place in a text and "
+            "a count are below 9223372036854775808."
+        )
 
 
 _RESULTS = tuple(name for name in RUN_SCHEMA if name != "rank")

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.json_files import explain_broken, opening
+from calipers.io.json_files import BROKEN, explain_broken, opening
 from calipers.io.source import Source
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.counts import InputCounts
@@ -85,13 +85,20 @@ def read_scores(path: str | Path) -> Scores:
             f"The result in {source.name} has no scores per query, only means, and queries cannot "
             f"be compared one by one; {_AGAIN}."
         )
-    return _scores(result, result.per_query, source)
+    try:
+        return _scores(result, result.per_query, source)
+    except (OverflowError, TypeError, pl.exceptions.PolarsError) as error:
+        # A count or a number that somebody wrote by hand, beyond what a table can hold.
+        raise UnreadableFile(
+            f"The result in {source.name} holds a value that cannot be: "
+            f"{str(error).partition(chr(10))[0]}; {_AGAIN}."
+        ) from error
 
 
 def _check_schema(content: bytes, source: Source) -> None:
     try:
         value = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise UnreadableFile(explain_broken(str(error), content, source)) from None
     found = value.get("schema") if isinstance(value, dict) else None
     if not isinstance(found, int) or "summaries" not in value:

@@ -9,6 +9,7 @@ import ast
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, get_args, get_type_hints
 
@@ -17,7 +18,7 @@ import msgspec
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
 from calipers.io.format import Format, RecordStream, Unread, wrong_form
-from calipers.io.json_files import RawRecords, explain_broken, explain_mismatch
+from calipers.io.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records import Id, Place, Record, Result, Target
 from calipers.io.sight import Sight
 from calipers.io.source import Source
@@ -112,7 +113,7 @@ def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) 
             except msgspec.ValidationError as error:
                 where = raw.place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except BROKEN as error:
                 line = raw.line(number) if raw.line else None
                 raise UnreadableFile(
                     explain_broken(str(error), bytes(item), source, line)
@@ -139,7 +140,11 @@ def stream_rows(
                     f"A record is a {type(values).__name__} at {place(number)}; it must be "
                     f"{form.example}."
                 )
-            present = {key: one for key, one in values.items() if one is not None}
+            present = {
+                key: _in_order(one, key, form, partial(place, number))
+                for key, one in values.items()
+                if one is not None
+            }
             try:
                 row = _converted(form, present, partial(place, number))
             except msgspec.ValidationError as error:
@@ -202,6 +207,19 @@ def _converted(form: RowFormat, values: Mapping[str, Any], at: At) -> Any:
     return row
 
 
+def _in_order(value: Any, key: str, form: RowFormat, at: At) -> Any:
+    """The value of a field; a set has another order in every process, so it can be no ranking."""
+    if isinstance(value, set | frozenset):
+        if key not in (form.truth_field, "ground_truth"):
+            raise InvalidInput(
+                f"The field {key!r} is a set at {at()}, which has no order; a ranking is a list."
+            )
+        return sorted(value, key=str)
+    if isinstance(value, dict) and any(isinstance(one, set | frozenset) for one in value.values()):
+        return {name: _in_order(one, f"{key}.{name}", form, at) for name, one in value.items()}
+    return value
+
+
 def _names_unknown_field(error: msgspec.ValidationError) -> bool:
     return "contains unknown field" in str(error)
 
@@ -228,7 +246,7 @@ def decoded_text(text: str) -> Any:
     """
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         pass
     try:
         # Lists written to CSV by Python's own str().
@@ -300,6 +318,8 @@ def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) 
             whole = msgspec.convert(value, form.whole)
     except msgspec.ValidationError as error:
         raise InvalidInput(explain_mismatch(str(error), f"{name} $", form.example)) from None
+    except BROKEN as error:
+        raise UnreadableFile(explain_broken(str(error), bytes(value), Source(Path(name)))) from None
     places: list[str] = []
     unread: Unread = Unread()
     if watch:

@@ -12,6 +12,8 @@ from calipers.errors import UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
+SMALL, MOST_TIMES = 64 << 20, 200
+"""Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Progress = Callable[[int, int], None]
@@ -67,7 +69,15 @@ class Source:
     def _pieces(self) -> Iterator[bytes]:
         total = self.path.stat().st_size if self.path.exists() else 0
         with self._open() as file:
+            unpacked = 0
             while piece := self._take(file, self.block or BLOCK):
+                unpacked += len(piece)
+                if isinstance(file, Unpacked) and unpacked > max(SMALL, total * MOST_TIMES):
+                    raise UnreadableFile(
+                        f"The compressed file {self.name} unpacks to more than {MOST_TIMES} times "
+                        f"its {total:,} bytes; such a file is usually damaged, or made to fill the "
+                        "memory. If it is neither, unpack it with gunzip and give the result."
+                    )
                 if self.progress:
                     self.progress(_position(file), total)
                 yield piece

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from calipers.errors import InvalidInput
 from calipers.retrievers.base import WORKERS, AskFailed, Question, Retriever
 from calipers.retrievers.layout import Layout
-from calipers.retrievers.secrets import without_secrets
+from calipers.retrievers.secrets import secrets_in, without_secrets
 
 if TYPE_CHECKING:
     import asyncio
@@ -54,6 +54,7 @@ def from_callable(
             **({"batch": batch} if batch > 1 else {}),
         },
         open=lambda: session, layout=layout, batch=batch, workers=workers, close=loop.close,
+        secrets=secrets_in(params),
     )  # fmt: skip
 
 

@@ -236,7 +236,7 @@ def _check_owner(path: Path, settings: Mapping[str, Any] | None) -> None:
         return
     try:
         meta = msgspec.json.decode(beside.read_bytes(), type=Meta)
-    except (msgspec.DecodeError, OSError):
+    except (msgspec.DecodeError, RecursionError, OSError):
         meta = None
     if meta is None or meta.format != FORMAT:
         raise InvalidInput(

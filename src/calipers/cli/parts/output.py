@@ -8,6 +8,8 @@ import click
 
 from calipers.errors import InvalidInput
 
+_STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""What could steer a terminal or turn its reading direction; JSON has another spelling for it."""
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
@@ -59,7 +61,8 @@ def print_json(value: Any) -> None:
         raise InvalidInput(
             "Both --json and an output go to standard output; write one of them to a file."
         )
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    click.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode())
 
 
 def write_report(report: Any, html: str | None, markdown: str | None) -> None:

@@ -14,7 +14,7 @@ from calipers.io.entries import MADE_IDS, Entry, entries, id_of, plain_number
 from calipers.io.facets import TRUTH_BY_ID, Remarks
 from calipers.io.format import Format, Output
 from calipers.io.formats.table import read_long
-from calipers.io.json_files import explain_mismatch
+from calipers.io.json_files import BROKEN, explain_mismatch
 from calipers.io.records import Id
 from calipers.io.sight import Sight
 from calipers.io.source import Source
@@ -188,7 +188,7 @@ def _queries(source: Source) -> Iterator[Query]:
             place = f"{source.name}:{number} $"
             example = '{"_id": …, "text": …}'
             raise InvalidInput(explain_mismatch(str(error), place, example)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except BROKEN:
             raise UnreadableFile(
                 f"The JSON in {source.name}:{number} is not valid; check the line, or write it "
                 "again."

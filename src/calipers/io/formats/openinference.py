@@ -35,7 +35,7 @@ READ = frozenset(
 def _record(span: Mapping[str, Any], at: At) -> Record | None:
     flat = dict(_flat(_relevant(span)))
     kind = span.get("span_kind") or flat.get("openinference.span.kind")
-    documents = _documents(flat)
+    documents = _documents(flat, at)
     if not documents and DOCUMENTS not in flat and kind != "RETRIEVER":
         return None
     return Record(
@@ -82,21 +82,21 @@ def _opened(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
             return msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return value
     return value
 
 
-def _documents(flat: Mapping[str, Any]) -> list[Id | Result]:
+def _documents(flat: Mapping[str, Any], at: At) -> list[Id | Result]:
     parts: dict[int, dict[str, Any]] = {}
     for key, value in flat.items():
         found = PART.fullmatch(key)
         if found and value is not None:
             parts.setdefault(int(found[1]), {})[found[2]] = value
-    return [_result(parts[number]) for number in sorted(parts)]
+    return [_result(parts[number], at) for number in sorted(parts)]
 
 
-def _result(part: Mapping[str, Any]) -> Result:
+def _result(part: Mapping[str, Any], at: At) -> Result:
     score = part.get("score")
     metadata = {
         k.removeprefix("metadata."): v for k, v in part.items() if k.startswith("metadata.")
@@ -107,11 +107,20 @@ def _result(part: Mapping[str, Any]) -> Result:
     return Result(
         id=None if part.get("id") is None else str(part["id"]),
         text=about.text,
-        score=None if score is None else float(score),
+        score=None if score is None else _score(score, at),
         document=about.document,
         start=about.start,
         end=about.end,
     )
+
+
+def _score(value: Any, at: At) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"A document has the score {value!r:.60} at {at()}; a score is a number."
+        ) from None
 
 
 def _question(flat: Mapping[str, Any], at: At) -> str:
