@@ -84,6 +84,11 @@ def _files(labels: Any) -> list[tuple[str, list[Placed]]]:
         labels = [labels]
     if isinstance(labels, Mapping):
         return [(str(name), _placed(value, str(name))) for name, value in labels.items()]
+    if not isinstance(labels, Iterable) or isinstance(labels, bytes):
+        raise InvalidInput(
+            f"The labels are a {type(labels).__name__}; give a path, several paths, or a mapping "
+            "of judge to path or labels."
+        )
     paths = list(labels)
     if not paths:
         raise InvalidInput("No labelled file is given; give at least one.")
