@@ -37,6 +37,8 @@ def test_a_history_of_an_earlier_version_keeps_its_numbers(tmp_path, version):
             for one in found]  # fmt: skip
     for one in expected:  # a policy that came later has its usual value
         one["policy"].setdefault("nothing_in_common", "error")
+        for metric in one["metrics"]:  # and so has a fact of a metric
+            metric.setdefault("aggregate", "mean")
     assert read == expected
     assert found[1].changed == ("corpus",)
     assert (found[0].tags, found[0].branch, found[1].dirty) == ({"model": "e5"}, "main", True)
