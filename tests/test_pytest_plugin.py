@@ -105,6 +105,24 @@ def test_scores_for_assertions_of_ones_own(project):
     project.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
+def test_a_live_retriever_is_asked(project):
+    project.makepyfile(
+        """
+        import pytest
+        from calipers.errors import InvalidInput
+
+        TRUTH = {"who is it": ["a"], "what is it": ["b"]}
+
+        def test_live(calipers_eval):
+            live = calipers_eval(TRUTH, retriever=lambda query, k: [("a", 2), ("b", 1)])
+            live.require("recall@2 >= 1")
+            by_query = calipers_eval(ground_truth=TRUTH, run={q: [("a", 2)] for q in TRUTH})
+            by_query.require("recall@2 >= 0.5")
+        """
+    )
+    project.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
 def test_a_real_pytest_finds_the_fixture_and_loads_nothing_without_it(project):
     project.makepyfile(
         test_without="""

@@ -99,6 +99,8 @@ The runs and the chunks are in {folder}; the questions in {QUESTIONS}.
       is the ground truth fit to judge anything?
   calipers misses --run {best} -g {QUESTIONS} -k 10 -o misses.jsonl
       every miss on a line of its own, to read and to label
+  calipers serve --judge {folder}/bm25.jsonl {folder}/dense.jsonl -g {QUESTIONS} -m recall@5
+      two minutes in the browser: judge, and watch the metric move (docs/judge.md)
   calipers gate --run {best} -g {QUESTIONS} --require "recall@10 >= 0.7"
       a build that turns red when retrieval gets worse
 Your own retriever: docs/retrieve.md. Your own ground truth: docs/ground-truth.md."""

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # What an editor and a type checker see; at run time __getattr__ finds the same.
+    from calipers.api.change import *
     from calipers.api.decide import *
     from calipers.api.history import *
+    from calipers.api.labels import *
     from calipers.api.live import *
     from calipers.api.measure import *
     from calipers.api.truth import *
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from calipers.functions import precision_at_k as precision_at_k
     from calipers.functions import recall_at_k as recall_at_k
     from calipers.functions import reciprocal_rank as reciprocal_rank
+    from calipers.integrations.scorer import scorer as scorer
     from calipers.model.comparison import Comparison as Comparison
     from calipers.model.gate import Verdict as Verdict
     from calipers.model.ground_truth import GroundTruth as GroundTruth
@@ -60,6 +63,7 @@ _HOMES = {
     "precision_at_k": "functions",
     "recall_at_k": "functions",
     "reciprocal_rank": "functions",
+    "scorer": "integrations.scorer",
 }
 """Public names that are no operations, with their modules."""
 

@@ -4,6 +4,7 @@ They stand under ``[tool.calipers]`` in pyproject.toml, or at the top of caliper
 is looked for in the working folder and then in each folder above it.
 """
 
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,12 +20,14 @@ TEXT, NUMBER, SWITCH = "a text", "a number", "true or false"
 TEXTS = "a text or a list of texts"
 NUMBERS = "a whole number or a list of them"
 WEIGHTS = "a table of metrics with their weights"
+NAMES = "a table of what a column is and its name in the file"
 
 SHARED: dict[str, str] = {
-    "data": TEXT, "ground-truth": TEXT, "run": TEXT, "corpus": TEXT,
-    "candidates": TEXT, "exact": TEXT,
+    "data": TEXT, "ground-truth": TEXT, "run": TEXT, "retriever": TEXT, "ask-for": NUMBER,
+    "workers": NUMBER, "corpus": TEXT, "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
-    "seed": NUMBER, "store": TEXT, "like": TEXT, **dict.fromkeys(CHOICES, TEXT),
+    "seed": NUMBER, "store": TEXT, "like": TEXT, "map-ids": TEXT, "columns": NAMES,
+    **dict.fromkeys(CHOICES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
@@ -34,7 +37,11 @@ GATE: dict[str, str] = {
 TABLES: dict[str, dict[str, str]] = {"gate": GATE}
 GRID = "grid"
 """A table that `calipers grid` checks by itself."""
-INPUTS = ("data", "ground_truth", "run")
+INPUTS = ("data", "ground_truth", "run", "retriever")
+RESULTS = ("run", "retriever")
+"""The inputs that say what was found, not what should be."""
+STORE = "CALIPERS_STORE"
+"""The environment variable that names the history; it goes before the file."""
 PATHS = ("data", "ground-truth", "run", "corpus", "candidates", "exact",
          "baseline", "junit", "markdown", "store")  # fmt: skip
 
@@ -53,23 +60,43 @@ class Config:
         """The given settings, with those of the file where nothing is given.
 
         Names are those of the library: ``ground_truth``, ``max_age``, ``weights``. Where any
-        input is given, no input is taken from the file: halves of two pairs make no pair.
+        input is given, no input is taken from the file: halves of two pairs make no pair. A
+        retriever alone is asked the questions of the file.
 
         >>> Config(shared={"data": "a.json", "k": 5}).fill({"data": None, "run": "b.json", "k": ()})
         {'data': None, 'run': 'b.json', 'k': 5}
         """
-        settings = {**self.shared, **(self.gate if gate else {})}
-        if any(given.get(name) is not None for name in INPUTS):
-            settings = {
-                name: value for name, value in settings.items() if _plain(name) not in INPUTS
-            }
-        named = {_plain(name): value for name, value in settings.items()}
+        named = {_plain(name): value for name, value in self._of(gate).items()}
+        inputs = [name for name in INPUTS if given.get(name) is not None]
+        for name in RESULTS if inputs == ["retriever"] else INPUTS if inputs else ():
+            named.pop(name, None)
+        if os.environ.get(STORE, "").strip():
+            named.pop("store", None)
         return {
             name: named.get(name, value)
             if value is None or value is False or value == ()
             else value
             for name, value in given.items()
         }
+
+    def _of(self, gate: bool) -> dict[str, Any]:
+        return {**self.shared, **(self.gate if gate else {})}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The file, and each setting in it: its key, its value, and who reads it."""
+        rows = [
+            {"key": name, "value": value, "table": None, "used_by": "every command"}
+            for name, value in self.shared.items()
+        ]
+        rows += [
+            {"key": name, "value": value, "table": "gate", "used_by": "calipers gate"}
+            for name, value in self.gate.items()
+        ]
+        rows += [
+            {"key": name, "value": value, "table": GRID, "used_by": "calipers grid"}
+            for name, value in self.grid.items()
+        ]
+        return {"file": None if self.path is None else str(self.path), "settings": rows}
 
 
 def _plain(name: str) -> str:
@@ -163,6 +190,8 @@ def _checked(
         # A history or a baseline may also be an address or a reference: no path then.
         is_path = name in PATHS and "://" not in value and not value.startswith("@")
         result[name] = _from_folder(value, path) if is_path else value
+        if name == "retriever":
+            result[name] = _target(value, path)
     return result
 
 
@@ -175,6 +204,8 @@ def _fits(value: Any, kind: str) -> bool:
         return all(isinstance(one, int) and not isinstance(one, bool) for one in several)
     if kind == WEIGHTS:
         return isinstance(value, dict) and all(_fits(one, NUMBER) for one in value.values())
+    if kind == NAMES:
+        return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
     if kind == NUMBER:
         return number
     return isinstance(value, bool) if kind == SWITCH else isinstance(value, str)
@@ -187,6 +218,15 @@ def _check_choice(name: str, value: Any, path: Path) -> None:
             f"{path} has {name} = {value!r}; {name} can be {', '.join(allowed)}."
             f"{did_you_mean(str(value), allowed)}"
         )
+
+
+def _target(value: str, path: Path) -> str:
+    """A function beside the file, as it is found from the working folder too."""
+    module, colon, name = value.rpartition(":")
+    file = module if module.endswith(".py") else f"{module.replace('.', '/')}.py"
+    if not colon or path.parent.resolve() == Path.cwd() or not (path.parent / file).is_file():
+        return value
+    return f"{_from_folder(file, path)}:{name}"
 
 
 def _from_folder(value: str, path: Path) -> str:

@@ -11,8 +11,7 @@ What is in `retrieved` decides how the two are compared:
   spacing and invisible characters do not matter, case does (see `calipers.text.normalise`);
 - objects or dicts with an id (`id`, `_id`, `id_` or `metadata["id"]`) and no text match by id.
 
-To match objects that carry a text by their ids, pass the ids: `[d.id for d in documents]`. A
-ground truth that names the id of such an object is an error, not a silent 0.
+To match those by id, pass the ids. A ground truth that names the id of one is an error, not 0.
 
 An id or a text that comes back twice occupies its rank and earns nothing the second time. With
 texts, one result can hold several targets and several results the same one: precision counts

@@ -6,6 +6,7 @@ names are listed for three kinds of rows: a returned document, a chunk of a corp
 a table with one result or judgement each. What means the same everywhere is written once.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 
 ID = ("id", "_id", "id_")
@@ -45,9 +46,15 @@ WRAPPED = ("node", "document", "doc", "chunk", "item")
 """Fields that may hold the document itself, beside its score."""
 LISTS = (
     "retrieved", "results", "hits", "documents", "matches", "items", "nodes", "points", "chunks",
-    "data", "docs",
+    "data", "docs", "retrieved_contexts", "source_documents", "contexts", "context", "passages",
 )  # fmt: skip
 """Keys under which an answer may keep its list of documents."""
+EXPECTED = (
+    "ground_truth", "expected", "expected_ids", "relevant", "relevant_ids", "reference_ids",
+    "expected_retrieved_context", "reference_contexts", "expected_documents", "documents",
+    "contexts", "ids",
+)  # fmt: skip
+"""Keys under which an evaluation platform may keep what should be found, the surest first."""
 ATTRIBUTES = ("documents", "points", "nodes", "source_nodes", "matches", "results", "hits")
 """The same for answers that are objects."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -72,22 +79,64 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
 START_AND_END = "start_end_idx"
 """A column that holds start and end together; tools disagree about its end, which is not used."""
 
-QUERY_ID = ("query_id", "qid", "query-id", "question_id")
-QUERY_TEXT = ("query_text", "query", "question")
+QUERY_ID = ("query_id", "qid", "q_id", "question_id")
+QUERY_TEXT = (
+    "query_text", "query", "question", "questions", "user_query", "search_query", "prompt",
+)  # fmt: skip
 QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query_str")
 """Where the input of a program, as a trace keeps it, may hold the question."""
+
+_WANTED = ("expected", "relevant", "gold", "golden", "target", "positive", "ground_truth")
+"""Words with which people say that something should be found."""
+_THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
+
+
+def _combined(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
+    words = list(second)
+    return tuple(f"{one}_{two}" for one in first for two in words)
+
+
+WANTED_IDS = (
+    *_combined(_WANTED, ("id", "ids")),
+    *_combined(_WANTED, (f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s", ""))),
+    "relevant", "gold", "expected", "targets", "relevance_ids",
+)  # fmt: skip
+"""Names of columns with ids that should be found: they say that a table is a ground truth."""
+RETURNED_IDS = (
+    "retrieved_id", "retrieved_ids", "returned_ids", "result_ids", "results",
+    *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
+)  # fmt: skip
+"""Names of columns with ids that were found, all of a question in one cell."""
+QUOTE = (
+    "quote", "quotes", "evidence", "answer_text", "reference_text", "supporting_text",
+    *_combined(_WANTED, ("text", "texts", "quote", "quotes", "passage", "evidence")),
+)  # fmt: skip
+WEAK_QUOTE = (
+    "reference", "references", "reference_context", "answer", "answers", "expected_answer",
+    "reference_answer", "expected", "gold_answer", "correct_answer", "context", "passage", "text",
+)  # fmt: skip
+"""Names of texts that are quotes only where a table has nothing else that should be found."""
 ROW: Mapping[str, tuple[str, ...]] = {
-    "query": ("query", "query_id", "qid", "query-id", "question", "question_id"),
+    "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "input"),
     "item": (
-        "item", "item_id", "doc_id", "docid", "docno", "chunk_id", "corpus-id", "corpus_id", "pid",
+        "item", "item_id", "doc_id", "docid", "docno", "chunk_id", "corpus_id", "pid",
+        "passage_id", "node_id", "items", "item_ids", "doc_ids", "docids", "chunk_ids",
+        "passage_ids", "node_ids", *WANTED_IDS,
     ),
+    "quote": QUOTE,
     "score": ("score", "similarity"),
     "rank": ("rank", "position"),
-    "grade": ("grade", "relevance", "rel", "label", "judgement", "rating"),
+    "grade": (
+        "grade", "relevance", "rel", "label", "judgement", "judgment", "rating", "relevant",
+        "is_relevant",
+    ),
+    "retrieved": RETURNED_IDS,
 }  # fmt: skip
 """One result or one judgement of a table; other columns go by our own names alone."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
 """The header under which a score is a grade."""
+RANX = frozenset({"q_id", "doc_id", "score"})
+"""The header under which ranx writes judgements and runs alike."""
 
 
 def lowered(names: Iterable[str]) -> dict[str, str]:
@@ -97,3 +146,59 @@ def lowered(names: Iterable[str]) -> dict[str, str]:
     {'id': ' id ', 'text': 'Text'}
     """
     return {name.strip().lower(): name for name in reversed(list(names))}
+
+
+def plain_name(name: str) -> str:
+    """The name of a column as the tables here spell it.
+
+    >>> plain_name(" Chunk ID "), plain_name("query-id"), plain_name("expectedChunks")
+    ('chunk_id', 'query_id', 'expected_chunks')
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]+$)", "_", name.strip())
+    return re.sub(r"[\s.\-_/]+", "_", parted.lower()).strip("_:?#")
+
+
+def possible_meaning(name: str) -> str | None:
+    """What a column of an unknown name could be, by the words in it.
+
+    >>> possible_meaning("correct_chunks"), possible_meaning("Frage"), possible_meaning("my_score")
+    ('item', None, 'score')
+    """
+    words = set(plain_name(name).split("_"))
+    return next((field for field, known in _HINTS.items() if words & known), None)
+
+
+_HINTS: Mapping[str, frozenset[str]] = {
+    "query": frozenset({"query", "question", "questions", "prompt", "ask", "q"}),
+    "retrieved": frozenset({"retrieved", "returned", "results", "hits", "found"}),
+    "quote": frozenset({"quote", "text", "answer", "evidence", "reference", "sentence", "snippet"}),
+    "item": frozenset(
+        {
+            "id",
+            "ids",
+            "item",
+            "items",
+            "chunk",
+            "chunks",
+            "doc",
+            "docs",
+            "document",
+            "documents",
+            "passage",
+            "passages",
+            "node",
+            "nodes",
+            "expected",
+            "relevant",
+            "gold",
+            "correct",
+            "target",
+            "targets",
+            "truth",
+        }
+    ),
+    "grade": frozenset({"grade", "relevance", "rel", "label", "judgement", "rating"}),
+    "score": frozenset({"score", "similarity"}),
+    "rank": frozenset({"rank", "position"}),
+}
+"""Words in names of columns, with what such a column could be; the first that fits counts."""

@@ -51,7 +51,7 @@ def test_spellings(text, printed):
         ("", "at its end: the name of a metric"),
         (">= 0.5", "from character 1 on, at '>= 0.5': the name of a metric"),
         ("recall@10", "at its end: an operator"),
-        ("recall@10 == 0.85", "from character 11 on, at '== 0.85': an operator"),
+        ("recall@10 != 0.85", "from character 11 on, at '!= 0.85': an operator"),
         ("recall@10 is 0.85", "from character 11 on, at 'is 0.85': an operator"),
         ("recall@10 >=", "at its end: a number"),
         ("recall@10 >= high", "from character 14 on, at 'high': a number"),
@@ -92,3 +92,35 @@ def test_any_text_is_a_condition_or_a_sentence(text):
 def test_only_a_text_is_a_condition(value):
     with pytest.raises(InvalidInput, match="write a text"):
         parse_condition(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("leak_rate@10 == 0", "leak_rate@10 == 0"),
+        ("leak_rate@10 = 0", "leak_rate@10 == 0"),
+        ("latency_p95 <= 300ms", "latency_p95 <= 300ms"),
+        ("latency_p95 <= 0.3 s for type=long", "latency_p95 <= 300ms for type=long"),
+        ("tokens_mean@10 <= 4000", "tokens_mean@10 <= 4000"),
+        ("Tokens_MAX < 9000", "tokens_max < 9000"),
+    ],
+)
+def test_equality_latency_and_tokens(text, printed):
+    found = parse_condition(text)
+    assert str(found) == printed
+    assert parse_condition(printed) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("latency_p95 <= 300", "gives no unit; a latency is written with ms or s"),
+        ("recall@10 >= 300ms", "gives the unit ms; only a latency has one"),
+        ("latency_p95@10 <= 3s", "has a cut-off"),
+        ("latency_p0 <= 3s", "p1 to p99"),
+        ("tokens_mean@0 <= 3", "cut-off k"),
+    ],
+)
+def test_figures_that_cannot_be_meant(text, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        parse_condition(text)

@@ -94,3 +94,18 @@ def test_other_ways_to_recognise_an_item():
     for by, what in (("quote", "text"), ("span", "document")):
         with pytest.raises(InvalidInput, match=f"'a' of the query 'q' has no {what}"):
             merge_opinions(bare, targets_as=by)
+
+
+def test_a_question_that_loses_its_only_target_to_a_tie_is_named():
+    def said(query, item, **grades):
+        return Opinions(Label(query_id=query, query=query, item=item), grades)
+
+    found = merge_opinions(
+        opinions(
+            said("lost", "a", ann=1.0, bob=0.0), said("lost", "b", ann=0.0, bob=0.0),
+            said("kept", "a", ann=1.0, bob=0.0), said("kept", "b", ann=1.0, bob=1.0),
+            said("gone", "a", ann=2.0, bob=1.0), said("never", "a", ann=0.0, bob=0.0),
+        )
+    )  # fmt: skip
+    assert found.left_without == ("lost", "gone")
+    assert found.to_dict()["left_without"] == ["lost", "gone"]

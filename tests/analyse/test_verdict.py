@@ -118,9 +118,14 @@ def test_a_plain_result_is_a_baseline_without_an_age(tmp_path):
         gate(records(N), baseline=path, max_age="30d", now=NOW)
 
 
-def test_another_version_blocks(baseline):
+def test_another_version_is_a_note_and_another_definition_blocks(baseline):
     changed(baseline, calipers="0.0.1")
-    with pytest.raises(InvalidInput, match=r"measured with Calipers 0\.0\.1"):
+    verdict = gate(records(N), baseline=baseline, now=NOW)
+    assert verdict.passed
+    assert any("measured with Calipers 0.0.1" in note for note in verdict.notes)
+    metrics = msgspec.json.decode(baseline.read_bytes())["metrics"]
+    changed(baseline, metrics=[{**metrics[0], "definition": "something else"}, *metrics[1:]])
+    with pytest.raises(InvalidInput, match=r"0\.0\.1 .*the definition of .* has changed"):
         gate(records(N), baseline=baseline, now=NOW)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import calipers
 from calipers.io.baselines import baseline_dict
 
+TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")
 RECORDS = [
     {
         "id": f"q{i}",
@@ -29,6 +30,18 @@ def write_files() -> None:
     Path("evals.jsonl").write_text(lines)
     turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
     Path("turned.jsonl").write_text("".join(json.dumps(one) + "\n" for one in turned))
+    scored = [
+        {**one, "ground_truth": one["ground_truth"] if i % 3 else {},
+         "retrieved": [{**r, "score": 1 / (1 + i % 4 + j)} for j, r in enumerate(one["retrieved"])]}
+        for i, one in enumerate(RECORDS * 5)
+    ]  # fmt: skip
+    scored = [{**one, "id": f"q{i}", "query": f"question {i}"} for i, one in enumerate(scored)]
+    agent = [
+        {**one, "retrieved": [{**r, "call": 1 + j // 2} for j, r in enumerate(one["retrieved"])]}
+        for one in RECORDS
+    ]
+    Path("agent.jsonl").write_text("".join(json.dumps(one) + "\n" for one in agent))
+    Path("scored.jsonl").write_text("".join(json.dumps(one) + "\n" for one in scored))
     chunks = [{"id": f"d{i}", "text": f"text {i}"} for i in range(20)]
     Path("chunks.jsonl").write_text("".join(json.dumps(one) + "\n" for one in chunks))
 
@@ -136,6 +149,21 @@ def drafted(file: str, k: int) -> dict[str, Any]:
     return found.to_dict()
 
 
+def write_pool() -> None:
+    """A pool with a label in it, and a file with labels of somebody else."""
+    write_files()
+    for name in ("history.db", "gt.jsonl"):
+        Path(name).unlink(missing_ok=True)
+    desk = calipers.labels_pool(
+        "pool", ["evals.jsonl", "turned.jsonl"], ground_truth="evals.jsonl", judges=["anna"],
+        store="history.db",
+    )  # fmt: skip
+    desk.give("anna", 0, 3)
+    label = desk.items[1].label
+    row = {"query_id": label.query_id, "item": label.item, "grade": 2}
+    Path("ben.jsonl").write_text(json.dumps(row) + "\n")
+
+
 SAMPLES: dict[str, Sample] = {
     "evaluate": Sample(
         lambda: calipers.evaluate("evals.jsonl").to_dict(), ("evals.jsonl", "--json")
@@ -165,6 +193,20 @@ SAMPLES: dict[str, Sample] = {
     "compare": Sample(
         lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),
         ("evals.jsonl", "turned.jsonl", "--json"),
+    ),
+    "diff": Sample(
+        lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3, by="length").to_dict(),
+        ("evals.jsonl", "turned.jsonl", "-k", "3", "--by", "length", "--json"),
+    ),
+    "traces": Sample(
+        lambda: calipers.traces(TRACES, mask="email", n=2).to_dict(),
+        (TRACES, "--mask", "email", "-n", "2", "--json"),
+    ),
+    "calls": Sample(
+        lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--json")
+    ),
+    "floor": Sample(
+        lambda: calipers.floor("scored.jsonl", k=3).to_dict(), ("scored.jsonl", "-k", "3", "--json")
     ),
     "gate": Sample(
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),
@@ -222,6 +264,18 @@ SAMPLES: dict[str, Sample] = {
     "store_info": Sample(
         lambda: calipers.store_info("history.db").to_dict(), ("--store", "history.db", "--json"),
         prepare=write_saved, comparable=without("place"),
+    ),
+    "labels_list": Sample(
+        lambda: calipers.labels_list("history.db").to_dict(), ("--store", "history.db", "--json"),
+        prepare=write_pool, comparable=without("created"),
+    ),
+    "labels_export": Sample(
+        lambda: calipers.labels_export("pool", "gt.jsonl", store="history.db").to_dict(),
+        ("pool", "-o", "gt.jsonl", "--store", "history.db", "--json"), prepare=write_pool,
+    ),
+    "labels_import": Sample(
+        lambda: calipers.labels_import("pool", "ben.jsonl", store="history.db").to_dict(),
+        ("pool", "ben.jsonl", "--store", "history.db", "--json"), prepare=write_pool,
     ),
     "store_check": Sample(
         lambda: calipers.store_check("history.db").to_dict(), ("--store", "history.db", "--json"),

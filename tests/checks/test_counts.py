@@ -72,6 +72,7 @@ def test_defaults_never_flatter() -> None:
     assert evaluate().policy.to_dict() == {
         "missing": "zero", "unanswerable": "exclude", "duplicates": "first", "unknown": "ignore",
         "errors": "zero", "ties": "input", "nothing_in_common": "error",
+        "calls": "concat",
     }  # fmt: skip
 
 
@@ -100,6 +101,7 @@ def test_every_value_of_every_policy_is_tested() -> None:
     elsewhere = {
         ("ties", "error"), ("ties", "trec-9"),
         ("nothing_in_common", "error"), ("nothing_in_common", "zero"),
+        *(("calls", value) for value in CHOICES["calls"]),
     }  # fmt: skip
     values = {(name, value) for name, values in CHOICES.items() for value in values}
     assert values == CHANGES.keys() | ERRORS.keys() | elsewhere

@@ -48,7 +48,7 @@ def test_a_run_is_written_and_measured() -> None:
     assert (printed.code, printed.err) == (0, "")
     assert printed.out.startswith("2 questions of 2 answered; 2 asked in ")
     assert "Latency: p50 " in printed.out
-    assert "Measure it:\n  calipers eval questions.jsonl --run run.jsonl\n" in printed.out
+    assert "Measure it:\n  calipers eval -g questions.jsonl --run run.jsonl\n" in printed.out
     lines = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
     assert [one["id"] for one in lines] == ["q1", "q2"]
     from_file = calipers_command(
@@ -68,7 +68,23 @@ def test_the_command_to_measure_it_can_be_copied_whole() -> None:
         "retrieve", "live_search.py:search", "questions.jsonl", "-o", output, columns=40
     )
     copied = next(line for line in printed.out.splitlines() if "calipers eval" in line)
-    assert shlex.split(copied) == ["calipers", "eval", "questions.jsonl", "--run", output]
+    assert shlex.split(copied) == ["calipers", "eval", "-g", "questions.jsonl", "--run", output]
+    assert calipers_command(*shlex.split(copied)[1:]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("questions.csv", "question,chunk_id\nquestion one,d0\nquestion two,d1\n"),
+        ("plain.jsonl", '{"query": "question one"}\n{"query": "question two"}\n'),
+    ],
+)
+def test_the_command_that_is_suggested_works(name: str, content: str) -> None:
+    Path(name).write_text(content)
+    printed = calipers_command("retrieve", "live_search.py:search", name, "-o", "run.jsonl")
+    assert printed.code == 0, printed.err
+    copied = next(line for line in printed.out.splitlines() if "  calipers " in line)
+    assert calipers_command(*shlex.split(copied)[1:]).code == 0, copied
 
 
 def test_json_is_the_report() -> None:
@@ -95,7 +111,7 @@ def test_errors_are_counted_shown_and_can_be_asked_again() -> None:
     assert "1 question failed: 1 KeyError." in printed.out
     assert "--retry-errors" in printed.out
     assert "\x1b" not in printed.out
-    again = calipers_command(*arguments)
+    again = calipers_command(*arguments, "--resume")
     assert "1 question of 2 answered, 2 finished before." in again.out
     retried = calipers_command(*arguments, "--retry-errors")
     assert "1 asked in" in retried.out
@@ -157,7 +173,89 @@ def test_a_file_of_another_run_is_left_alone() -> None:
     )
 
 
+def test_an_edited_function_is_asked_again() -> None:
+    """The daily loop: edit, run the same command, see the new answers."""
+    arguments = ("retrieve", "live_search:search", "questions.jsonl", "-o", "run.jsonl", "-k", "1")
+    calipers_command(*arguments)
+    old = Path("run.jsonl").read_bytes()
+    Path("live_search.py").write_text(MODULE.replace('f"d{i}"', 'f"new{i}"'))
+    printed = calipers_command(*arguments)
+    assert "The finished run of before is kept in run.jsonl.bak." in printed.out
+    assert '"id":"new0"' in Path("run.jsonl").read_text()
+    assert Path("run.jsonl.bak").read_bytes() == old
+    kept = calipers_command(*arguments, "--keep")
+    assert "2 finished before" in kept.out
+
+
+def test_a_retriever_that_finds_nothing_at_all_is_refused() -> None:
+    calipers_command("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl")
+    old = Path("run.jsonl").read_bytes()
+    Path("live_search.py").write_text("def search(query, k):\n    return []\n")
+    for arguments in (
+        ("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl"),
+        ("eval", "questions.jsonl", "--retriever", "live_search.py:search"),
+    ):
+        sentence = refused(*arguments)
+        assert "was asked 2 questions and returned no result for any of them" in sentence
+    assert Path("run.jsonl").read_bytes() == old, "the run of before is in its place again"
+
+
+def test_a_module_that_leaves_while_it_is_imported_is_a_sentence() -> None:
+    Path("leaving.py").write_text("import sys\nsys.exit(0)\n")
+    for target in ("leaving:search", "leaving.py:search"):
+        assert "calls sys.exit while it is imported" in refused(
+            "eval", "questions.jsonl", "--retriever", target
+        )
+
+
 def test_eval_takes_results_from_one_place() -> None:
     live = ("eval", "questions.jsonl", "--retriever", "live_search.py:search")
     assert "Both --run and --retriever" in refused(*live, "--run", "run.jsonl")
     assert "one file is needed" in refused("eval", "--retriever", "live_search.py:search")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("sweep",), ("diagnose",), ("misses", "-k", "1"), ("gate", "--require", "mrr >= 0.1")],
+)
+def test_every_command_asks_a_retriever(command: tuple[str, ...]) -> None:
+    arguments = (*command, "questions.jsonl", "--retriever", "live_search.py:search", "--json")
+    printed = calipers_command(*arguments)
+    assert printed.code == 0, printed.err
+    retrieve = ("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl")
+    assert calipers_command(*retrieve).code == 0
+    filed = calipers_command(*command, "-g", "questions.jsonl", "-r", "run.jsonl", "--json")
+    assert type(json.loads(printed.out)) is type(json.loads(filed.out))
+    if command[0] != "gate":
+        assert json.loads(printed.out).keys() == json.loads(filed.out).keys()
+
+
+def test_two_versions_of_a_retriever_are_compared() -> None:
+    for folder, turned in (("old", "[::-1]"), ("new", "")):
+        Path(folder).mkdir()
+        Path(folder, "search.py").write_text(
+            f"def search(query, k):\n    return ['d0', 'd1', 'd2']{turned}\n"
+        )
+    arguments = (
+        "compare", "--retriever", "old=old/search.py:search", "--retriever",
+        "new=new/search.py:search", "questions.jsonl", "-m", "mrr", "--json",
+    )  # fmt: skip
+    printed = calipers_command(*arguments)
+    assert printed.code == 0, printed.err
+    found = json.loads(printed.out)
+    assert found["systems"] == ["old", "new"]
+    assert [one["mean"] for one in found["means"]] == [(1 / 3 + 1 / 2) / 2, 0.75]
+    assert "say which file holds the questions" in refused(*arguments, "other.jsonl")
+    page = calipers_command(*arguments[:-1], "--html", "page.html")
+    assert page.code == 0, page.err
+    assert Path("page.html").exists()
+
+
+def test_columns_that_are_named_are_asked_by() -> None:
+    Path("odd.csv").write_text("what,hit\nquestion one,d0\nquestion two,d1\n")
+    printed = calipers_command(
+        "eval", "odd.csv", "--retriever", "live_search.py:search", "-m", "mrr", "--json",
+        "--column", "query=what", "--column", "item=hit",
+    )  # fmt: skip
+    assert printed.code == 0, printed.err
+    assert json.loads(printed.out)["summaries"][0]["mean"] == 0.75

@@ -29,6 +29,7 @@ REQUIRED = {
     "ragas_test_set": ("question",),
     "deepeval": ("input",),
     "trulens": ("query",),
+    "llama_index_rag": ("query",),
     "ragchecker": ("results", 0, "query"),
     "quepid_book": ("doc_id",),
     "quepid_ratings": ("query",),
@@ -36,6 +37,8 @@ REQUIRED = {
     "chunking_evaluation": ("corpus_id",),
     "open_rag_eval": ("query",),
     "openinference": ("attributes", "input.value"),
+    "langsmith": ("inputs", "query"),
+    "langfuse": ("input", "query"),
     "llama_index": ("queries",),
     "rre": ("topics", 0, "query_groups", 0, "queries", 0, "placeholders"),
     "rank_eval": ("requests", 0, "ratings", 0, "_id"),
@@ -44,7 +47,7 @@ REQUIRED = {
     "otlp": ("resourceSpans", 0, "scopeSpans", 0, "spans", 0, "attributes", 1),
 }
 """The path to one required field in the fixture of each JSON form and row form."""
-MIXED = ("ragas", "deepeval", "openinference", "ours", "quepid_ratings")
+MIXED = ("ragas", "deepeval", "openinference", "langfuse", "ours", "quepid_ratings")
 """Fixtures whose fields hold several types, which a Parquet column cannot."""
 
 

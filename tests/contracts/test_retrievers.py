@@ -156,7 +156,7 @@ def test_a_file_and_its_continuation_equal_the_run_in_memory(ask: Ask, tmp_path:
     whole = ask(output=output).frame
     lines = output.read_bytes().splitlines(keepends=True)
     output.write_bytes(b"".join(lines[:7]) + lines[7][:20])
-    again = ask(output=output)
+    again = ask(output=output, resume=True)
     assert again.report.asked == 5
     columns = ["query", "rank", "item", "score"]
     assert again.frame.select(columns).equals(whole.select(columns))
@@ -166,7 +166,7 @@ def test_a_file_and_its_continuation_equal_the_run_in_memory(ask: Ask, tmp_path:
 def test_settings_are_plain_values(ask: Ask, tmp_path: Path) -> None:
     ask(output=tmp_path / "run.jsonl")
     with pytest.raises(InvalidInput, match="k was 5 and is 6"):
-        ask(output=tmp_path / "run.jsonl", k=6)
+        ask(output=tmp_path / "run.jsonl", k=6, resume=True)
 
 
 def test_every_adapter_says_no_to_what_it_does_not_know() -> None:

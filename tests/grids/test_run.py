@@ -9,7 +9,7 @@ import pytest
 
 import calipers
 from calipers.api.live import grid, plan_grid
-from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.errors import RetrieverFailed
 from tests.command import calipers_command, refused
 from tests.grids.grids import TWO, log, write
 
@@ -70,9 +70,23 @@ def test_other_parameters_do_not_go_on_with_an_old_run(folder):
     path = write(folder, TWO)
     grid(path)
     path.write_text(path.read_text().replace("right = [", "size = 2, right = ["))
-    with pytest.raises(InvalidInput, match=r"belongs to another run: params was .*--restart"):
-        grid(path)
+    again = grid(path).reports["some right=2"]
+    assert again["asked"] == 12
+    assert again["earlier"].endswith("some-right=2.jsonl.bak.")
     assert grid(path, restart=True).reports["some right=2"]["asked"] == 12
+
+
+def test_changed_code_is_asked_again(folder):
+    path = write(folder, TWO)
+    grid(path)
+    asked = log(folder).count("ask")
+    module = folder / "finders.py"
+    module.write_text(module.read_text() + "\n# another version\n")
+    assert [one["done"] for one in plan_grid(path).to_dict()["combinations"]] == [0, 0]
+    grid(path)
+    assert log(folder).count("ask") == 2 * asked
+    grid(path)
+    assert log(folder).count("ask") == 2 * asked
 
 
 def test_one_that_fails_is_reported_and_the_others_go_on(folder):

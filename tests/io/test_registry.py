@@ -31,7 +31,7 @@ def test_an_unknown_text_shows_its_first_line_and_what_is_known(tmp_path):
 
 
 def test_an_unknown_table_shows_its_columns(tmp_path):
-    with pytest.raises(UnreadableFile, match="its columns are colour, shape"):
+    with pytest.raises(UnreadableFile, match="no column for the query; found colour, shape"):
         load(write(tmp_path, "colour,shape\nred,round\n"), "both")
 
 

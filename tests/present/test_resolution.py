@@ -2,9 +2,9 @@
 
 from io import StringIO
 
-from calipers.api.resolve import resolve
 from rich.console import Console
 
+from calipers import resolve
 from calipers.present.resolution import print_resolution
 
 CORPUS = {"gil": "The GIL is a lock.", "list": "A list is an array."}

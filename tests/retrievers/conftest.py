@@ -1,16 +1,11 @@
 """What the tests of live retrievers share."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
 from calipers.retrievers import pace
 from tests.retrievers.server import Server, running
-
-# Some of the libraries report their use to their makers; a test stays at home.
-os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
-os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
 
 
 @pytest.fixture

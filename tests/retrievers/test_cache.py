@@ -46,6 +46,18 @@ def test_other_settings_are_other_answers(tmp_path: Path, changed: dict[str, Any
     assert len(asked) == 4
 
 
+def test_other_code_gives_other_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = tmp_path / "cached_search.py"
+    about: Any = {"k": 1, "cache": tmp_path / "c.db"}
+    found = []
+    for answer in ("old", "new", "new"):
+        module.write_text(f"def search(query, k):\n    return ['{answer}']\n")
+        run = retrieve("cached_search.py:search", QUESTIONS, **about)
+        found.append((run.frame["item"].unique().to_list(), run.report.cached))
+    assert found == [(["old"], 0), (["new"], 0), (["new"], 2)]
+
+
 def test_errors_are_not_kept(tmp_path: Path) -> None:
     search = Counting()
     for _ in range(2):

@@ -173,7 +173,7 @@ def test_a_batch_that_is_taken_apart_counts_each_question_once() -> None:
         return [["a"] for _ in queries]
 
     questions = ["q0", "q1", "q2", "q3", "q4", "bad", "q6", "q7", "q8"]
-    report = retrieve_to_report(search, questions, k=1, batch=4, workers=1, keep=lambda line: None)
+    report = retrieve_to_report(search, questions, k=1, batch=4, workers=1, told=lambda line: None)
     assert calls == [4, 4, 1, 1, 1, 1, 1]
     assert (report.asked, report.answered, report.failed) == (9, 8, 1)
 
@@ -216,7 +216,7 @@ def test_the_run_goes_on_where_it_stopped_and_errors_can_be_asked_again(tmp_path
     last = retrieve(search, questions, k=1, output=output, retry_errors=True)
     assert (last.report.asked, last.report.failed, last.report.answered) == (2, 0, 10)
     assert [one["query"] for one in records(output)] == questions
-    assert retrieve(search, questions, k=1, output=output).report.asked == 0
+    assert retrieve(search, questions, k=1, output=output, keep=True).report.asked == 0
 
 
 def test_a_retriever_that_never_works_leaves_no_file(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.retrievers.earlier import meta_path
 from calipers.retrievers.http import _retry_after, from_address
-from calipers.retrievers.journal import meta_path
 from tests.retrievers.server import Handler, Server, answer_to
 
 SECRET = "tok-5f3c9a77d1"

@@ -12,7 +12,8 @@ from calipers.api.live import retrieve
 from calipers.api.measure import evaluate
 from calipers.errors import CalipersError
 from calipers.retrievers.counts import AnswerCounts
-from calipers.retrievers.journal import Journal, meta_path
+from calipers.retrievers.earlier import Wish, backup_path, meta_path
+from calipers.retrievers.journal import Journal
 from calipers.retrievers.questions import open_questions
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
@@ -25,7 +26,14 @@ def search(query: str, k: int) -> list[tuple[str, float]]:
 def stopped_after(output: Path, size: int) -> None:
     """A run file as a kill at that byte would leave it."""
     retrieve(search, QUESTIONS, k=3, output=output, workers=1)
+    interrupt(output)
     output.write_bytes(output.read_bytes()[:size])
+
+
+def interrupt(output: Path, **changed: Any) -> None:
+    """Turn a finished run into an interrupted one, by what stands beside it."""
+    beside = meta_path(output)
+    beside.write_text(json.dumps({**json.loads(beside.read_text()), "complete": False, **changed}))
 
 
 def without_times(path: Path) -> list[dict[str, Any]]:
@@ -88,6 +96,7 @@ def test_changed_settings_refuse_to_go_on(
 ) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
+    interrupt(output)
     before = output.read_bytes()
     with pytest.raises(CalipersError, match=words):
         retrieve(search, QUESTIONS, **{"k": 3, "output": output, **changed})
@@ -97,11 +106,71 @@ def test_changed_settings_refuse_to_go_on(
 def test_other_questions_are_another_run(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
+    interrupt(output)
     with pytest.raises(CalipersError, match="belongs to another run: questions was"):
         retrieve(search, {"q0": "question 0"}, k=3, output=output)
     again = retrieve(search, {"q0": "question 0"}, k=3, output=output, restart=True)
     assert again.report.asked == 1
     assert len(output.read_text().splitlines()) == 1
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(one.name for one in folder.iterdir())
+
+
+@pytest.mark.parametrize("changed", [{}, {"k": 4}, {"label": "v2"}])
+def test_a_finished_run_is_asked_again_and_the_old_one_kept(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    output = tmp_path / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output)
+    old = output.read_bytes()
+    again = retrieve(search, QUESTIONS, **{"k": 3, "output": output, **changed})
+    assert again.report.asked == len(QUESTIONS)
+    assert again.report.earlier == f"The finished run of before is kept in {output}.bak."
+    assert backup_path(output).read_bytes() == old
+    assert names(tmp_path) == [
+        "run.jsonl", "run.jsonl.bak", "run.jsonl.bak.meta.json", "run.jsonl.meta.json",
+    ]  # fmt: skip
+
+
+def test_a_finished_run_of_another_retriever_is_not_replaced(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output)
+    with pytest.raises(CalipersError, match="belongs to another run: retriever was"):
+        retrieve(lambda query, k: [query], QUESTIONS, k=3, output=output)
+    assert names(tmp_path) == ["run.jsonl", "run.jsonl.meta.json"]
+
+
+def test_keep_and_resume_ask_nothing_of_a_finished_run(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    retrieve(search, QUESTIONS, k=3, output=output)
+    old = output.read_bytes()
+    for wish in ({"keep": True}, {"resume": True}):
+        assert retrieve(search, QUESTIONS, k=3, output=output, **wish).report.asked == 0
+        assert output.read_bytes() == old
+    more = {**QUESTIONS, "q6": "question 6"}
+    with pytest.raises(CalipersError, match="belongs to another run: questions was"):
+        retrieve(search, more, k=3, output=output, resume=True)
+    assert retrieve(search, more, k=3, output=output, keep=True).report.asked == 7
+    with pytest.raises(CalipersError, match="Both resume and keep are given"):
+        retrieve(search, QUESTIONS, k=3, output=output, resume=True, keep=True)
+
+
+def test_changed_code_never_goes_on_in_silence(tmp_path: Path) -> None:
+    output = tmp_path / "run.jsonl"
+    about: Any = {"k": 3, "output": output}
+    stopped_after(output, 300)
+    interrupt(output, code={"search.py": "other", "gone.py": "1"})
+    with pytest.raises(CalipersError, match=r"was interrupted, and .*have changed since"):
+        retrieve(search, QUESTIONS, **about)
+    went_on = retrieve(search, QUESTIONS, **about, resume=True).report
+    assert 0 < went_on.asked < len(QUESTIONS)
+    assert "have changed since the first of these answers" in str(went_on.earlier)
+    # Noted down anew: what was answered now is of this code.
+    assert retrieve(search, QUESTIONS, **about, keep=True).report.asked == 0
+    interrupt(output, code={"search.py": "other"}, complete=True)
+    assert retrieve(search, QUESTIONS, **about, keep=True).report.asked == len(QUESTIONS)
 
 
 def test_a_file_of_something_else_is_never_touched(tmp_path: Path) -> None:
@@ -119,6 +188,7 @@ def test_a_file_of_something_else_is_never_touched(tmp_path: Path) -> None:
 def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
+    interrupt(output)
     lines = output.read_text().splitlines()
     output.write_text("\n".join([*lines[:2], "garbage", *lines[3:]]) + "\n")
     with pytest.raises(CalipersError, match="damaged at line 3: b'garbage'"):
@@ -159,6 +229,7 @@ def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
 def test_a_line_of_no_question_is_named(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
+    interrupt(output)
     lines = output.read_text().splitlines()
     stranger = lines[3].replace("q3", "q33")
     output.write_text("\n".join([*lines[:3], stranger, *lines[4:]]) + "\n")
@@ -199,7 +270,9 @@ def test_the_questions_that_are_left(tmp_path: Path) -> None:
     journal.write([4, 1], [answered, failed])
     journal.close()
     for retry_errors, left in ((False, [0, 2, 3, 5]), (True, [0, 1, 2, 3, 5])):
-        again = Journal.open(output, {}, questions, AnswerCounts(1), retry_errors=retry_errors)
+        again = Journal.open(
+            output, {}, questions, AnswerCounts(1), wish=Wish(retry_errors=retry_errors)
+        )
         assert [number for number, _ in again.unfinished()] == left
         assert again.left == len(left)
         again.close()

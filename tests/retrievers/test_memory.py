@@ -21,8 +21,9 @@ def peak(folder: Path, n: int, times: int = 1) -> int:
     for time in range(times):
         tracemalloc.start()
         run = retrieve(
-            lambda query, k: items, questions, k=20, output=output, workers=2, restart=time == 0
-        )
+            lambda query, k: items, questions, k=20, output=output, workers=2,
+            restart=time == 0, resume=time > 0,
+        )  # fmt: skip
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert run.report.answered == n

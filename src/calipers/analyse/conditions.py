@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from calipers.analyse.figures import Figure, parse_figure
 from calipers.errors import InvalidInput
 from calipers.measures.spec import Metric, parse
 from calipers.suggest import did_you_mean
@@ -14,16 +15,17 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">": operator.gt,
     "<": operator.lt,
+    "==": operator.eq,
 }
-SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
+SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
 """What people also write, where it can mean only one thing."""
 COMBINED = "score"
 """The weighted score, which is no metric of its own but can be required too."""
 FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
 
 _METRIC = re.compile(r"\s*([^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*")
-_OPERATOR = re.compile(r"(>=|<=|=>|=<|>|<|≥|≤)\s*")
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(\s*%)?(?=\s|$)\s*")
+_OPERATOR = re.compile(r"(>=|<=|=>|=<|==|=|>|<|≥|≤)\s*")
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(\s*(?:%|ms|s))?(?=\s|$)\s*")
 _FOR = re.compile(r"for\s+", re.IGNORECASE)
 _TAG = re.compile(r"""("[^"]+"|'[^']+'|[^=\s"']+)\s*=\s*""")
 _VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""", re.DOTALL)
@@ -31,18 +33,24 @@ _VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""", re.DOTALL)
 
 @dataclass(frozen=True)
 class Condition:
-    """One requirement on the mean of one metric, over all queries or those with a tag."""
+    """One requirement on the mean of one metric, or on a figure of the run's own records.
+
+    It is about all queries, or about those with a tag.
+    """
 
     metric: Metric | None
-    """None stands for the combined score."""
+    """None stands for the combined score, or for the figure."""
     op: str
     value: float
     tag: str | None = None
     tag_value: str | None = None
+    figure: Figure | None = None
 
     @property
     def name(self) -> str:
         """The name of what is measured."""
+        if self.figure is not None:
+            return str(self.figure)
         return COMBINED if self.metric is None else str(self.metric)
 
     def holds(self, found: float) -> bool:
@@ -51,7 +59,8 @@ class Condition:
 
     def __str__(self) -> str:
         place = "" if self.tag is None else f" for {_quoted(self.tag)}={_quoted(self.tag_value)}"
-        return f"{self.name} {self.op} {self.value:.15g}{place}"
+        unit = "" if self.figure is None else self.figure.unit
+        return f"{self.name} {self.op} {self.value:.15g}{unit}{place}"
 
 
 def parse_condition(text: str) -> Condition:
@@ -59,22 +68,25 @@ def parse_condition(text: str) -> Condition:
 
     >>> print(parse_condition("R@10>=85% for type=multi-hop"))
     recall@10 >= 0.85 for type=multi-hop
-    >>> parse_condition("recall@10 == 0.85")
+    >>> print(parse_condition("latency_p95 <= 0.3 s"))
+    latency_p95 <= 300ms
+    >>> parse_condition("recall@10 is 0.85")
     Traceback (most recent call last):
     ...
-    calipers.errors.InvalidInput: The condition 'recall@10 == 0.85' cannot be read from \
-character 11 on, at '== 0.85': an operator is expected there: >=, <=, >, <. Write metric op \
+    calipers.errors.InvalidInput: The condition 'recall@10 is 0.85' cannot be read from \
+character 11 on, at 'is 0.85': an operator is expected there: >=, <=, >, <, ==. Write metric op \
 value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
     """
     if not isinstance(text, str):
         raise InvalidInput(f"A condition is given as {text!r}; write a text: {FORM}.")
     at, name = _take(_METRIC, text, 0, "the name of a metric is expected there")
-    metric = _metric(name, text)
+    figure = parse_figure(name)
+    metric = None if figure is not None else _metric(name, text)
     at, op = _take(_OPERATOR, text, at, f"an operator is expected there: {', '.join(OPERATORS)}")
     number = _NUMBER.match(text, at)
     if not number:
         raise _unreadable(text, at, "a number is expected there, such as 0.85 or 85%")
-    value = float(number[1]) / (100 if number[2] else 1)
+    value = _in_unit(float(number[1]), (number[2] or "").strip(), figure, text)
     at = number.end()
     tag = tag_value = None
     if at < len(text):
@@ -82,7 +94,19 @@ value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
         at, tag = _take(_TAG, text, at, "a tag is expected there, as tag=value")
         at, tag_value = _take(_VALUE, text, at, "the value of the tag is expected there")
         tag, tag_value = _bare(tag), _bare(tag_value)
-    return Condition(metric, SAME.get(op, op), value, tag, tag_value)
+    return Condition(metric, SAME.get(op, op), value, tag, tag_value, figure)
+
+
+def _in_unit(number: float, unit: str, figure: Figure | None, text: str) -> float:
+    """The number without its unit: shares as they are, times in milliseconds."""
+    timed = figure is not None and figure.unit == "ms"
+    if (unit in ("ms", "s")) != timed:
+        raise InvalidInput(
+            f"The condition {text!r} gives {'no unit' if timed else f'the unit {unit}'}; "
+            + ("a latency is written with ms or s, such as 300ms." if timed
+               else "only a latency has one.")
+        )  # fmt: skip
+    return number / 100 if unit == "%" else number * 1000 if unit == "s" else number
 
 
 def _metric(name: str, text: str) -> Metric | None:

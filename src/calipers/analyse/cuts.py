@@ -54,10 +54,16 @@ def _lengths(scores: Scores) -> list[str]:
             "The queries cannot be cut by length: the ground truth gives their ids and not their "
             "texts; add the text of each query, or cut by a tag or by targets."
         )
-    return [
-        UNTAGGED if text is None else _bucket(len(text.split()), WORDS, "word")
-        for text in texts.to_list()
-    ]
+    return [UNTAGGED if text is None else length_of(text) for text in texts.to_list()]
+
+
+def length_of(text: str) -> str:
+    """The bucket of a question's length.
+
+    >>> length_of("Who wrote it?")
+    '1 to 4 words'
+    """
+    return _bucket(len(text.split()), WORDS, "word")
 
 
 def _bucket(n: int, ends: Sequence[int], unit: str) -> str:

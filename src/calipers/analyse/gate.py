@@ -1,13 +1,15 @@
 """Conditions and baselines put to scores, one check at a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from calipers.analyse.conditions import Condition, unknown_tag_value
 from calipers.analyse.cuts import cut
+from calipers.analyse.figures import Figure
 from calipers.analyse.holm import holm
 from calipers.analyse.intervals import exact_mean, mean_interval
 from calipers.analyse.paired import PairedResult, paired_results
@@ -17,6 +19,9 @@ from calipers.model.arrays import Bools, Floats
 from calipers.model.gate import Change, Check, Requirement, WorstQuery
 from calipers.model.scores import Scores
 
+Figures = Mapping[Figure, Floats]
+"""What the run recorded, one value per query, for each figure that a condition is about."""
+NO_FIGURES: Figures = MappingProxyType({})
 WORST = 5
 """How many queries a check names."""
 ROUNDING = 1e-12
@@ -53,14 +58,19 @@ def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
     ]
 
 
-def check_condition(scores: Scores, condition: Condition) -> Check:
-    """Whether the mean over the queries in question meets the condition."""
+def check_condition(scores: Scores, condition: Condition, figures: Figures = NO_FIGURES) -> Check:
+    """Whether the mean, or the figure, over the queries in question meets the condition."""
     part = (
         everything(scores)
         if condition.tag is None or condition.tag_value is None
         else slice_of(scores, condition.tag, condition.tag_value)
     )
-    check = _measured(scores, condition.name, part, str(condition))
+    if condition.figure is not None:
+        values = figures[condition.figure]
+        check = _figured(condition.figure, values[part.chosen], part, str(condition))
+    else:
+        values = scores.of(condition.name)
+        check = _measured(scores, condition.name, part, str(condition))
     if check.value is None:
         raise InvalidInput(
             f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
@@ -68,14 +78,30 @@ def check_condition(scores: Scores, condition: Condition) -> Check:
             "these queries."
         )
     holds = condition.holds(check.value)
+    unit = "" if condition.figure is None else condition.figure.unit
     # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
     lowest_first = condition.op in (">=", ">")
     return replace(
         check,
         status="passed" if holds else "failed",
         requirement=Requirement(condition.op, condition.value),
-        because=() if holds else (f"{condition.op} {condition.value:.15g} is required",),
-        worst=() if holds else _worst(scores, condition.name, part, lowest_first=lowest_first),
+        because=() if holds else (f"{condition.op} {condition.value:.15g}{unit} is required",),
+        worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
+    )
+
+
+def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Check:
+    defined = column[~np.isnan(column)]
+    mean = figure.statistic == "mean"
+    return Check(
+        name=name,
+        metric=str(figure),
+        slice=part.name,
+        status="untested",
+        value=figure.value(defined) if defined.size else None,
+        interval=mean_interval(defined, bounds=(0, float("inf"))) if mean else None,
+        n=defined.size,
+        undefined=column.size - defined.size,
     )
 
 
@@ -108,9 +134,8 @@ def _bounds(scores: Scores, metric: str) -> tuple[float, float] | None:
 
 
 def _worst(
-    scores: Scores, metric: str, part: GatedSlice, *, lowest_first: bool
+    scores: Scores, values: Floats, part: GatedSlice, *, lowest_first: bool
 ) -> tuple[WorstQuery, ...]:
-    values = scores.of(metric)
     rows = np.flatnonzero(part.chosen & ~np.isnan(values))
     order = rows[np.argsort(values[rows] if lowest_first else -values[rows], kind="stable")]
     names, texts = scores.queries["query"], scores.queries["text"]

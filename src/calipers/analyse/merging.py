@@ -66,7 +66,22 @@ def merge_opinions(
         texts[query] = texts.get(query) or one.about.query
         judges.setdefault(query, {}).update(dict.fromkeys(one.grades))
     records = tuple(_record(q, texts[q], list(judges[q]), found) for q, found in targets.items())
-    return Merged(records, sum(map(len, targets.values())), tuple(tied), how, when_tied)
+    return Merged(
+        records, sum(map(len, targets.values())), tuple(tied), how, when_tied,
+        _left_without(tied, targets),
+    )  # fmt: skip
+
+
+def _left_without(
+    tied: list[Opinions], targets: Mapping[str, list[dict[str, Any]]]
+) -> tuple[str, ...]:
+    """Questions of tied pairs in which some judge saw something relevant, and nothing is left."""
+    seen = (one.about.query_id for one in tied if any(grade > 0 for grade in one.grades.values()))
+    return tuple(
+        query
+        for query in dict.fromkeys(seen)
+        if not any(target["grade"] > 0 for target in targets.get(query, ()))
+    )
 
 
 def added_to(merged: Merged, add_to: Any) -> Merged:

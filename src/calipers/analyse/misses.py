@@ -10,6 +10,7 @@ import polars as pl
 from calipers.analyse.corpus_facts import CorpusFacts, study_corpus
 from calipers.analyse.listing import list_results
 from calipers.analyse.misses_table import (
+    calls_of,
     came_instead,
     false_positives,
     mark_useful,
@@ -31,7 +32,7 @@ from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.match.choose import parse_matching
-from calipers.match.pair import match_again
+from calipers.match.pair import edges_by_call, match_again
 from calipers.model.matched import Matched
 from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
 from calipers.model.misses import REASONS, Misses
@@ -83,6 +84,9 @@ def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) 
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][missed]),
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][missed]),
     }
+    by_call = edges_by_call(pair)
+    if by_call is not None:
+        columns["returned_in_calls"] = calls_of(by_call, missed)
     return Misses(
         k=k,
         targets=n_units,

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.reasons import NEVER
+from calipers.match.calls import CallEdges
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matches import Matches
 
@@ -43,6 +44,15 @@ def misses_table(
         .drop("code")
         .with_columns(label=pl.lit(None, dtype=pl.String))
     )
+
+
+def calls_of(edges: CallEdges, missed: Ints) -> pl.Series:
+    """For each miss the calls that returned it all the same, and whose ranking lost it."""
+    held: dict[int, set[int]] = {}
+    for target, call in zip(edges.target.tolist(), edges.call.tolist(), strict=True):
+        held.setdefault(target, set()).add(call)
+    listed = [sorted(held.get(target, ())) for target in missed.tolist()]
+    return pl.Series("returned_in_calls", listed, dtype=pl.List(pl.Int64))
 
 
 def came_instead(shown: pl.DataFrame) -> pl.DataFrame:

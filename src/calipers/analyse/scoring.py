@@ -17,12 +17,18 @@ from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
+from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
 from calipers.version import __version__
 
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
 DEFAULT_WITHOUT_CUTOFF = ("mrr", "map")
 DEFAULT_KS = (1, 3, 5, 10)
+FAR = 3
+"""A cut-off so many times as deep as the longest list was meant for longer ones."""
+MOST_NAMED = 3
+SHALLOWEST = 10
+"""Metrics without a cut-off, such as mrr, look at so many results at least."""
 
 
 def score(
@@ -35,7 +41,7 @@ def score(
     seed: int = 0,
 ) -> Scores:
     """The scores of matches that are there already, so that several questions cost one reading."""
-    _check_intervals(confidence, resamples)
+    check_intervals(confidence, resamples)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
@@ -48,32 +54,67 @@ def score(
         "calipers": __version__, **pair.settings,
         "confidence": confidence, "resamples": resamples, "seed": seed,
     }  # fmt: skip
-    names = [str(metric) for metric in metrics]
-    weighted = {
-        str(metric.with_rel(pair.rel)): weight
-        for metric, weight in _weighted(weights or {}).items()
-    }
-    facts = tuple(_facts(metric) for metric in metrics)
+    if shallow := _looks_below_the_end(pair, metrics):
+        settings["notes"] = [*settings.get("notes", ()), shallow]
+    weighted = weights_by_name(weights, pair.rel)
+    facts = tuple(facts_of(metric) for metric in metrics)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
         metrics=facts,
         values=values,
-        queries=_query_table(matches, pair.rel),
+        queries=query_table(matches, pair.rel),
         tags=pair.ground_truth.tags,
         audit=audit,
         policy=policy,
         fingerprints=Fingerprints(
             {
                 **_contents(pair),
-                "settings": lambda: fingerprint_settings(
-                    [names, policy.to_dict(), weighted, {**settings, "notes": None}]
-                ),
+                "settings": lambda: settings_fingerprint(facts, policy, weighted, settings),
             }
         ),
         settings=settings,
         summaries=lambda: summarise(facts, values, weighted, settings),
         weights=weighted,
     )
+
+
+def _looks_below_the_end(pair: Matched, metrics: Sequence[Metric]) -> str | None:
+    """A note where cut-offs reach far below the longest list; refused where more could be asked."""
+    longest, asked = int(pair.matches.retrieved.max(initial=0)), pair.run.asked_for
+    if asked is not None and longest >= asked:
+        deep = next((one for one in metrics if one.k is not None and one.k > asked), None)
+        if deep is not None:
+            raise InvalidInput(
+                f"{deep} looks at {deep.k} results, and the retriever was asked for {asked}; ask "
+                f"for more with --ask-for {deep.k} (ask_for={deep.k} in Python)."
+            )
+    far = [str(one) for one in metrics if one.k is not None and one.k >= FAR * longest]
+    if not longest or not far:
+        return None
+    from calipers.words import plural
+
+    names = ", ".join(far[:MOST_NAMED]) + (" and others" if len(far) > MOST_NAMED else "")
+    return f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."
+
+
+def settings_fingerprint(
+    metrics: Sequence[MetricFacts],
+    policy: Policy,
+    weights: Mapping[str, float],
+    settings: Mapping[str, Any],
+) -> str:
+    """The same for all that was asked for in the same way."""
+    names = [metric.name for metric in metrics]
+    return fingerprint_settings(
+        [names, policy.to_dict(), dict(weights), {**settings, "notes": None}]
+    )
+
+
+def weights_by_name(weights: Mapping[str, float] | None, rel: float | None) -> dict[str, float]:
+    """The weights of a combined score, by the full names of its metrics."""
+    return {
+        str(metric.with_rel(rel)): weight for metric, weight in _weighted(weights or {}).items()
+    }
 
 
 def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
@@ -104,6 +145,11 @@ def choose_metrics(
         raise InvalidInput("No metric is named; name at least one, such as recall@10.")
     chosen = (*chosen, *_weighted(weights or {}))
     return tuple(dict.fromkeys(metric.with_rel(rel) for metric in chosen))
+
+
+def deepest(metrics: Iterable[Metric], least: int = SHALLOWEST) -> int:
+    """How many results these metrics look at, and at least so many."""
+    return max([least, *(metric.k for metric in metrics if metric.k is not None)])
 
 
 def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:
@@ -142,7 +188,8 @@ def cutoffs(k: Any) -> list[int] | None:
     return [check_cutoff(one) for one in several]
 
 
-def _check_intervals(confidence: float, resamples: int) -> None:
+def check_intervals(confidence: float, resamples: int) -> None:
+    """Refuse settings of intervals that are none."""
     if not 0 < confidence < 1:
         raise InvalidInput(
             f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
@@ -154,7 +201,8 @@ def _check_intervals(confidence: float, resamples: int) -> None:
         )
 
 
-def _facts(metric: Metric) -> MetricFacts:
+def facts_of(metric: Metric) -> MetricFacts:
+    """What a reader of a result must know about a metric."""
     definition = metric.definition
     return MetricFacts(
         str(metric), metric.stem, metric.k, definition.better, definition.bounds,
@@ -162,7 +210,8 @@ def _facts(metric: Metric) -> MetricFacts:
     )  # fmt: skip
 
 
-def _query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
+def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
+    """One row per query: what it is, what became of it, and how much there is to find."""
     targets = np.bincount(matches.target_query[matches.relevant(rel)], minlength=matches.n_queries)
     return matches.queries.with_columns(
         pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)

@@ -1,24 +1,29 @@
 """May this change be merged? Conditions and a baseline, put to one result."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from calipers.analyse.comparable import obstacles, undefined_in_some
-from calipers.analyse.conditions import Condition
+from calipers.analyse.conditions import COMBINED, Condition
+from calipers.analyse.figures import recorded
 from calipers.analyse.gate import (
+    Figures,
     Pairing,
     check_baseline,
     check_condition,
     everything,
-    pair,
     slices_by,
 )
+from calipers.analyse.gate import pair as pair_up
+from calipers.analyse.leaks import with_leaks
 from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.gate import Baseline, Check, Verdict
+from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
@@ -42,14 +47,22 @@ def reach_verdict(
     resamples: int = 10_000,
     seed: int = 0,
     now: datetime | None = None,
+    pair: Matched | None = None,
 ) -> Verdict:
-    """Whether the scores meet the conditions, and are not worse than the baseline."""
+    """Whether the scores meet the conditions, and are not worse than the baseline.
+
+    ``pair`` is what the scores were made from, where it is at hand: it has the run's own records,
+    and names what leaked.
+    """
     tags = several(by)
-    checks = [check_condition(scores, _with_rel(one, rel)) for one in conditions]
+    figures, said = _figures(conditions, pair)
+    checks = [check_condition(scores, _with_rel(one, rel), figures) for one in conditions]
+    if pair is not None:
+        checks = [with_leaks(check, pair) for check in checks]
     warnings: list[str] = []
     if kept is not None:
         warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
-        pairing = pair(scores, kept.scores)
+        pairing = pair_up(scores, kept.scores)
         names = _names(wanted, scores, kept)
         warnings += _undefined(pairing, names)
         if warnings and not anyway:
@@ -71,7 +84,7 @@ def reach_verdict(
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
-        notes=tuple(_unchecked(scores, kept, tags)),
+        notes=(*said, *_unchecked(scores, kept, tags)),
         queries=len(scores),
         baseline=kept.name if kept else None,
         baseline_saved=kept.saved if kept else None,
@@ -82,6 +95,21 @@ def reach_verdict(
     )
 
 
+def _figures(
+    conditions: Sequence[Condition], pair: Matched | None
+) -> tuple[Figures, tuple[str, ...]]:
+    """What the run recorded for the figures asked for, and what must be said about it."""
+    wanted = dict.fromkeys(one.figure for one in conditions if one.figure is not None)
+    if wanted and pair is None:
+        raise InvalidInput(
+            f"A condition is about {next(iter(wanted))}, which a result that was measured before "
+            "does not hold; give the run itself."
+        )
+    found = {figure: recorded(pair, figure) for figure in wanted} if pair is not None else {}
+    notes = dict.fromkeys(note for _, note in found.values() if note is not None)
+    return {figure: values for figure, (values, _) in found.items()}, tuple(notes)
+
+
 def metrics_needed(
     conditions: Sequence[Condition],
     wanted: Sequence[Metric],
@@ -89,7 +117,7 @@ def metrics_needed(
     weights: Mapping[str, float] | None,
 ) -> tuple[Metric, ...]:
     """What must be measured to check the conditions and the metrics wanted."""
-    if any(one.metric is None for one in conditions) and not weights:
+    if any(one.name == COMBINED for one in conditions) and not weights:
         raise InvalidInput(
             "A condition is about the score, which is a weighted mean, and no weights are given; "
             "give them with --score, such as recall@10=0.7,precision@5=0.3."
@@ -97,6 +125,9 @@ def metrics_needed(
     asked = [*wanted, *(one.metric for one in conditions if one.metric is not None)]
     if not asked and weights:
         asked = list(parse(list(weights)))
+    if not asked and conditions:
+        # Only figures are asked for; which queries there are, scores say all the same.
+        asked = list(parse("hit_rate@10"))
     return choose_metrics(asked, None, rel, weights)
 
 
@@ -135,11 +166,9 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
     """What makes the baseline a poor yardstick, one sentence each."""
     differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
     found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
-    version = kept.scores.settings["calipers"]
-    if version != scores.settings["calipers"]:
+    if redefined := _redefined(kept, scores):
         found.append(
-            f"The baseline {kept.name} was measured with Calipers {version} and this result with "
-            f"{scores.settings['calipers']}; a definition may have changed."
+            f"{_versions(kept, scores)}, and the definition of {', '.join(redefined)} has changed."
         )
     if kept.saved is not None and kept.saved - now > CLOCKS_DIFFER:
         found.append(
@@ -158,6 +187,19 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
                 f"{_day(kept.saved)}); at most {max_age.strip()} are allowed."
             )
     return found
+
+
+def _versions(kept: Baseline, scores: Scores) -> str:
+    return (
+        f"The baseline {kept.name} was measured with Calipers {kept.scores.settings['calipers']} "
+        f"and this result with {scores.settings['calipers']}"
+    )
+
+
+def _redefined(kept: Baseline, scores: Scores) -> list[str]:
+    """The metrics that mean something else than they did when the baseline was saved."""
+    before = {one.name: one for one in kept.scores.metrics}
+    return [one.name for one in scores.metrics if one != before.get(one.name, one)]
 
 
 def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
@@ -186,6 +228,8 @@ def _require_pairs(checks: Sequence[Check], kept: Baseline) -> None:
 
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
     lines = list(scores.settings.get("notes") or ())
+    if kept is not None and kept.scores.settings["calipers"] != scores.settings["calipers"]:
+        lines.append(f"{_versions(kept, scores)}; the metrics are defined alike in both.")
     rest = [tag for tag in scores.tags if tag not in by]
     if kept is None or not rest:
         return lines
@@ -199,10 +243,7 @@ def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list
 def _with_rel(condition: Condition, rel: float | None) -> Condition:
     if condition.metric is None:
         return condition
-    return Condition(
-        condition.metric.with_rel(rel), condition.op, condition.value,
-        condition.tag, condition.tag_value,
-    )  # fmt: skip
+    return replace(condition, metric=condition.metric.with_rel(rel))
 
 
 def several(value: str | Iterable[str]) -> list[str]:

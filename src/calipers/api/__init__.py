@@ -1,8 +1,9 @@
 """The operations of the library: typed signatures, grouped by what they are about.
 
-``measure`` reads and measures, ``decide`` compares and judges, ``truth`` makes and checks a ground
-truth, ``history`` keeps evaluations, ``live`` asks retrievers and models. The functions are thin:
-they read what is handed in and call the one function that holds the rule. None of these modules
-loads numpy or polars before an operation runs. ``surface`` has the table of all of them; a command
-loads only the file that it calls.
+``measure`` reads and measures, ``decide`` compares and judges, ``change`` holds two runs against
+each other, ``truth`` makes and checks a ground truth, ``history`` keeps evaluations, ``labels``
+judges results, ``live`` asks retrievers and models. The functions are thin: they read what is
+handed in and call the one function that holds the rule. None of these modules loads numpy or polars
+before an operation runs. ``surface`` has the table of all of them; a command loads only the file
+that it calls.
 """

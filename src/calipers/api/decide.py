@@ -9,8 +9,10 @@ from calipers.api.keywords import Matching, Reading
 from calipers.api.operation import operation
 
 if TYPE_CHECKING:
+    from calipers.api.asking import Watch
     from calipers.measures import Metric
     from calipers.model.comparison import Comparison
+    from calipers.model.floor import Floor
     from calipers.model.gate import Baseline, Verdict
     from calipers.model.plot import Plot
     from calipers.model.report import Report
@@ -18,9 +20,13 @@ if TYPE_CHECKING:
 
 @operation(page="compare", command="compare")
 def compare(
-    systems: Mapping[str, Any] | Sequence[Any],
+    systems: Mapping[str, Any] | Sequence[Any] = (),
     ground_truth: Any = None,
     *,
+    retrievers: Mapping[str, Any] | None = None,
+    ask_for: int | None = None,
+    workers: int | None = None,
+    watch: "Watch | None" = None,
     baseline: str | None = None,
     anyway: bool = False,
     metrics: "str | Iterable[str | Metric] | None" = None,
@@ -36,7 +42,9 @@ def compare(
     ``systems`` maps a name to a pair that ``read`` made, to a run (a path, a mapping, records, a
     table), to a file or records with their own ground truth, to a result file of
     ``calipers eval --json``, to a reference such as ``@nightly~1`` (looked up in ``store``), or
-    to scores; a list of paths takes its names from the files. ``baseline`` is the name of the
+    to scores; a list of paths takes its names from the files. ``retrievers`` maps a name to a
+    live retriever, as ``retrieve`` takes it: all are asked the questions of the ground truth, for
+    ``ask_for`` results (default: as many as the metrics look at). ``baseline`` is the name of the
     system that the others are held against (default: the first). Differences of ground truth,
     queries or policies block the comparison unless ``anyway`` is true, and then the result says
     so. ``resamples`` is the number of sign flips; the other arguments are those of ``evaluate``.
@@ -50,9 +58,12 @@ def compare(
     """
     from calipers.analyse.compare import compare_scores, metrics_compared
     from calipers.analyse.scoring import choose_metrics, score
-    from calipers.api.inputs import matched_systems, measured_before, name_systems
+    from calipers.api.inputs import matched_systems, measured_before, name_systems, with_retrievers
 
-    named = name_systems(systems)
+    named = with_retrievers(
+        name_systems(systems), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
+        {"ask_for": ask_for, "workers": workers, "watch": watch},
+    )  # fmt: skip
     given = {name: measured_before(value, matching.get("store")) for name, value in named.items()}
     ready = {name: found.scores for name, found in given.items() if found is not None}
     chosen = metrics_compared(metrics, k, matching.get("rel"), weights, list(ready.values()))
@@ -98,7 +109,8 @@ def gate(
     """Check a result against conditions, and against a baseline.
 
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
-    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``. With a
+    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
+    ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
     ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
     looked up in ``store``, or scores) every metric it holds, or those in ``metrics``, must not be
     significantly worse (paired test at ``alpha``, corrected over metrics and slices), nor worse
@@ -112,7 +124,7 @@ def gate(
     (False, 0.75)
     """
     from calipers.analyse.conditions import parse_condition
-    from calipers.analyse.scoring import score
+    from calipers.analyse.scoring import deepest, score
     from calipers.analyse.verdict import (
         check_gate,
         metrics_needed,
@@ -128,16 +140,56 @@ def gate(
     weights = weights or (kept.scores.weights if kept else None)
     rel = reading.get("rel")
     wanted = metrics_of_baseline(metrics, k, rel, kept)
-    scores = measured_already(data, reading)
+    scores, pair = measured_already(data, reading), None
     if scores is None:
         needed = metrics_needed(conditions, wanted, rel, weights)
-        pair = matched(data, **reading)
+        pair = matched(data, looks=deepest(needed), **reading)
         rel = pair.rel
         scores = score(pair, needed, weights=weights, confidence=1 - alpha, seed=seed)
     return reach_verdict(
         scores, conditions, kept, [one.with_rel(rel) for one in wanted], by=by,
         tolerance=tolerance, max_age=max_age, anyway=anyway, rel=rel, alpha=alpha,
-        resamples=resamples, seed=seed, now=now,
+        resamples=resamples, seed=seed, now=now, pair=pair,
+    )  # fmt: skip
+
+
+@operation(page="floor", command="floor")
+def floor(
+    data: Any = None,
+    *,
+    k: int = 10,
+    keep: float | None = None,
+    recall: float | None = None,
+    confidence: float = 0.95,
+    folds: int = 5,
+    seed: int = 0,
+    **reading: Unpack[Reading],
+) -> "Floor":
+    """The score below which results are better not returned, and what each floor would cost.
+
+    ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
+    the highest that keeps ``keep`` of what is found in the first ``k`` results (default: 0.95),
+    or a ``recall``, with ``confidence``. How it does on queries that had no part in choosing it is
+    measured over ``folds``; ``seed`` draws them.
+
+    >>> records = [
+    ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
+    ...      "ground_truth": ["a"] if i % 4 else []}
+    ...     for i in range(120)
+    ... ]
+    >>> found = floor(records)
+    >>> found.chosen.floor, found.chosen.wrongly_answered, found.without.wrongly_answered
+    (0.8, 0.0, 1.0)
+    """
+    from calipers.analyse.floor import check_goal, find_floor
+    from calipers.api.inputs import matched
+    from calipers.measures.spec import check_cutoff
+
+    check_goal(keep, recall, confidence, folds)
+    k = check_cutoff(k)
+    return find_floor(
+        matched(data, keep=True, **reading), k=k, keep=keep, recall=recall,
+        confidence=confidence, folds=folds, seed=seed,
     )  # fmt: skip
 
 
@@ -230,12 +282,13 @@ def report(
     True
     """
     from calipers.analyse.report import definitions_shown, describe
-    from calipers.analyse.scoring import choose_metrics
+    from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.inputs import like_of, matched_to_report
+    from calipers.api.keywords import DEPTH
     from calipers.model.report import Report
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
-    pairs = matched_to_report(data, systems, name, reading)
+    pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
     made = tuple(
         describe(
             one, pair, chosen, weights=weights, corpus=corpus, by=by,

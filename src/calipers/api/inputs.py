@@ -6,8 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from calipers.api.keywords import Matching, Reading, Where
+from calipers.analyse.scoring import deepest
+from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
+from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.io.columns import Columns
 from calipers.io.load import load, load_pair
 from calipers.io.source import Progress
 from calipers.match.pair import check_matching, match_again, match_pair
@@ -18,46 +21,71 @@ from calipers.model.run import Run
 from calipers.model.scores import Scores
 
 if TYPE_CHECKING:
+    from calipers.measures import Metric
     from calipers.model.gate import Baseline
 
 GIVEN = "baseline"
 """What scores that were handed over are called."""
+INPUTS = ("ground_truth", "run", *ASKING)
 POLICIES = tuple(CHOICES)
-NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints")
+NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")
 
 
-def matched(data: Any = None, *, keep: bool = False, **reading: Unpack[Reading]) -> Matched:
+def matched(
+    data: Any = None, *, keep: bool = False, looks: int = DEPTH, **reading: Unpack[Reading]
+) -> Matched:
     """The pair that is given, or one that is read and matched now.
 
-    With ``keep`` the run stays in memory, so that no further question reads its file again.
+    With ``keep`` the run stays in memory, so that no further question reads its file again. A
+    live retriever is asked for as many results as the caller ``looks`` at.
     """
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return data
-    truth, run, matching = as_read(data, reading)
+    truth, run, matching = as_read(data, reading, looks)
     return match_pair(
         truth, run.kept() if keep else run, level=reading.get("level"),
         fingerprints=reading.get("fingerprints", True), **matching,
     )  # fmt: skip
 
 
-def as_read(data: Any, reading: Reading) -> tuple[GroundTruth, Run, dict[str, Any]]:
+def as_read(
+    data: Any, reading: Reading, looks: int = DEPTH
+) -> tuple[GroundTruth, Run, dict[str, Any]]:
     """Both sides, not matched yet, and the arguments of ``match_pair`` but for the level."""
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         asked = replace(data.policy, ties=data.ties_asked)
         size = data.settings["corpus_size"]
         matching = {"match": data.match_asked, "policy": asked, "rel": data.rel}
-        return *data.as_read, {**matching, "corpus_size": size, "like": data.like}
+        mapped = data.settings.get("map_ids")
+        return *data.as_read, {
+            **matching, "corpus_size": size, "like": data.like, "map_ids": mapped,
+        }  # fmt: skip
     like, rel, size = reading.get("like"), reading.get("rel"), reading.get("corpus_size")
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
+    together = Shards(reading.get("memory"), reading.get("temp"))
+    columns, mapped = Columns.of(reading.get("columns")), reading.get("map_ids")
+    if mapped is not None:
+        from calipers.match.map_ids import parse_id_map
+
+        parse_id_map(mapped)
+    if any(reading.get(name) is not None for name in ASKING if name != "watch"):
+        # Loaded when used: who measures files need not wait for what asks retrievers.
+        from calipers.api.asking import with_answers
+
+        data, reading = with_answers(data, reading, looks)
     truth, run = read_pair(
         data, reading.get("ground_truth"), reading.get("run"),
-        reading.get("progress"), reading.get("store"),
+        reading.get("progress"), reading.get("store"), columns,
     )  # fmt: skip
-    matching = {"match": reading.get("match"), "policy": policy, "rel": rel}
+    if not run.in_memory:
+        run = replace(run, together=together)
+    if columns is not reading.get("columns"):
+        columns.check_used()
+    matching = {"match": reading.get("match"), "policy": policy, "rel": rel, "map_ids": mapped}
     return truth, run, {**matching, "corpus_size": size, "like": like}
 
 
@@ -70,7 +98,8 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     """Another run of the same queries, matched as ``pair`` was; it may bring its ground truth."""
     if isinstance(other, Matched):
         return other
-    found = load(_kept(other, reading.get("store")), "run")
+    columns = Columns.of(reading.get("columns"))
+    found = load(_plain(_kept(other, reading.get("store"))), "run", None, columns)
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
     return matched(found, **without_inputs(reading))
@@ -98,14 +127,33 @@ def matched_systems(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."
         )
-    truth = None if ground_truth is None else load(ground_truth, "ground_truth")
+    columns = Columns.of(matching.get("columns"))
+    truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
+    matching = {**matching, "columns": columns}
     found = {}
     for name, value in systems.items():
         try:
             found[name] = matched(value, **_with_truth(value, truth, matching))
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
+    if systems:
+        columns.check_used()
     return found
+
+
+def with_retrievers(
+    systems: Mapping[str, Any], retrievers: Mapping[str, Any] | None, questions: Any,
+    metrics: Sequence["Metric"], asking: Mapping[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """The systems, and the run of each retriever, asked as deep as the metrics look."""
+    for name in retrievers or {}:
+        if name in systems:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+    if not retrievers:
+        return dict(systems)
+    from calipers.api.asking import answers_of
+
+    return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
 
 
 def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
@@ -115,19 +163,23 @@ def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
 
 
 def matched_to_report(
-    data: Any, systems: Mapping[str, Any] | Sequence[Any] | None, name: str | None, reading: Reading
-) -> dict[str, Matched]:
+    data: Any, systems: Mapping[str, Any] | Sequence[Any] | None, name: str | None,
+    reading: Reading, *, looks: int = DEPTH,
+) -> dict[str, Matched]:  # fmt: skip
     """Every retriever that a report describes, matched, by the name that the page gives it."""
     run = reading.get("run")
     if systems is None:
-        given = run if run is not None else data
-        return {name or _name_of(given): matched(data, keep=True, **reading)}
+        live = reading.get("retriever")
+        given = live if live is not None else run if run is not None else data
+        return {name or _name_of(given): matched(data, keep=True, looks=looks, **reading)}
     if data is not None or run is not None:
         raise InvalidInput(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
         )
     truth = reading.get("ground_truth")
-    loaded = None if truth is None else load(truth, "ground_truth")
+    columns = Columns.of(reading.get("columns"))
+    loaded = None if truth is None else load(truth, "ground_truth", None, columns)
+    reading = {**reading, "columns": columns}
     found = {}
     for one, value in name_systems(systems).items():
         if isinstance(value, Scores) or is_result_file(value):
@@ -141,9 +193,31 @@ def matched_to_report(
     return found
 
 
+def _plain(run: Any) -> Any:
+    """A run that was handed over, read by the rule for the answers of a retriever."""
+    if not isinstance(run, Mapping | list | tuple):
+        return run
+    from calipers.retrievers.handed import with_plain_answers
+
+    return with_plain_answers(run)
+
+
+def named_run(value: Any, name: str, store: Where) -> Run:
+    """A run with a name: its file, or what the caller calls it."""
+    if isinstance(value, Matched):
+        return value.run
+    found = load(_plain(_kept(value, store)), "run").run
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "
+            "what a retriever returned, such as a file of `calipers retrieve`."
+        )
+    return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
+
+
 def without_inputs(reading: Reading) -> Matching:
     """The keywords that say how to match, without those that say what."""
-    how = {name: value for name, value in reading.items() if name not in ("ground_truth", "run")}
+    how = {name: value for name, value in reading.items() if name not in INPUTS}
     return cast(Matching, how)
 
 
@@ -153,7 +227,7 @@ def _name_of(value: Any) -> str:
         value = value.run
     if isinstance(value, str | os.PathLike):
         return Path(value).name.split(".")[0] or "the retriever"
-    named = getattr(value, "name", None)
+    named = getattr(value, "name", None) or getattr(value, "__name__", None)
     return Path(named).name.split(".")[0] if isinstance(named, str) else "the retriever"
 
 
@@ -163,9 +237,13 @@ def read_pair(
     run: Any,
     progress: Progress | None = None,
     store: Where = None,
+    columns: Columns | None = None,
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run, from files and values or from what the history kept."""
-    return load_pair(_kept(data, store), ground_truth, _kept(run, store), progress)
+    data, run = _kept(data, store), _plain(_kept(run, store))
+    if run is None and (ground_truth is not None or isinstance(data, list | tuple)):
+        data = _plain(data)
+    return load_pair(data, ground_truth, run, progress, columns)
 
 
 def _kept(value: Any, store: Where) -> Any:
@@ -212,15 +290,27 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     return None
 
 
+def scores_of(value: Any, store: Where = None) -> Scores:
+    """The scores that a value is, or that it names."""
+    found = measured_before(value, store)
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
+            "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
+            "with --json or with --per-query scores.parquet."
+        )
+    return found.scores
+
+
 def measured_already(data: Any, reading: Reading) -> Scores | None:
     """The scores that are given in place of something to measure; None where there are none."""
     found = measured_before(data, reading.get("store"))
     if found is None:
         return None
-    if reading.get("ground_truth") is not None or reading.get("run") is not None:
+    if any(reading.get(name) is not None for name in ("ground_truth", "run", "retriever")):
         raise InvalidInput(
-            "A result that was measured already is given together with a ground truth or a "
-            "run; give one or the other."
+            "A result that was measured already is given together with a ground truth, a run or "
+            "a retriever; give one or the other."
         )
     return found.scores
 
@@ -237,8 +327,12 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
 def is_result_file(value: Any) -> bool:
     """Whether a value is the path of a result that was measured before."""
     from calipers.io.results import is_result
+    from calipers.io.score_tables import is_score_table
 
-    return isinstance(value, str | os.PathLike) and Path(value).is_file() and is_result(Path(value))
+    if not isinstance(value, str | os.PathLike):
+        return False
+    path = Path(value)
+    return is_score_table(path) or (path.is_file() and is_result(path))
 
 
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

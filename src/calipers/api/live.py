@@ -39,11 +39,13 @@ def retrieve(
 
     ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). With
     ``output``, a .jsonl file, every finished question is on disk at once, the same call goes on
-    where it was interrupted, and the run stays in the file until it is looked into.
+    where it was interrupted, and the run stays in the file until it is looked into. A finished
+    output is asked again and the old one kept as .bak; ``keep`` leaves it where nothing changed.
 
     The others say how patiently it is asked (timeout, retries, rate, max_errors), what happens
-    to answers (warm_up, cache, label, restart, retry_errors), what this kind of retriever takes
-    (such as batch, request or embed) and where in an answer to look (such as results or id).
+    to answers (warm_up, cache, label, restart, resume, keep, retry_errors), what this kind of
+    retriever takes (such as batch, request or embed) and where in an answer to look (such as
+    results or id).
 
     >>> def search(query: str, k: int) -> list[str]:
     ...     return ["b", "a"]
@@ -73,10 +75,11 @@ def grid(
 
     ``config`` is a calipers.toml (or pyproject.toml) with a table ``[grid]``; without it the one
     of the working folder is taken. Each combination has a run file of its own: a grid that was
-    interrupted goes on where it stopped, and what is finished is neither built nor asked again.
-    ``restart`` begins again, ``retry_errors`` asks again what failed. ``baseline`` and
-    ``metrics`` go before those of the file. A combination that fails is reported, and the
-    others go on. ``watch`` is told of each combination before it is asked.
+    interrupted goes on where it stopped, and what is finished is neither built nor asked again,
+    unless its parameters, the questions or the code of its retriever changed. ``restart``
+    begins again, ``retry_errors`` asks again what failed. ``baseline`` and ``metrics`` go before
+    those of the file. A combination that fails is reported, and the others go on. ``watch`` is
+    told of each combination before it is asked.
     """
     from calipers.api.decide import compare
     from calipers.grids.plan import read_grid

@@ -1,6 +1,7 @@
 """Read once, then ask anything of the pair: how good, at which k, why it fails."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
 from calipers.api.keywords import Reading
@@ -9,6 +10,7 @@ from calipers.api.operation import operation
 if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.bounds import Bounds
+    from calipers.model.calls import CallTable
     from calipers.model.diagnosis import Diagnosis
     from calipers.model.levels import Levels
     from calipers.model.matched import Matched
@@ -23,7 +25,8 @@ def read(data: Any = None, *, keep: bool = True, **reading: Unpack[Reading]) -> 
     """Read a ground truth and a run and match them, once for everything that is asked later.
 
     Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path ("-" is
-    standard input), a mapping of query to items, a list of records or a table. Every operation
+    standard input), a mapping of query to items, a list of records or a table. In place of a run
+    give a live ``retriever``; ``ask_for`` says how many results it is asked for. Every operation
     takes the pair in place of files. What was read stays in memory; without ``keep`` a large
     run does not, and an operation that needs its results reads the file again.
 
@@ -63,11 +66,11 @@ def evaluate(
     >>> scores["mrr"].mean
     0.5
     """
-    from calipers.analyse.scoring import choose_metrics, score
+    from calipers.analyse.scoring import choose_metrics, deepest, score
     from calipers.api.inputs import like_of, matched
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
-    pair = matched(data, **reading)
+    pair = matched(data, looks=deepest(chosen), **reading)
     return score(
         pair, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
     )
@@ -75,7 +78,7 @@ def evaluate(
 
 @operation(page="slices", command="eval")
 def slices(
-    scores: "Scores",
+    scores: "Scores | str | PathLike[str]",
     by: str | Iterable[str],
     *,
     metrics: str | Iterable[str] | None = None,
@@ -83,6 +86,7 @@ def slices(
 ) -> "Slices":
     """Each slice of the queries with its mean and interval, tested against the rest.
 
+    ``scores`` are those of ``evaluate``, or the file in which they were written.
     ``by`` is a tag of the queries, "length" (words of the query) or "targets" (how many relevant
     targets it has), or several of these. ``metrics`` are names that the scores have (default:
     recall, precision and ndcg at their largest cut-off, and mrr). A slice that differs
@@ -98,9 +102,10 @@ def slices(
     [('even', 0.0, 'below'), ('odd', 1.0, 'above')]
     """
     from calipers.analyse.slices import slice_scores
+    from calipers.api.inputs import scores_of
 
     return slice_scores(
-        scores,
+        scores_of(scores),
         [by] if isinstance(by, str) else list(by),
         metrics=[metrics] if isinstance(metrics, str) else list(metrics) if metrics else None,
         resamples=resamples,
@@ -132,12 +137,12 @@ def levels(
     {'evidence': 0.0, 'chunk': 0.0, 'document': 1.0}
     """
     from calipers.analyse.levels import level_names, score_at_levels
-    from calipers.analyse.scoring import choose_metrics
+    from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.inputs import as_read, like_of
 
     names = level_names(at)
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
-    truth, run, matching = as_read(data, reading)
+    truth, run, matching = as_read(data, reading, deepest(chosen))
     return score_at_levels(
         truth, run, names, chosen, matching=matching,
         intervals={"confidence": confidence, "resamples": resamples, "seed": seed},
@@ -171,13 +176,16 @@ def sweep(
     >>> found.f1.k
     3
     """
+    from calipers.analyse.scoring import cutoffs
     from calipers.analyse.sweep import check_costs, sweep_over_k
     from calipers.api.inputs import matched
+    from calipers.api.keywords import DEPTH
 
     check_costs(tokens, price)
+    pair = matched(data, keep=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
     return sweep_over_k(
-        matched(data, keep=True, **reading), metrics=metrics, k=k, tokens=tokens, price=price,
-        tokenizer=tokenizer, confidence=confidence, resamples=resamples, seed=seed,
+        pair, metrics=metrics, k=k, tokens=tokens, price=price, tokenizer=tokenizer,
+        confidence=confidence, resamples=resamples, seed=seed,
     )  # fmt: skip
 
 
@@ -214,10 +222,11 @@ def diagnose(
     ['too selective', 'k too small for this ground truth']
     """
     from calipers.analyse.diagnose import diagnose_pair, thresholds_in_force
+    from calipers.api.asking import below
     from calipers.api.inputs import matched, matched_like
 
     thresholds_in_force(thresholds)
-    now = matched(data, keep=True, **reading)
+    now = matched(data, keep=True, looks=below(k), **reading)
     return diagnose_pair(
         now, None if before is None else matched_like(now, before, reading), k=k,
         thresholds=thresholds, by=by, price=price, tokenizer=tokenizer, anyway=anyway,
@@ -259,13 +268,32 @@ def misses(
     {'below_k': 1, 'not_returned': 1}
     """
     from calipers.analyse.misses import explain_misses
+    from calipers.api.asking import below
     from calipers.api.inputs import matched
     from calipers.measures.spec import check_cutoff
 
     k = check_cutoff(k)
-    return explain_misses(
-        matched(data, keep=True, **reading), k, corpus=corpus, candidates=candidates, exact=exact
-    )
+    pair = matched(data, keep=True, looks=below(k), **reading)
+    return explain_misses(pair, k, corpus=corpus, candidates=candidates, exact=exact)
+
+
+@operation(page="calls", command="calls")
+def calls(data: Any = None, *, k: int | None = None, **reading: Unpack[Reading]) -> "CallTable":
+    """What each further call of a retriever adds: recall after it, and its tokens.
+
+    ``data`` is a pair, or anything that ``read`` takes, whose results say in ``call`` which call
+    returned them. ``k`` results of each call count (default: all).
+
+    >>> record = {"query": "q", "ground_truth": ["a", "b"], "retrieved": [
+    ...     {"id": "a", "call": 1}, {"id": "x", "call": 1}, {"id": "b", "call": 2}]}
+    >>> [(one.recall, one.added) for one in calls([record]).calls]
+    [(0.5, 0.5), (1.0, 0.5)]
+    """
+    from calipers.analyse.calls import follow_calls
+    from calipers.api.inputs import matched
+    from calipers.measures.spec import check_cutoff
+
+    return follow_calls(matched(data, keep=True, **reading), None if k is None else check_cutoff(k))
 
 
 @operation(page="bounds", command="eval")
@@ -289,13 +317,13 @@ def bounds(
     [('mrr', 0.5, 0.5, 1.0), ('recall@1', 0.0, 0.0, 0.5)]
     """
     from calipers.analyse.bounds import bound_metrics, check_bounded
-    from calipers.analyse.scoring import choose_metrics
+    from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.inputs import like_of, matched
     from calipers.measures.spec import check_cutoff
 
     check_cutoff(depth)
     check_bounded(chosen := choose_metrics(metrics, k, like=like_of(data, reading)))
-    pair = matched(data, keep=True, **reading)
+    pair = matched(data, keep=True, looks=deepest(chosen, depth), **reading)
     return bound_metrics(pair, [one.with_rel(pair.rel) for one in chosen], depth=depth)
 
 

@@ -33,29 +33,39 @@ def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
     """Declare a public operation; its arguments are then checked before it runs."""
 
     def declare(function: F) -> F:
-        kinds = dict(arguments(function))
-        known = frozenset(kinds)
-
-        @wraps(function)
-        def checked(*args: Any, **given: Any) -> Any:
-            if not known.issuperset(given):
-                raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
-            for name, value in chain(zip(kinds, args, strict=False), given.items()):
-                check(function.__name__, name, value, kinds[name])
-            try:
-                return function(*args, **given)
-            except CalipersError:
-                raise
-            except Exception as error:
-                sentence = as_sentence(error)
-                if sentence is None:
-                    raise
-                raise sentence from error
-
+        checked = refuses_unknown(function)
         OPERATIONS[function.__name__] = Operation(checked, command, page)
-        return checked  # type: ignore[return-value]
+        return checked
 
     return declare
+
+
+def refuses_unknown(function: F) -> F:
+    """The same function; what it is given is checked before it runs.
+
+    A mistyped argument gets a sentence with the nearest one, a value of another type one that
+    says what is allowed, and what the machine refuses is one of our errors.
+    """
+    kinds = dict(arguments(function))
+    known = frozenset(kinds)
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        if not known.issuperset(given):
+            raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
+        for name, value in chain(zip(kinds, args, strict=False), given.items()):
+            check(function.__name__, name, value, kinds[name])
+        try:
+            return function(*args, **given)
+        except CalipersError:
+            raise
+        except Exception as error:
+            sentence = as_sentence(error)
+            if sentence is None:
+                raise
+            raise sentence from error
+
+    return checked  # type: ignore[return-value]
 
 
 def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:

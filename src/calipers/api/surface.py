@@ -1,7 +1,9 @@
 """Every operation: importing this declares them all, so that the table of them is complete."""
 
+import calipers.api.change
 import calipers.api.decide
 import calipers.api.history
+import calipers.api.labels
 import calipers.api.live
 import calipers.api.measure
 import calipers.api.truth  # noqa: F401

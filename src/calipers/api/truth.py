@@ -1,6 +1,7 @@
 """Operations on a ground truth: check it, place its quotes, make it, write it in another form."""
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from calipers.api.operation import operation
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from calipers.model.draft import Draft
     from calipers.model.health import Health
     from calipers.model.resolution import Resolution
+    from calipers.model.traces import TracedQuestions
 
 
 @operation(page="audit", command="audit")
@@ -23,6 +25,7 @@ def audit(
     corpus: Any = None,
     match: str | None = None,
     confidence: float = 0.95,
+    columns: Any = None,
     progress: "Progress | None" = None,
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
@@ -32,24 +35,28 @@ def audit(
     to text; it is read in batches and never held as a whole. With results (``run``, or in the
     same file) the width of the interval is measured, else it is the widest possible. ``match``
     is that of ``evaluate``; "quote" says that plain strings are quotes. ``confidence`` is the
-    level of the interval, and ``progress`` is called with the bytes read and the bytes in all.
+    level of the interval, ``columns`` says which column is what ({"item": "expected_ids"}), and
+    ``progress`` is called with the bytes read and the bytes in all.
 
     >>> found = audit({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, corpus={"a": "x", "b": "y"})
     >>> [(finding.name, finding.severity, finding.count) for finding in found.findings][0]
     ('id_not_in_corpus', 'error', 1)
     """
     from calipers.analyse import audit as rule
+    from calipers.io.columns import Columns
     from calipers.io.corpus import open_corpus
     from calipers.io.load import load
 
     opened = None if corpus is None else open_corpus(corpus, progress)
-    data = load(ground_truth, "ground_truth", progress)
+    said = Columns.of(columns)
+    data = load(ground_truth, "ground_truth", progress, said)
     if data.ground_truth is None:
         raise InvalidInput(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
             "give the file with the judgements, and this one with --run (run= in Python)."
         )
-    results = data.run if run is None else load(run, "run", progress).run
+    results = data.run if run is None else load(run, "run", progress, said).run
+    said.check_used()
     if run is not None and results is None:
         raise InvalidInput("The run holds no results; give what the retriever returned.")
     return rule.audit(data.ground_truth, results, opened, match=match, confidence=confidence)
@@ -114,6 +121,38 @@ def draft(
     return rule.draft(runs, asked, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus)
 
 
+@operation(page="traces", command="traces")
+def traces(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    n: int | None = None,
+    by: str | None = None,
+    disagreement: float = 0.5,
+    mask: str | Sequence[str] = (),
+    seed: int = 0,
+) -> "TracedQuestions":
+    """Questions that were asked in earnest, each once, from traces: the start of a ground truth.
+
+    ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
+    observations. Of ``n`` questions (default: all) the share ``disagreement`` are those for which
+    results differed most between askings; the rest are drawn by ``seed``, in turns from the values
+    of the tag ``by``. ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and
+    "url": what they find is masked in questions, texts and tags before anything else is done.
+    """
+    from pathlib import Path
+
+    from calipers.analyse.traces import check_sample, sample_traces
+    from calipers.io.trace_files import read_traces
+
+    check_sample(n, disagreement)
+    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    records = (
+        (Path(one).name.split(".")[0], record) for one in given for record in read_traces(one)
+    )
+    patterns = [mask] if isinstance(mask, str) else list(mask)
+    return sample_traces(records, patterns, n=n, by=by, disagreement=disagreement, seed=seed)
+
+
 @operation(page="make-ground-truth", command="agreement")
 def agreement(
     labels: Any,
@@ -162,13 +201,15 @@ def convert(
     run: Any = None,
     to: str | None = None,
     form: str | None = None,
+    columns: Any = None,
     progress: "Progress | None" = None,
 ) -> "Conversion":
     """Write a ground truth, a run or both in another form.
 
     Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
     ``evaluate`` takes. The form to write follows from the ending of ``output`` or from ``to``;
-    ``form`` names the form to read where the content alone does not say. Files with one record
+    ``form`` names the form to read where the content alone does not say, and ``columns`` which
+    column is what, such as {"item": "expected_ids"}. Files with one record
     per query pass through a few thousand at a time, and results in tables and TREC files batch
     by batch.
 
@@ -181,5 +222,6 @@ def convert(
     from calipers.io import convert as rule
 
     return rule.convert(
-        data, output, ground_truth=ground_truth, run=run, to=to, form=form, progress=progress
-    )
+        data, output, ground_truth=ground_truth, run=run, to=to, form=form, columns=columns,
+        progress=progress,
+    )  # fmt: skip

@@ -91,7 +91,7 @@ def ask_model(
     settings: Patience = {"timeout": TIMEOUT_SECONDS, **patience}
     report = retrieve_to_report(
         model, [Question(number, prompt) for prompt, number in numbers.items()], k=1,
-        workers=workers, keep=lines.append,
+        workers=workers, told=lines.append,
         cache=None if cache is None else _cache_file(Path(cache)), **settings,
     )  # fmt: skip
     replies = {}

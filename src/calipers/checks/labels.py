@@ -1,5 +1,7 @@
 """What can be wrong with the targets of a ground truth and their grades."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from calipers.checks import catalogue
@@ -47,7 +49,7 @@ def check_spans(ground_truth: GroundTruth) -> None:
 def as_quotes(ground_truth: GroundTruth) -> GroundTruth:
     """The same ground truth with its plain strings taken as quotes and not as ids."""
     quoted = ground_truth.targets.with_columns(quote="item", item=pl.lit(None, dtype=pl.String))
-    return GroundTruth(quoted, ground_truth.queries, ground_truth.tags, ground_truth.repeated)
+    return replace(ground_truth, targets=quoted, notes=())
 
 
 def target_name(row: dict[str, object]) -> str:

@@ -23,6 +23,7 @@ from calipers.cli.parts.progress import reading
     help="Exit with 1 if there is a finding at least this grave.",
 )  # fmt: skip
 @click.option("--quiet", "-q", is_flag=True, help="Print one line per finding.")
+@options.column_option
 @options.json_option
 @click.pass_context
 def command(
@@ -31,6 +32,7 @@ def command(
     corpus: str | None,
     run: str | None,
     match: str | None,
+    columns: list[str] | None,
     fail_on: str | None,
     quiet: bool,
     as_json: bool,
@@ -48,7 +50,9 @@ def command(
     from calipers.api.truth import audit
 
     with reading() as progress:
-        health = audit(ground_truth, run=run, corpus=corpus, match=match, progress=progress)
+        health = audit(
+            ground_truth, run=run, corpus=corpus, match=match, columns=columns, progress=progress
+        )
     if as_json:
         print_json(health.to_dict())
     else:

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, typed
 from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
 
 
 @click.group("baseline", short_help="Keep a result for `calipers gate` to compare with.")
@@ -49,11 +49,11 @@ def save(
     from calipers.io.baselines import baseline_dict
 
     given = options.filled(
-        config, metrics=metrics, k=options.cutoff_list(cutoffs),
-        weights=options.weights(score), **settings,
+        config, metrics=metrics, k=typed.cutoff_list(cutoffs),
+        weights=typed.weights(score), **settings,
     )  # fmt: skip
     with reading() as progress:
-        baseline = save_baseline(to=output, name=name, progress=progress, **given)
+        baseline = save_baseline(to=output, name=name, progress=progress, watch=asking, **given)
     if as_json:
         print_json(baseline_dict(baseline))
     else:

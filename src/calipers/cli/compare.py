@@ -1,11 +1,14 @@
 """calipers compare: which of these retrievers is better, and is that real?"""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, typed
 from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import asking
+from calipers.errors import InvalidInput
 
 COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
 """The options that say how to compare, not how to read."""
@@ -17,6 +20,12 @@ comparison."""
 @click.command("compare")
 @click.argument("systems", nargs=-1, metavar="SYSTEM SYSTEM...")
 @click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
+@click.option(
+    "--retriever", "retrievers", multiple=True, metavar="NAME=RETRIEVER",
+    help="Also compare this live retriever, asked the questions of the ground truth: "
+    "package.module:function, an address or cmd:command; may be given several times.",
+)  # fmt: skip
+@options.asking_options
 @options.renamed_option(
     "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
     help="The system that the others are compared with. [default: the first]",
@@ -38,10 +47,7 @@ comparison."""
     "--resamples", type=int, default=10_000, show_default=True,
     help="Sign flips of the test, resamples of the intervals.",
 )  # fmt: skip
-@click.option(
-    "--seed", type=int, default=0, show_default=True,
-    help="The seed of the test and of the intervals.",
-)  # fmt: skip
+@click.option("--seed", type=int, help="The seed of the test and of the intervals. [default: 0]")
 @click.option(
     "--queries-by", metavar="METRIC",
     help="List the largest wins and losses in this metric. [default: the first]",
@@ -56,10 +62,13 @@ comparison."""
     ".jsonl file.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
+@options.config_option
 @options.json_option
 @options.as_option("csv", "markdown", "latex")
 def command(
     systems: tuple[str, ...],
+    retrievers: tuple[str, ...],
+    config: str | None,
     metrics: str | None,
     cutoffs: str | None,
     score: str | None,
@@ -74,13 +83,15 @@ def command(
     """Compare two or more retrievers on the same queries.
 
     A SYSTEM is a run, a file that holds results and ground truth, or what `calipers eval --json`
-    wrote. It is named for its file; NAME=FILE gives it another name.
+    wrote. It is named for its file; NAME=FILE gives it another name. With --retriever one file
+    may stand alone: the questions with their ground truth.
 
     \b
     Examples:
       calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
       calipers compare old=main.json new=branch.json --as markdown
       calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
+      calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
     """
     from calipers.api.decide import compare, report
     from calipers.api.inputs import matched_to_report
@@ -91,13 +102,29 @@ def command(
         check_writable(per_query)
     if html:
         check_place(html)
-    measuring: dict[str, Any] = {
-        "metrics": metrics, "k": options.cutoff_list(cutoffs), "weights": options.weights(score),
-    }  # fmt: skip
-    named: Any = options.named_systems(systems)
+    live = _named_retrievers(retrievers)
+    systems, settings["ground_truth"] = _questions(systems, settings["ground_truth"], live)
+    # A ground truth in the file is for retrievers; a run may bring its own.
+    own = {"ground_truth": settings.pop("ground_truth")} if not live else {}
+    settings = {**own, **options.filled(
+        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
+        **settings,
+    )}  # fmt: skip
+    measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
+    named: Any = typed.named_systems(systems)
+    if live:
+        from calipers.analyse.scoring import choose_metrics
+        from calipers.api.inputs import name_systems, with_retrievers
+
+        how = {name: settings.pop(name, None) for name in ("ask_for", "workers")}
+        named = with_retrievers(
+            name_systems(named), live, settings.get("ground_truth"),
+            choose_metrics(measuring["metrics"], measuring["k"], None, measuring["weights"]),
+            {**how, "watch": asking},
+        )  # fmt: skip
     if html:
         # The page shows rankings too: each run is read and matched once for both.
-        comparing = {name: settings.pop(name) for name in COMPARING}
+        comparing = {name: settings.pop(name) for name in COMPARING if name in settings}
         named = matched_to_report(None, named, None, cast(Reading, settings))
         settings = comparing
     comparison = compare(named, **measuring, **settings)
@@ -122,3 +149,29 @@ def command(
         from calipers.present.comparison import print_comparison
 
         print_comparison(comparison, console(), metric=queries_by, examples=examples)
+
+
+def _named_retrievers(given: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, target = one.partition("=")
+        if not equals or not name or not target or "/" in name or ":" in name:
+            name, target = one, one
+        if name in found:
+            raise InvalidInput(f"Two retrievers are called {name!r}; give each a name of its own.")
+        found[name] = target
+    return found
+
+
+def _questions(
+    systems: tuple[str, ...], ground_truth: str | None, retrievers: Mapping[str, str]
+) -> tuple[tuple[str, ...], str | None]:
+    """The runs, and the questions: a file that stands alone beside retrievers is these."""
+    if retrievers and ground_truth is None and len(systems) == 1:
+        return (), systems[0]
+    if retrievers and ground_truth is None and systems:
+        raise InvalidInput(
+            f"Retrievers are given together with {', '.join(systems)}; say which file holds the "
+            "questions with their ground truth: --ground-truth FILE."
+        )
+    return systems, ground_truth

@@ -20,6 +20,7 @@ from calipers.cli.parts.progress import reading
     "--from", "form", metavar="FORM",
     help="The form to read, where the content could be two. [default: by the content]",
 )  # fmt: skip
+@options.column_option
 @options.json_option
 def command(
     paths: tuple[str, ...],
@@ -27,6 +28,7 @@ def command(
     run: str | None,
     to: str | None,
     form: str | None,
+    columns: list[str] | None,
     as_json: bool,
 ) -> None:
     """Write a ground truth, a run or both in another form.
@@ -57,7 +59,8 @@ def command(
     with reading() as progress:
         conversion = convert(
             None if separate else paths[0], paths[-1],
-            ground_truth=ground_truth, run=run, to=to, form=form, progress=progress,
+            ground_truth=ground_truth, run=run, to=to, form=form, columns=columns,
+            progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(conversion.to_dict())

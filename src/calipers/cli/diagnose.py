@@ -6,7 +6,7 @@ import click
 
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
 from calipers.errors import InvalidInput
 
 
@@ -37,12 +37,11 @@ from calipers.errors import InvalidInput
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
 @options.matching_options
+@options.config_option
 @click.option("--rules", "list_rules", is_flag=True, help="List the rules and their thresholds.")
 @options.json_option
 def command(
-    data: str | None,
-    ground_truth: str | None,
-    run: str | None,
+    config: str | None,
     thresholds: tuple[str, ...],
     by: tuple[str, ...],
     list_rules: bool,
@@ -51,7 +50,8 @@ def command(
 ) -> None:
     """Look for the known failure modes of a retriever, with evidence and what to do.
 
-    DATA is a file that holds results and ground truth; or give --ground-truth and --run.
+    DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
+    questions and --retriever.
 
     \b
     Examples:
@@ -71,11 +71,11 @@ def command(
 
             print_rules(listed, console())
         return
+    given = options.largest_k(options.filled(config, **settings))
     with reading() as progress:
         diagnosis = diagnose(
-            data, ground_truth=ground_truth, run=run, thresholds=_numbers(thresholds),
-            by=by or None, progress=progress, **settings,
-        )  # fmt: skip
+            thresholds=_numbers(thresholds), by=by or None, progress=progress, watch=asking, **given
+        )
     if as_json:
         print_json(diagnosis.to_dict())
     else:

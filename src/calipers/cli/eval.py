@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, typed
+from calipers.cli.parts.engine import memory_options
 from calipers.cli.parts.output import console, print_json, write_report
 from calipers.cli.parts.progress import asking, reading
 from calipers.cli.parts.saving import Saving, save_options
@@ -46,17 +47,10 @@ from calipers.errors import InvalidInput
     "csv", "Print the summary (with --by the slices, with --bounds the bounds) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
-@click.option(
-    "--retriever", metavar="RETRIEVER",
-    help="Ask this live retriever instead of reading a run: package.module:function, an address "
-    "or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
-)  # fmt: skip
-@click.option("--workers", type=int, metavar="N", help="Questions asked at a time.")
+@memory_options
+@options.config_option
 def command(
-    data: str | None,
-    ground_truth: str | None,
-    run: Any,
-    metrics: str | None,
+    metrics: Any,
     cutoffs: str | None,
     score: str | None,
     per_query: str | None,
@@ -64,18 +58,18 @@ def command(
     bounds: bool,
     html: str | None,
     markdown: str | None,
-    corpus: str | None,
+    config: str | None,
     as_json: bool,
     as_csv: bool,
     quiet: bool,
-    retriever: str | None,
-    workers: int | None,
     **settings: Any,
 ) -> None:
     """Score what a retriever returned against what should be found.
 
-    DATA is a file that holds both; or give --ground-truth and --run. Files are recognised by
-    their content: JSON, JSON lines, CSV, TSV, Parquet, Arrow, TREC; also compressed with gzip.
+    DATA is a file that holds both; or give --ground-truth and --run; or questions and
+    --retriever. Files are recognised by their content: JSON, JSON lines, CSV, TSV, Parquet,
+    Arrow, TREC; also compressed with gzip. What is not given is taken from calipers.toml or
+    [tool.calipers] in pyproject.toml.
 
     \b
     Examples:
@@ -87,44 +81,52 @@ def command(
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
-    from calipers.analyse.scoring import choose_metrics
+    from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.write import check_place, check_writable, write_table
+    from calipers.io.score_tables import write_scores
+    from calipers.io.write import check_place, check_writable
 
     saving = Saving(settings)
+    settings = options.filled(
+        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
+        **settings,
+    )  # fmt: skip
+    saving.store = settings.get("store")
     if per_query:
         check_writable(per_query)
     for page in filter(None, (html, markdown)):
         check_place(page)
-    intervals = {name: settings.pop(name) for name in ("confidence", "resamples", "seed")}
-    weights = options.weights(score)
+    intervals: dict[str, Any] = {
+        name: settings.pop(name) for name in ("confidence", "resamples", "seed") if name in settings
+    }
+    metrics, k = settings.pop("metrics", None), settings.pop("k", None)
+    weights, corpus = settings.pop("weights", None), settings.pop("corpus", None)
     # A name that is no metric is said before a large file is read.
-    chosen = choose_metrics(metrics, options.cutoff_list(cutoffs), None, weights, settings["like"])
+    chosen = choose_metrics(metrics, k, None, weights, settings.get("like"))
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
-    if retriever is not None:
-        ground_truth, data = _questions(data, ground_truth, run), None
-        run = _ask(retriever, ground_truth, asked, weights, workers)
-    settings |= {"ground_truth": ground_truth, "run": run}
-    if _several(settings["level"]):
+    settings["watch"] = asking
+    if _several(settings.get("level")):
         one_result = {
-            "--score": score, "--per-query": per_query, "--by": by, "--bounds": bounds,
+            "--score": weights, "--per-query": per_query, "--by": by, "--bounds": bounds,
             "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
             "--mlflow": saving.mlflow,
         }  # fmt: skip
         at = _refuse_beside_levels(settings.pop("level"), one_result)
         with reading() as progress:
-            found = levels(data, at=at, progress=progress, **asked, **settings)
+            found = levels(at=at, progress=progress, **asked, **settings)
         _show_levels(found, as_json=as_json)
         return
+    depth = deepest(chosen)
     paged = bool(html or markdown or saving.mlflow)
     with reading() as progress:
         # A table shows no fingerprints, so they are not made for it; and a run that no other
         # question looks into need not stay in memory.
         pair = read(
-            data, keep=paged or bounds or saving.wanted, progress=progress,
-            fingerprints=as_json or paged or saving.wanted, **settings,
+            keep=paged or bounds or saving.wanted, progress=progress,
+            fingerprints=bool(as_json or paged or saving.wanted or per_query),
+            **{"ask_for": depth if "retriever" in settings else None, **settings},
         )  # fmt: skip
     scores = evaluate(pair, weights=weights, **asked)
     names = [facts.name for facts in scores.metrics]
@@ -136,7 +138,7 @@ def command(
 
         report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
     if per_query:
-        write_table(scores.per_query, per_query)
+        write_scores(scores, per_query)
     if report is not None and (html or markdown):
         write_report(report, html, markdown)
     if as_json:
@@ -179,35 +181,6 @@ def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool) -> Non
         from calipers.present.bounds import print_bounds
 
         print_bounds(bounded, console())
-
-
-def _ask(
-    retriever: str, questions: str, asked: dict[str, Any], weights: Any, workers: int | None
-) -> Any:
-    """The run of a live retriever, as deep as the metrics look."""
-    from calipers.retrievers.retrieve import retrieve_for
-
-    with asking() as (total, told):
-        return retrieve_for(
-            retriever, questions, asked["metrics"], None, weights=weights, workers=workers,
-            total=total, progress=told,
-        )  # fmt: skip
-
-
-def _questions(data: str | None, ground_truth: str | None, run: Any) -> str:
-    """The one file to ask from and to measure by, where a live retriever brings the results."""
-    if run is not None:
-        raise InvalidInput(
-            "Both --run and --retriever are given; results come from a file or from a live "
-            "retriever, so leave one out."
-        )
-    given = [one for one in (data, ground_truth) if one is not None]
-    if len(given) != 1:
-        raise InvalidInput(
-            f"With --retriever one file is needed, the questions with their ground truth; "
-            f"{len(given) or 'none'} {'are' if given else 'is'} given."
-        )
-    return given[0]
 
 
 def _several(level: str | None) -> bool:

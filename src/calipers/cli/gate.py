@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, typed
 from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
 from calipers.errors import CalipersError
 
 
@@ -73,15 +73,15 @@ def command(
     from calipers.io.write import check_place
 
     given = options.filled(
-        config, gate=True, metrics=metrics, k=options.cutoff_list(cutoffs),
-        weights=options.weights(score), junit=junit, markdown=markdown, **settings,
+        config, gate=True, metrics=metrics, k=typed.cutoff_list(cutoffs),
+        weights=typed.weights(score), junit=junit, markdown=markdown, **settings,
     )  # fmt: skip
     outputs = {name: given.pop(name, None) for name in ("junit", "markdown")}
     for path in filter(None, outputs.values()):
         check_place(path)
     try:
         with reading() as progress:
-            verdict = gate(progress=progress, **given)
+            verdict = gate(progress=progress, watch=asking, **given)
     except CalipersError as error:
         # A report left over from an earlier run would pass for that of this one.
         _write_error(str(error), **outputs)

@@ -6,7 +6,7 @@ import click
 
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
 
 
 @click.command("misses", short_help="Say why each piece of ground truth was not found.")
@@ -54,11 +54,9 @@ def command(
 
     if output:
         check_writable(output)
-    given = options.filled(config, k=k, **settings)
-    if isinstance(given.get("k"), list):
-        given["k"] = max(given["k"])
+    given = options.largest_k(options.filled(config, k=k, **settings))
     with reading() as progress:
-        found = misses(progress=progress, **given)
+        found = misses(progress=progress, watch=asking, **given)
     if output:
         lists = output.lower().endswith((".csv", ".tsv"))
         write_table(flat(found.table) if lists else found.table, output)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, typed
 from calipers.cli.parts.progress import reading
 
 
@@ -72,8 +72,8 @@ def command(
             settings["progress"] = progress
         made = plot(
             None if several or not data else data[0], chart, ground_truth=ground_truth, run=run,
-            systems=options.named_systems(data) if several else None, metrics=metrics,
-            k=options.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,
+            systems=typed.named_systems(data) if several else None, metrics=metrics,
+            k=typed.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,
             **settings,
         )  # fmt: skip
     made.save(output, width=width)

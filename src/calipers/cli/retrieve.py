@@ -17,7 +17,8 @@ def _driver_options(function: options.F) -> options.F:
         click.option("-k", type=int, default=20, show_default=True, help="Results to ask for."),
         click.option(
             "--output", "-o", required=True, metavar="FILE",
-            help="The run, a .jsonl file. Where it exists, the same command goes on with it.",
+            help="The run, a .jsonl file. An interrupted one is gone on with; a finished one is "
+            "asked again, and the old file kept with the ending .bak.",
         ),
         click.option(
             "--workers", type=int, metavar="N",
@@ -31,6 +32,14 @@ def _driver_options(function: options.F) -> options.F:
         ),
         click.option("--retry-errors", is_flag=True, help="Ask the failed questions again."),
         click.option("--restart", is_flag=True, help="Begin again, replacing the output."),
+        click.option(
+            "--resume", is_flag=True,
+            help="Go on with the output as it is, also where it is finished or code has changed.",
+        ),
+        click.option(
+            "--keep", is_flag=True,
+            help="Leave a finished output as it is where neither settings nor code have changed.",
+        ),
         options.renamed_option(
             "--cache-file", "cache", former="--cache", metavar="FILE",
             help="Keep answers in this file, and ask no question twice with the same settings.",
@@ -103,14 +112,15 @@ def command(
     lines). QUESTIONS is a file with a "query" per record, such as the ground truth.
 
     Every finished question is in the output at once: after a crash or Ctrl-C the same command
-    goes on where it stopped.
+    goes on where it stopped. A finished run is asked again, so that an edited function is
+    measured as it is now.
 
     \b
     Examples:
       calipers retrieve mypackage.search:search questions.jsonl -k 20 -o run.jsonl
       calipers retrieve 'http://127.0.0.1:8000/search?q={query}&k={k}' questions.jsonl \\
           --results '$.hits[*]' -o run.jsonl
-      calipers eval questions.jsonl --run run.jsonl
+      calipers eval -g questions.jsonl --run run.jsonl
     """
     from calipers.api.live import retrieve
 
@@ -142,12 +152,27 @@ def command(
     screen = console()
     for line in report_lines(report):
         screen.print(line, markup=False)
-    screen.print(f"Written to {output}. Measure it:", markup=False, soft_wrap=True)
+    what, next_command = _what_next(questions, output)
+    screen.print(f"Written to {output}. {what}:", markup=False, soft_wrap=True)
     # Never broken over two lines: it is there to be copied.
-    measure = shlex.join(("calipers", "eval", questions, "--run", output))
-    screen.print(f"  {measure}", markup=False, soft_wrap=True)
+    screen.print(f"  {shlex.join(next_command)}", markup=False, soft_wrap=True)
     if report.failed:
         screen.print("Ask the failed ones again: the same command with --retry-errors.")
+
+
+def _what_next(questions: str, output: str) -> tuple[str, tuple[str, ...]]:
+    """A command that works on what is there: questions may come without a ground truth."""
+    from calipers.errors import CalipersError
+    from calipers.io.load import load
+
+    try:
+        has_truth = load(questions, "ground_truth").ground_truth is not None
+    except CalipersError:
+        has_truth = False
+    if has_truth:
+        return "Measure it", ("calipers", "eval", "-g", questions, "--run", output)
+    what = f"{questions} holds no ground truth; draft one from what was found"
+    return what, ("calipers", "draft", output, "-o", "label.csv")
 
 
 def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> dict[str, str]:

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, typed
 from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
 
 
 @click.command("sweep")
@@ -22,22 +22,22 @@ from calipers.cli.parts.progress import reading
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
 @options.interval_options(resamples=2000)
+@options.config_option
 @options.json_option
 @options.printed_as("csv", "Print every k as CSV.")
 def command(
-    data: str | None,
-    ground_truth: str | None,
-    run: str | None,
     metrics: str | None,
     cutoffs: str | None,
+    config: str | None,
     as_json: bool,
     as_csv: bool,
     **settings: Any,
 ) -> None:
     """Measure at every k, and find the k to use.
 
-    DATA is a file that holds results and ground truth; or give --ground-truth and --run.
-    Metrics are named without a cut-off, as they are measured at every k.
+    DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
+    questions and --retriever. Metrics are named without a cut-off, as they are measured at
+    every k; those of the settings file, and its k, are for other commands.
 
     \b
     Examples:
@@ -47,10 +47,11 @@ def command(
     """
     from calipers.api.measure import sweep
 
+    settings = options.filled(config, **settings)
     with reading() as progress:
         found = sweep(
-            data, ground_truth=ground_truth, run=run, metrics=metrics,
-            k=options.cutoff_list(cutoffs), progress=progress, **settings,
+            metrics=metrics, k=typed.cutoff_list(cutoffs), progress=progress, watch=asking,
+            **settings,
         )  # fmt: skip
     if as_json:
         print_json(found.to_dict())

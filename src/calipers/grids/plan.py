@@ -11,12 +11,11 @@ from typing import Any
 
 import msgspec
 
-from calipers.analyse.scoring import choose_metrics
+from calipers.analyse.scoring import choose_metrics, deepest
 from calipers.config import find_config, read_config
 from calipers.errors import InvalidInput
 from calipers.model.grid import Combination
 from calipers.model.policy import CHOICES
-from calipers.retrievers.retrieve import deepest
 from calipers.retrievers.secrets import without_secrets
 from calipers.suggest import did_you_mean
 

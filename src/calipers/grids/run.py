@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import msgspec
-
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
 from calipers.grids.plan import Plan
-from calipers.grids.workshop import Workshop, check_functions
+from calipers.grids.workshop import Workshop, check_functions, code_of_combination
 from calipers.model.grid import Combination, Planned
-from calipers.retrievers.journal import Meta, meta_path
+from calipers.retrievers.earlier import Meta, read_meta
 from calipers.retrievers.questions import Questions, open_questions
 from calipers.retrievers.retrieve import retrieve_to_report
 
@@ -22,7 +20,7 @@ def what_is_left(plan: Plan) -> Planned:
     """What a grid would do; nothing is asked, but every function is looked for."""
     check_functions(plan.combinations, plan.folder)
     questions = open_questions(plan.questions)
-    done = tuple(_done(one, _decides(one, questions)) for one in plan.combinations)
+    done = tuple(_done(one, plan, questions) for one in plan.combinations)
     return Planned(plan.combinations, done, len(questions))
 
 
@@ -43,7 +41,7 @@ def run_all(
     failures: dict[str, str] = {}
     workshop = Workshop(plan.folder)
     for one in plan.combinations:
-        before = None if restart else _finished(one, _decides(one, questions))
+        before = None if restart else _finished(one, plan, questions)
         if before is not None and not (retry_errors and before.get("failed")):
             reports[one.name] = before
             continue
@@ -73,35 +71,31 @@ def _run(
         except InvalidInput as error:
             raise _CannotBeMade(str(error)) from error
         return retrieve_to_report(
-            retriever, list(questions), k=one.k, output=one.output, restart=restart,
+            retriever, list(questions), k=one.k, output=one.output, restart=restart, afresh=True,
             retry_errors=retry_errors, total=total, progress=progress, **plan.pace,
         ).to_dict()  # fmt: skip
 
 
-def _decides(one: Combination, questions: Questions) -> dict[str, Any]:
-    """What stands beside the run of a combination that was asked these questions."""
-    return {**one.settings, "k": one.k, "questions": questions.fingerprint}
-
-
-def _meta(one: Combination) -> Meta | None:
-    try:
-        return msgspec.json.decode(meta_path(one.output).read_bytes(), type=Meta)
-    except (OSError, msgspec.DecodeError, RecursionError):
+def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
+    """What stands beside the run of a combination, where it was made as it would be made now."""
+    meta = read_meta(one.output) if one.output.is_file() else None
+    settings = {**one.settings, "k": one.k, "questions": questions.fingerprint}
+    if meta is None or meta.settings != settings:
         return None
+    # A run of before code was noted down cannot be told apart; it fits as it always did.
+    code = code_of_combination(one, plan.folder) if meta.code else {}
+    return meta if meta.code == code else None
 
 
-def _finished(one: Combination, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _finished(one: Combination, plan: Plan, questions: Questions) -> Mapping[str, Any] | None:
     """The report of a combination that is complete, so that its index need not be built again."""
-    meta = _meta(one)
-    if meta is None or not meta.complete or meta.settings != settings or not one.output.is_file():
-        return None
-    return meta.report
+    meta = _fitting(one, plan, questions)
+    return meta.report if meta is not None and meta.complete else None
 
 
-def _done(one: Combination, settings: Mapping[str, Any]) -> int:
+def _done(one: Combination, plan: Plan, questions: Questions) -> int:
     """How many questions of a combination are finished."""
-    meta = _meta(one)
-    if meta is None or meta.settings != settings or not one.output.is_file():
+    if _fitting(one, plan, questions) is None:
         return 0
     with one.output.open("rb") as file:
         return sum(line.endswith(b"\n") for line in file)

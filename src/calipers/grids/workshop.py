@@ -10,7 +10,8 @@ from typing import Any
 from calipers.errors import InvalidInput
 from calipers.model.grid import Combination
 from calipers.retrievers.base import Retriever
-from calipers.retrievers.recognise import as_retriever, find
+from calipers.retrievers.code import code_of
+from calipers.retrievers.recognise import as_retriever, find, load_target
 from calipers.retrievers.secrets import Secrets, without_secrets
 
 
@@ -21,6 +22,13 @@ def check_functions(combinations: Iterable[Combination], folder: Path) -> None:
             _check_call(_factory(one, folder), one)
         else:
             Workshop(folder).build(one)
+
+
+def code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
+    """The fingerprint of each file that its retriever is written in; nothing is made for it."""
+    if one.is_factory:
+        return code_of(*load_target(_target(one, folder)))
+    return Workshop(folder).build(one).code
 
 
 class _InErrorsOnly(Secrets):
@@ -50,7 +58,8 @@ class Workshop:
         shown = without_secrets(combination.params)
         hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
         if combination.is_factory:
-            made = as_retriever(self._made(combination, hidden))
+            code = code_of_combination(combination, self._folder)
+            made = replace(as_retriever(self._made(combination, hidden)), code=code)
         else:
             params = {"params": dict(combination.params)} if combination.params else {}
             made = as_retriever(_target(combination, self._folder), **params)

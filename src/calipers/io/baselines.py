@@ -8,6 +8,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.results import read_scores
+from calipers.io.score_tables import is_score_table, read_score_table
 from calipers.io.source import Source
 from calipers.io.write import whole_file
 from calipers.model.gate import Baseline
@@ -24,6 +25,8 @@ class _File(msgspec.Struct):
 
 def read_baseline(path: str | Path) -> Baseline:
     """The baseline in a file; a plain result will do, but it does not say when it was made."""
+    if is_score_table(path):
+        return Baseline(read_score_table(path), Path(path).stem, None)
     scores = read_scores(path)
     try:
         kept = msgspec.json.decode(Source(Path(path)).read(), type=_File).baseline

@@ -10,6 +10,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io import registry
+from calipers.io.columns import Columns
 from calipers.io.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import ARGUMENT, load, read_value
@@ -29,6 +30,7 @@ def convert(
     run: Any = None,
     to: str | None = None,
     form: str | None = None,
+    columns: Any = None,
     progress: Progress | None = None,
 ) -> Conversion:
     """Write a ground truth, a run or both in another form; see ``calipers.convert``."""
@@ -37,7 +39,8 @@ def convert(
     path = Path(output)
     writer = registry.choose(path, to)
     _check_output(path, writer.output)
-    inputs = _Inputs(data, ground_truth, run, form, progress)
+    said = Columns.of(columns)
+    inputs = _Inputs(data, ground_truth, run, form, said, progress)
     try:
         return _write(inputs, path, writer, together=False)
     except NotGroupedError:
@@ -60,6 +63,8 @@ class _Reading:
 
     forms: list[str] = field(default_factory=list)
     unread: Counts = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    """How it was understood, where that is not plain."""
     by_record: bool = False
     """Whether the input has one record per query, so that anything may be known about each."""
 
@@ -70,6 +75,7 @@ class _Inputs:
     ground_truth: Any
     run: Any
     form: str | None
+    columns: Columns
     progress: Progress | None
 
     def open(self, reading: _Reading) -> Iterator[Dataset]:
@@ -98,27 +104,36 @@ class _Inputs:
     def _portions(self, value: Any, role: Role, reading: _Reading) -> Iterator[Dataset]:
         opened = self._opened(value, role, reading)
         if isinstance(opened, Dataset):
+            reading.notes += _notes(opened)
             yield opened
             return
         reading.by_record = True
         yield from opened.portions()
+        reading.notes += opened.notes
         reading.unread.update(opened.unread + opened.unused)
 
     def _whole(self, value: Any, role: Role, reading: _Reading) -> Dataset:
         opened = self._opened(value, role, reading)
         if isinstance(opened, Dataset):
+            reading.notes += _notes(opened)
             return _only(opened, role)
         dataset = _only(opened.dataset(), role)
+        reading.notes += opened.notes
         reading.unread.update(opened.unread + opened.unused)
         return dataset
 
     def _opened(self, value: Any, role: Role, reading: _Reading) -> Dataset | RecordStream:
         if not isinstance(value, str | os.PathLike):
-            return read_value(value, role, ARGUMENT[role]) or load(value, role)
-        sight = Sight(Source(Path(value), self.progress))
+            return read_value(value, role, ARGUMENT[role], self.columns) or load(value, role)
+        sight = Sight(Source(Path(value), self.progress), self.columns)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         reading.forms.append(form.name)
         return form.read(sight, role, True)
+
+
+def _notes(part: Dataset) -> Iterator[str]:
+    for held in (part.ground_truth, part.run):
+        yield from held.notes if held is not None else ()
 
 
 def _only(part: Dataset, role: Role) -> Dataset:
@@ -140,6 +155,7 @@ def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Co
     if together:
         parts = (replace(p, run=p.run.grouped() if p.run else None) for p in parts)
     first = next(parts)
+    inputs.columns.check_used()
     if first.ground_truth is None and first.run is None:
         raise InvalidInput(
             "The input has neither results nor a ground truth, so there is nothing to convert; "
@@ -149,7 +165,7 @@ def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Co
         writer = writer.fitting(first)
     files = writer.write(counted(chain([first], parts), counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
-    lost, said = _lost(found, writer.output), tuple(remarks.sentences())
+    lost, said = _lost(found, writer.output), (*reading.notes, *remarks.sentences())
     return Conversion(
         read=tuple(reading.forms),
         form=writer.output.name,

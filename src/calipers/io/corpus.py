@@ -16,6 +16,7 @@ from calipers.io.corpus_columns import (
 )
 from calipers.io.documents import as_result, is_document
 from calipers.io.source import Progress, Source
+from calipers.io.tables import from_other_library
 from calipers.names import ID, METADATA, TEXT
 
 ROWS_AT_ONCE = 20_000
@@ -85,7 +86,7 @@ def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
         rows = [(f"corpus[{number}]", _as_mapping(one, number)) for number, one in enumerate(value)]
         return Corpus("corpus", lambda: corpus_files.in_tables(rows_from_mappings(rows)))
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
-        frame = pl.DataFrame(value)
+        frame = from_other_library(value, "corpus")
         return Corpus("corpus", lambda: iter((read_frame(frame, "corpus", 0),)))
     raise InvalidInput(
         f"The corpus is a {type(value).__name__}; it can be a path, a table, a mapping of id to "

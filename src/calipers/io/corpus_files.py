@@ -75,9 +75,9 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     """How to read one file, by its content."""
     head = source.head
     if head[:4] == b"PAR1":
-        return lambda: scan_table(pl.scan_parquet(source.path), source.name)
+        return lambda: scan_table(pl.scan_parquet(source.path, glob=False), source.name)
     if head[:6] == b"ARROW1":
-        return lambda: scan_table(pl.scan_ipc(source.path), source.name)
+        return lambda: scan_table(pl.scan_ipc(source.path, glob=False), source.name)
     source.check_has_content()
     begins_as = opening(source)
     if begins_as == "object" and _is_lines(source):
@@ -124,6 +124,7 @@ def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
     with source.path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     lazy = pl.scan_csv(
+        glob=False,
         io.BytesIO(source.read()) if packed else source.path,
         separator=separator, infer_schema=False,
     )  # fmt: skip

@@ -23,7 +23,7 @@ MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
 _RESULT = pl.Struct(
     {
         "id": pl.String(), "score": pl.Float64(), "text": pl.String(), "document": pl.String(),
-        "start": pl.Int64(), "end": pl.Int64(), "tokens": pl.Int64(),
+        "start": pl.Int64(), "end": pl.Int64(), "tokens": pl.Int64(), "call": pl.Int64(),
     }
 )  # fmt: skip
 _TARGET = pl.Struct(
@@ -32,6 +32,7 @@ _TARGET = pl.Struct(
         "end": pl.Int64(), "grade": pl.Float64(), "group": pl.String(),
     }
 )  # fmt: skip
+_FORBIDDEN = pl.Struct([one for one in _TARGET.fields if one.name not in ("grade", "group")])
 
 
 def _pairs(value: pl.DataType) -> pl.List:
@@ -45,6 +46,7 @@ NESTED: dict[str, Any] = {
     "tags": _pairs(pl.String()),
     "retrieved": pl.List(_RESULT),
     "ground_truth": pl.List(_TARGET),
+    "forbidden": pl.List(_FORBIDDEN),
     "stages": _pairs(pl.List(_RESULT)),
     "latency_ms": pl.Float64(),
     "error": pl.String(),
@@ -59,6 +61,7 @@ class Entry:
     text: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
     targets: list[dict[str, Any]] | None = None
+    forbidden: list[dict[str, Any]] = field(default_factory=list)
     results: list[dict[str, Any]] | None = None
     stages: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     latency_ms: float | None = None
@@ -121,6 +124,7 @@ class _Maker:
     def _make(self, names: list[str], rows: pl.DataFrame | None) -> Iterator[Entry]:
         asked = pl.DataFrame({"query": names}, schema={"query": pl.String})
         targets = self._targets(asked)
+        forbidden = self._forbidden(asked)
         results = {} if rows is None else _by_query(rows.drop("rank", strict=False))
         stages = self._stages(asked)
         about = self._about(asked)
@@ -134,6 +138,7 @@ class _Maker:
                 text=fact["text"],
                 tags=fact["tags"],
                 targets=None if self.truth is None else targets.get(name, []),
+                forbidden=forbidden.get(name, []),
                 results=None if self.run is None else results.get(name, []),
                 stages={stage: lists[name] for stage, lists in stages.items() if name in lists},
                 latency_ms=fact.get("latency_ms"),
@@ -145,6 +150,13 @@ class _Maker:
             return {}
         return _by_query(
             self.truth.targets.join(asked, on="query", how="semi", maintain_order="left")
+        )
+
+    def _forbidden(self, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+        if self.truth is None or self.truth.forbidden is None:
+            return {}
+        return _by_query(
+            self.truth.forbidden.join(asked, on="query", how="semi", maintain_order="left")
         )
 
     def _stages(self, asked: pl.DataFrame) -> dict[str, dict[str, list[dict[str, Any]]]]:
@@ -226,6 +238,8 @@ def record(entry: Entry) -> dict[str, Any]:
         found["retrieved"] = _results(entry.results)
     if entry.targets is not None:
         found["ground_truth"] = _targets(entry.targets)
+    if entry.forbidden:
+        found["forbidden"] = _results(entry.forbidden)
     if entry.stages:
         found["stages"] = {name: _results(rows) for name, rows in entry.stages.items()}
     if entry.latency_ms is not None:
@@ -313,6 +327,8 @@ def _spread(row: dict[str, Any]) -> dict[str, Any]:
         spread["ground_truth"] = [
             {**one, "grade": float(one.get("grade", 1))} for one in row["ground_truth"]
         ]
+    if "forbidden" in row:
+        spread["forbidden"] = _objects(row["forbidden"])
     if "tags" in row:
         spread["tags"] = [{"key": key, "value": value} for key, value in row["tags"].items()]
     if "stages" in row:

@@ -22,6 +22,7 @@ FACETS: dict[str, tuple[str, str]] = {
     "spans": ("target with start and end", "targets with start and end"),
     "spans_alone": ("target with a span and nothing else", "targets with a span and nothing else"),
     "targets_without_id": ("target without an id", "targets without an id"),
+    "forbidden": ("thing that must not be found", "things that must not be found"),
     "tags": ("query with tags", "queries with tags"),
     "query_ids": ("query id beside its text", "query ids beside their texts"),
     "query_texts": ("text of a query beside its id", "texts of queries beside their ids"),
@@ -31,6 +32,7 @@ FACETS: dict[str, tuple[str, str]] = {
     "texts": ("text of a result", "texts of results"),
     "result_documents": ("result with its document", "results with their documents"),
     "tokens": ("count of tokens", "counts of tokens"),
+    "calls": ("result with the number of its call", "results with the numbers of their calls"),
     "results_without_id": ("result without an id", "results without an id"),
     "latencies": ("latency", "latencies"),
     "errors": ("error of the retriever", "errors of the retriever"),
@@ -53,8 +55,8 @@ DETAILS: dict[str, frozenset[str]] = {
     "targets_without_id": frozenset({"spans_alone"}),
     "results": frozenset(
         {
-            "scores", "texts", "result_documents", "tokens", "results_without_id", "latencies",
-            "errors", "queries_without_results", "stages",
+            "scores", "texts", "result_documents", "tokens", "calls", "results_without_id",
+            "latencies", "errors", "queries_without_results", "stages",
         }
     ),
 }  # fmt: skip
@@ -110,6 +112,7 @@ def _of_truth(truth: GroundTruth) -> Counts:
         spans_alone=targets.filter(pl.col("item").is_null() & pl.col("quote").is_null()).height,
         targets_without_id=targets["item"].null_count(),
         queries_without_targets=truth.queries.height - targets["query"].n_unique(),
+        forbidden=0 if truth.forbidden is None else truth.forbidden.height,
         **_texts(truth.queries),
     )
     if truth.tags:
@@ -146,6 +149,7 @@ def _watched(run: Run, counts: Counts) -> Run:
         "texts": "text",
         "result_documents": "document",
         "tokens": "tokens",
+        "calls": "call",
     }
 
     def scan() -> Iterator[pl.DataFrame]:

@@ -4,12 +4,15 @@ A form of another package is the same kind of class; see ``registry`` for how bo
 """
 
 from abc import ABC, abstractmethod
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar
+
+import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.facets import Remarks
@@ -56,6 +59,8 @@ class Format(ABC):
     """What its ground truth lacks, so that scores must be read with care."""
     only: ClassVar[Role | None] = None
     """The part it holds, where a second form looks the same and holds the other part."""
+    merges_equal: ClassVar[bool] = False
+    """Whether two records that are the same in all they hold are one, with a note."""
     fallback: ClassVar[bool] = False
     """Whether it is tried only when no other form knows the file."""
     outputs: ClassVar[tuple[Output, ...]] = ()
@@ -124,18 +129,26 @@ class RecordStream:
     unread: Unread = field(default_factory=Counter)
     unused: Unread = field(default_factory=Counter)
     """How many records have a value that is known and had to be left out."""
+    hint: str = ""
+    """Which of its fields could be what it lacks."""
+    notes: list[str] = field(default_factory=list)
+    """How it was read, where that is not plain; complete when all records have passed."""
 
     def dataset(self) -> Dataset:
         """Everything at once, as columns."""
         made = self._built(self.records, self.place)
         truth = made.ground_truth
+        run = made.run
         if truth is not None:
-            truth = replace(truth, notes=tuple(self._notes(truth)))
-        return replace(made, ground_truth=truth)
+            truth = replace(truth, notes=(*self.notes, *self._notes(truth)))
+        elif run is not None:
+            run = replace(run, notes=(*run.notes, *self.notes))
+        return replace(made, ground_truth=truth, run=run)
 
     def _built(self, records: Iterable[Record], place: Place) -> Dataset:
         made = build(records, place, self.name, self.name, self.form.fields)
-        return Dataset(made.ground_truth, made.run, self.form.title, self.form.no_truth)
+        why = self.form.no_truth or self.hint
+        return Dataset(made.ground_truth, made.run, self.form.title, why)
 
     def _notes(self, truth: GroundTruth) -> Iterator[str]:
         """How the ground truth of another tool was understood, where that is not plain."""
@@ -191,3 +204,30 @@ class RecordStream:
                     f"near {self.place(offset)}; give it in every record (an empty list where "
                     "there is nothing)."
                 )
+
+
+def once_each(stream: RecordStream) -> RecordStream:
+    """The same records, those that repeat an earlier one in everything left out with a note."""
+    held: dict[str, int] = {}
+    kept = array("q")
+    place = stream.place
+
+    def records() -> Iterator[Record]:
+        repeated = 0
+        for number, record in enumerate(stream.records):
+            name = str(record.query if record.id is None else record.id)
+            content = hash(msgspec.json.encode(record))
+            if held.get(name) == content:
+                repeated += 1
+                continue
+            held.setdefault(name, content)
+            kept.append(number)
+            yield record
+        if repeated:
+            stream.notes.append(
+                "1 record repeats an earlier one in everything and counts once."
+                if repeated == 1
+                else f"{repeated:,} records repeat earlier ones in everything and count once."
+            )
+
+    return replace(stream, records=records(), place=lambda number: place(kept[number]))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from calipers.errors import UnreadableFile
+from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.records import Place
 from calipers.io.source import Source, line_and_column
 
@@ -110,6 +110,24 @@ def is_list_of_objects(raw: msgspec.Raw | None) -> bool:
 def first_keys(raw: msgspec.Raw) -> frozenset[str]:
     """The keys of the first object of a list that is not decoded yet."""
     return frozenset(as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0]))
+
+
+def plain_records(source: Source, seen: Look) -> tuple[list[dict[str, Any]], Place]:
+    """All records as plain Python, and where each stands."""
+    raw = raw_records(source, seen)
+    rows = []
+    for number, one in enumerate(raw.items):
+        try:
+            row = msgspec.json.decode(one)
+        except BROKEN as error:
+            line = raw.line(number) if raw.line else None
+            raise UnreadableFile(explain_broken(str(error), bytes(one), source, line)) from None
+        if not isinstance(row, dict):
+            raise InvalidInput(
+                f"A record is {row!r:.60} at {raw.place(number)}; it must be an object."
+            )
+        rows.append(row)
+    return rows, raw.place
 
 
 def _lines(source: Source) -> RawRecords:

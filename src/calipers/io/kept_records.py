@@ -51,6 +51,8 @@ def _from_dataset(dataset: Dataset) -> Iterator[dict[str, Any]]:
     if truth is None:
         return
     targets = _by_query(truth.targets, renamed={"item": "id"})
+    none = truth.targets.head(0)
+    forbidden = _by_query(none if truth.forbidden is None else truth.forbidden, {"item": "id"})
     results = _by_query(run.frame.drop("rank"), {"item": "id"}) if run is not None else {}
     known = run.queries if run is not None and run.queries is not None else pl.DataFrame()
     about = {row["query"]: row for row in known.iter_rows(named=True)} if known.height else {}
@@ -61,6 +63,8 @@ def _from_dataset(dataset: Dataset) -> Iterator[dict[str, Any]]:
         if run is not None:
             record["retrieved"] = results.get(query, [])
         record["ground_truth"] = targets.get(query, [])
+        if query in forbidden:
+            record["forbidden"] = forbidden[query]
         tags = {name: column[number] for name, column in truth.tags.items()}
         if any(value is not None for value in tags.values()):
             record["tags"] = {name: value for name, value in tags.items() if value is not None}

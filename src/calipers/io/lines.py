@@ -6,19 +6,22 @@ by line, to say where.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import polars as pl
 
 from calipers.ahead import ahead
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.columns import is_long
 from calipers.io.sight import Sight
-from calipers.io.source import Source
-from calipers.io.tables import is_long
+from calipers.io.source import BYTE_ORDER_MARK, HEAD, Source
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+FIRST = 50
+"""So many lines show which form a file has."""
 
 
 @dataclass(frozen=True)
@@ -159,12 +162,30 @@ def _holds_data(line: bytes) -> bool:
     return bool(text) and not text.startswith(b"#")
 
 
-def first_columns(source: Source) -> list[bytes]:
-    """The columns of the first line that holds data."""
-    for line in source.head.replace(b"\r\n", b"\n").split(b"\n"):
-        if _holds_data(line):
-            return _columns(line)
-    return []
+def first_rows(sight: Sight) -> list[list[bytes]]:
+    """The columns of the first lines that hold data; none where it is no such text."""
+    if not is_lines(sight):
+        return []
+    return [_columns(line) for line in islice(_first_lines(sight.source), FIRST)]
+
+
+def mostly(rows: list[list[bytes]], fits: Callable[[list[bytes]], bool]) -> bool:
+    """Whether at least half of the rows fit; the others are errors of the file, said in time."""
+    return bool(rows) and 2 * sum(map(fits, rows)) >= len(rows)
+
+
+def holds_texts(sight: Sight) -> bool:
+    """Whether blanks stand inside of what tabs divide: texts, which no id is."""
+    lines = [line.strip(b" \t\r") for line in islice(_first_lines(sight.source), FIRST)]
+    divided = [line.split(b"\t") for line in lines if b"\t" in line]
+    return any(b" " in cell.strip() for cells in divided for cell in cells)
+
+
+def _first_lines(source: Source) -> Iterator[bytes]:
+    lines = source.head.replace(b"\r\n", b"\n").split(b"\n")
+    # The last one may be cut off.
+    whole = lines[:-1] if len(source.head) >= HEAD - len(BYTE_ORDER_MARK) and lines[1:] else lines
+    return filter(_holds_data, whole)
 
 
 def place_of(source: Source, row: int) -> str:

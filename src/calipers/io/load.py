@@ -2,21 +2,23 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.documents import is_document, plain
 from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
-from calipers.io.registry import of_object, of_rows, read_source
+from calipers.io.many import read_path
+from calipers.io.registry import of_object, of_rows
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
-from calipers.io.source import Progress, Source
-from calipers.io.tables import Table, in_memory
+from calipers.io.source import Progress, is_standard_input
+from calipers.io.tables import Table, from_other_library, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -27,11 +29,15 @@ WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
 OURS = Ours()
 
 
-def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
+def load(
+    value: Any, role: Role, progress: Progress | None = None, columns: Columns | None = None
+) -> Dataset:
     """A dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame.
 
     Records and mappings may hold document objects of LangChain, LlamaIndex or Haystack.
+    ``columns`` says which of its columns is what, where their names do not.
     """
+    said = columns or Columns()
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):
@@ -39,9 +45,9 @@ def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
-        return read_source(Source(Path(value), progress), role)
+        return read_path(value, role, progress, said)
     name = ARGUMENT[role]
-    found = read_value(value, role, name)
+    found = read_value(value, role, name, said)
     if found is not None:
         return found if isinstance(found, Dataset) else found.dataset()
     raise InvalidInput(
@@ -51,23 +57,36 @@ def load(value: Any, role: Role, progress: Progress | None = None) -> Dataset:
 
 
 def load_pair(
-    data: Any, ground_truth: Any, run: Any, progress: Progress | None = None
+    data: Any,
+    ground_truth: Any,
+    run: Any,
+    progress: Progress | None = None,
+    columns: Columns | None = None,
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run from one place or from two, with a sentence for mix-ups."""
+    if sum(map(is_standard_input, (data, ground_truth, run))) > 1:
+        raise InvalidInput(
+            "Standard input (-) is given twice, and it can be read once; give one of the two as a "
+            "file."
+        )
+
+    def one(value: Any, role: Role) -> Dataset:
+        return load(value, role, progress, columns)
+
     if data is not None and ground_truth is not None and run is None:
         return _pair(
-            load(ground_truth, "ground_truth", progress), load(data, "run", progress),
+            one(ground_truth, "ground_truth"), one(data, "run"),
             ground_truth, data,
         )  # fmt: skip
     if data is not None and run is not None and ground_truth is None:
-        return _pair(load(data, "ground_truth", progress), load(run, "run", progress), data, run)
+        return _pair(one(data, "ground_truth"), one(run, "run"), data, run)
     if data is not None:
         if ground_truth is not None:
             raise InvalidInput(
                 "Three inputs are given: data, ground_truth and run; give one file that holds "
                 "both, or a ground truth and a run."
             )
-        return _from_one(load(data, "both", progress), data)
+        return _from_one(one(data, "both"), data)
     if ground_truth is None or run is None:
         have, lack = ("run", "ground truth") if ground_truth is None else ("ground truth", "run")
         if ground_truth is None and run is None:
@@ -76,17 +95,15 @@ def load_pair(
                 "a run."
             )
         raise InvalidInput(f"A {have} is given without a {lack}; both are needed.")
-    return _pair(
-        load(ground_truth, "ground_truth", progress), load(run, "run", progress), ground_truth, run
-    )
+    return _pair(one(ground_truth, "ground_truth"), one(run, "run"), ground_truth, run)
 
 
 def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
     name = _name(data)
     if dataset.ground_truth is None and dataset.run is None:
         raise InvalidInput(
-            f"{name} has neither results nor a ground truth; add 'retrieved' and 'ground_truth' "
-            "to its records."
+            f"{name} has neither results nor a ground truth{_why(dataset)}; add 'retrieved' and "
+            "'ground_truth' to its records."
         )
     # Only to our own records can anything be added.
     ours = dataset.kind == OURS.title
@@ -109,6 +126,9 @@ def _pair(
     truth: Dataset, run: Dataset, truth_given: Any, run_given: Any
 ) -> tuple[GroundTruth, Run]:
     a, b = _name(truth_given, "ground_truth"), _name(run_given, "run")
+    for given, one, lacking in ((truth, a, "ground truth"), (run, b, "results")):
+        if given.ground_truth is None and given.run is None:
+            raise InvalidInput(f"The {lacking} of {one} cannot be found{_why(given)}.")
     if truth.ground_truth is None and run.run is None:
         raise InvalidInput(
             f"The two files are swapped: {a} holds results ({truth.kind}) and {b} holds a ground "
@@ -135,18 +155,27 @@ def _name(given: Any, otherwise: str = "data") -> str:
     return str(given) if isinstance(given, str | os.PathLike) else otherwise
 
 
-def read_value(value: Any, role: Role, name: str) -> Dataset | RecordStream | None:
+def read_value(
+    value: Any, role: Role, name: str, columns: Columns | None = None
+) -> Dataset | RecordStream | None:
     """What a value without a file holds; None where it is of no kind that is known."""
+    said = columns or Columns()
     if isinstance(value, Mapping):
-        return _mapping(value, role, name)
+        from calipers.io.by_column import columns_of_object
+
+        by_column = columns_of_object(value, name)
+        if by_column is None:
+            return _mapping(value, role, name)
+        value = by_column
     if isinstance(value, list | tuple):
-        return _records(value, name)
+        return _records(value, role, name, said)
     if isinstance(value, pl.DataFrame | pl.LazyFrame):
-        return _table(in_memory(value.lazy(), name), role)
+        return _table(in_memory(value.lazy(), name).renamed(said), role)
     if all(hasattr(value, part) for part in WHOLE_PARTS):
         return _mapping({part: getattr(value, part) for part in WHOLE_PARTS}, role, name)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
-        return _table(in_memory(pl.DataFrame(value).lazy(), name), role)
+        table = in_memory(from_other_library(value, name).lazy(), name)
+        return _table(table.renamed(said), role)
     return None
 
 
@@ -154,7 +183,7 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
     """A table in a tool's own form, or with one row per item."""
     form = _claimed(table.columns, table.name)
     if form is None:
-        from calipers.io.formats.table import read_long
+        from calipers.io.long_tables import read_long
 
         return read_long(table, role)
     return stream_table(form, table)
@@ -167,6 +196,11 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
             return stream_whole(form, value, name)
     if claimed:
         raise InvalidInput(_two_forms(claimed, name, "say which it is: ground_truth= or run="))
+    from calipers.io.foreign import of_object as of_foreign_object
+
+    other = of_foreign_object(value)
+    if other is not None:
+        raise InvalidInput(f"{name} {other}.")
     if _holds_documents(value):
         return _documents_by_query(value, role, name)
     from calipers.io.formats.mapping import read_mapping
@@ -203,9 +237,22 @@ def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> Reco
     return stream_rows(OURS, rows, place, name)
 
 
-def _records(value: list[Any] | tuple[Any, ...], name: str) -> RecordStream:
+def _records(
+    value: list[Any] | tuple[Any, ...], role: Role, name: str, said: Columns
+) -> Dataset | RecordStream:
+    if said.named:
+        value = [said.renamed(row, name) if isinstance(row, Mapping) else row for row in value]
     first = value[0] if value and isinstance(value[0], Mapping) else {}
-    form = _claimed(frozenset(map(str, first)), name) or OURS
+    keys = frozenset(map(str, first))
+    form = _claimed(keys, name)
+    if form is None and is_flat_table(keys) and all(isinstance(row, Mapping) for row in value):
+        from calipers.io.by_column import frame_of_rows
+        from calipers.io.long_tables import read_long
+
+        table = in_memory(frame_of_rows([dict(row) for row in value], name).lazy(), name)
+        return read_long(replace(table, where=lambda row: f"{name}[{row}]"), role)
+    hint = unknown_fields(keys, role) if form is None else ""
+    form = form or OURS
 
     def place(number: int) -> str:
         return f"{name}[{number}]"
@@ -214,7 +261,7 @@ def _records(value: list[Any] | tuple[Any, ...], name: str) -> RecordStream:
         plain(row, partial(place, i)) if isinstance(row, Mapping) else row
         for i, row in enumerate(value)
     )
-    return stream_rows(form, rows, place, name)
+    return replace(stream_rows(form, rows, place, name), hint=hint)
 
 
 def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:

@@ -6,16 +6,17 @@ file is never held as Python objects.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.whole_numbers import too_large
 from calipers.model.dataset import Dataset
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth
+from calipers.model.run import RUN_SCHEMA, Run, order_notes
 from calipers.model.spans import backwards
 
 CHUNK = 5_000
@@ -33,6 +34,8 @@ class Result(msgspec.Struct):
     start: int | None = None
     end: int | None = None
     tokens: int | None = None
+    call: int | None = None
+    """Which call of the retriever returned it, from 1, where an agent makes several."""
 
 
 class Target(msgspec.Struct):
@@ -54,6 +57,7 @@ class Record(msgspec.Struct):
     id: Id | None = None
     retrieved: list[Id | Result] | dict[str, float] | None = None
     ground_truth: list[Id | Target] | dict[str, float] | None = None
+    forbidden: list[Id | Target] | None = None
     tags: dict[str, str | int | float | bool | None] | None = None
     latency_ms: float | None = None
     error: str | None = None
@@ -89,21 +93,7 @@ class _Columns:
                 f"{error.object[:60]!r}; texts must be valid Unicode."
             ) from None
         except (OverflowError, TypeError, pl.exceptions.PolarsError):
-            raise InvalidInput(self._beyond(schema)) from None
-
-    def _beyond(self, schema: dict[str, pl.DataType]) -> str:
-        """The first whole number that no table can hold."""
-        whole = [at for at, name in enumerate(self.names) if schema[name] == pl.Int64()]
-        found = next(
-            (self.names[at], row[at])
-            for row in self.rows
-            for at in whole
-            if isinstance(row[at], int) and not -(1 << 63) <= row[at] < 1 << 63
-        )
-        return (
-            f"A number is too large: found the {found[0]} {found[1]!r:.40}; a place in a text and "
-            "a count are below 9223372036854775808."
-        )
+            raise InvalidInput(too_large(self.names, self.rows)) from None
 
 
 _RESULTS = tuple(name for name in RUN_SCHEMA if name != "rank")
@@ -126,6 +116,7 @@ class RecordBuilder:
     """What the file itself calls ``retrieved`` and ``ground_truth``."""
     _results: list[pl.DataFrame] = field(default_factory=list)
     _targets: list[pl.DataFrame] = field(default_factory=list)
+    _forbidden: list[pl.DataFrame] = field(default_factory=list)
     _target_record: list[int] = field(default_factory=list)
     _queries: list[pl.DataFrame] = field(default_factory=list)
     _tags: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
@@ -169,13 +160,15 @@ class RecordBuilder:
                 queries=queries.select("query", "text"),
                 tags=self._tag_columns(n),
                 where=self._target_place,
-            )
+            ).forbidding(self._forbidden)
         if self._with_results:
+            results, order = _filled_columns(self._results), self._order()
             run = Run.from_frame(
-                _filled_columns(self._results), order=self._order(),
-                queries=queries, name=self.name,
+                results, order=order, queries=queries, name=self.name,
                 stages={name: self._stage(name) for name in self._stages},
             )  # fmt: skip
+            if order == "listed":
+                run = replace(run, notes=order_notes(results))
         return Dataset(truth, run, self.kind)
 
     def _target_place(self, row: int) -> str:
@@ -208,6 +201,7 @@ class RecordBuilder:
     def _add_chunk(self, chunk: list[Record]) -> None:
         results, targets = _Columns(_RESULTS), _Columns(tuple(TARGET_SCHEMA))
         queries = _Columns(tuple(_QUERY_SCHEMA))
+        forbidden = _Columns(tuple(FORBIDDEN_SCHEMA))
         stages: dict[str, _Columns] = {}
         for record in chunk:
             number = len(self._seen)
@@ -236,12 +230,14 @@ class RecordBuilder:
                 self._target_record += [number] * (len(targets.rows) - before)
             else:
                 self._first_without.setdefault("ground_truth", number)
+            _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
             if record.tags:
                 self._tags.append((number, record.tags))
         self._results.append(results.frame(RUN_SCHEMA))
         for name, columns in stages.items():
             self._stages.setdefault(name, []).append(columns.frame(RUN_SCHEMA))
         self._targets.append(targets.frame(TARGET_SCHEMA))
+        self._forbidden.append(forbidden.frame(TARGET_SCHEMA))
         self._queries.append(queries.frame(_QUERY_SCHEMA))
 
     def _identify(self, record: Record, number: int) -> str:
@@ -305,10 +301,13 @@ def _add_results(
         columns.add(
             query=query, item=_text(one.id), score=one.score, text=one.text,
             document=_text(one.document), start=one.start, end=one.end, tokens=one.tokens,
+            call=one.call,
         )  # fmt: skip
 
 
-def _add_targets(columns: _Columns, query: str, truth: Any, place: Place, number: int) -> None:
+def _add_targets(
+    columns: _Columns, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
+) -> None:
     if isinstance(truth, dict):
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
     for i, one in enumerate(truth):
@@ -318,7 +317,7 @@ def _add_targets(columns: _Columns, query: str, truth: Any, place: Place, number
         if one.id is None and one.quote is None and one.document is None:
             raise InvalidInput(
                 f"A target has neither an id, nor a quote, nor a document with start and end at "
-                f"{place(number)}.ground_truth[{i}]; give it one."
+                f"{place(number)}.{part}[{i}]; give it one."
             )
         columns.add(
             query=query, grade=one.grade, item=_text(one.id), quote=one.quote,

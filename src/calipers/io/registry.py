@@ -12,6 +12,7 @@ from typing import Any
 
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
+from calipers.io.columns import Columns, nothing_fits
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.rows import RowFormat, WholeFormat
@@ -56,9 +57,9 @@ def formats() -> tuple[Format, ...]:
     return (*built_in(), *plugged())
 
 
-def read_source(source: Source, role: Role) -> Dataset:
+def read_source(source: Source, role: Role, columns: Columns) -> Dataset:
     """What a file or folder holds, in whatever known form it is."""
-    sight = Sight(source)
+    sight = Sight(source, columns)
     opened = recognise(sight, role).read(sight, role, False)
     return opened if isinstance(opened, Dataset) else opened.dataset()
 
@@ -83,6 +84,11 @@ def recognise(sight: Sight, role: Role) -> Format:
         raise InvalidInput(_two_forms(sight, claimed))
     if claimed:
         return claimed[0]
+    from calipers.io.foreign import what_it_is
+
+    other = what_it_is(sight) if not sight.columns_said.named else None
+    if other is not None:
+        raise UnreadableFile(f"{sight.name} {other}.")
     found = next((form for form in built_in() if form.fallback and form.detect(sight)), None)
     if found is None:
         raise UnreadableFile(_unknown(sight))
@@ -198,6 +204,17 @@ def _two_forms(sight: Sight, claimed: list[Format]) -> str:
     return f"The form of {sight.name} could be two: {names}; {what}."
 
 
+def _no_query(name: str, columns: list[str]) -> str:
+    """The sentence for a table without a column for the query, or without a header at all."""
+    number = next((one for one in columns if one.replace(".", "", 1).isdigit()), None)
+    if number is None:
+        return nothing_fits(name, columns, "query")
+    return (
+        f"{name} seems to be a table without a header: its first line holds {number!r}; put a line "
+        "with the names of the columns first, such as query, item and grade."
+    )
+
+
 def _unknown(sight: Sight) -> str:
     known = ", ".join(form.name for form in formats())
     if sight.folder:
@@ -209,8 +226,7 @@ def _unknown(sight: Sight) -> str:
             "file in it."
         )
     if sight.table is not None:
-        found = f"its columns are {', '.join(sorted(sight.table.columns))[:200]}"
-    else:
-        first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
-        found = f"its first line is {first!r}"
+        return _no_query(sight.name, sorted(sight.table.columns))
+    first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
+    found = f"its first line is {first!r}"
     return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."

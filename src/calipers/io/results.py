@@ -1,6 +1,7 @@
 """A result that ``calipers eval --json`` wrote, read back into scores."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,9 @@ class _Summary(msgspec.Struct):
         return Summary(*msgspec.structs.astuple(self))
 
 
-class _Result(msgspec.Struct):
+class Result(msgspec.Struct):
+    """Everything but the scores of single queries, which may stand beside it."""
+
     calipers: str
     summaries: tuple[_Summary, ...]
     metrics: tuple[MetricFacts, ...]
@@ -55,6 +58,23 @@ class _Result(msgspec.Struct):
     fingerprints: dict[str, str]
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
+
+    def scores(
+        self, values: Floats, queries: pl.DataFrame, tags: Mapping[str, pl.Series]
+    ) -> Scores:
+        """The scores, with what the file has of single queries."""
+        return Scores(
+            metrics=self.metrics,
+            values=frozen_array(values),
+            queries=queries,
+            tags=tags,
+            audit=self.audit,
+            policy=self.policy,
+            fingerprints=self.fingerprints,
+            settings={"calipers": self.calipers, **self.settings},
+            summaries={one.metric: one.read() for one in self.summaries},
+            weights=self.weights,
+        )
 
 
 def is_result(path: str | Path) -> bool:
@@ -72,14 +92,7 @@ def read_scores(path: str | Path) -> Scores:
     """
     source = Source(Path(path))
     source.check_has_content()
-    content = source.read()
-    _check_schema(content, source)
-    try:
-        result = msgspec.json.decode(content, type=_Result)
-    except msgspec.ValidationError as error:
-        raise UnreadableFile(
-            f"The result in {source.name} is not whole: {_in_words(str(error))}; {_AGAIN}."
-        ) from None
+    result = decode(source.read(), source)
     if result.per_query is None:
         raise InvalidInput(
             f"The result in {source.name} has no scores per query, only means, and queries cannot "
@@ -93,6 +106,17 @@ def read_scores(path: str | Path) -> Scores:
             f"The result in {source.name} holds a value that cannot be: "
             f"{str(error).partition(chr(10))[0]}; {_AGAIN}."
         ) from error
+
+
+def decode(content: bytes, source: Source) -> Result:
+    """A result from its JSON, or a sentence about what is wrong with it."""
+    _check_schema(content, source)
+    try:
+        return msgspec.json.decode(content, type=Result)
+    except msgspec.ValidationError as error:
+        raise UnreadableFile(
+            f"The result in {source.name} is not whole: {_in_words(str(error))}; {_AGAIN}."
+        ) from None
 
 
 def _check_schema(content: bytes, source: Source) -> None:
@@ -116,7 +140,7 @@ def _check_schema(content: bytes, source: Source) -> None:
         )
 
 
-def _scores(result: _Result, rows: list[_Row], source: Source) -> Scores:
+def _scores(result: Result, rows: list[_Row], source: Source) -> Scores:
     queries = pl.DataFrame(
         {name: [getattr(row, name) for row in rows] for name in QUERY_SCHEMA}, schema=QUERY_SCHEMA
     )
@@ -126,22 +150,12 @@ def _scores(result: _Result, rows: list[_Row], source: Source) -> Scores:
             f"The result in {source.name} has the query {twice!r} twice in 'per_query'; {_AGAIN}."
         )
     names = dict.fromkeys(name for row in rows for name in row.tags)
-    return Scores(
-        metrics=result.metrics,
-        values=frozen_array(_values(result, rows, source)),
-        queries=queries,
-        tags={name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String)
-              for name in names},
-        audit=result.audit,
-        policy=result.policy,
-        fingerprints=result.fingerprints,
-        settings={"calipers": result.calipers, **result.settings},
-        summaries={one.metric: one.read() for one in result.summaries},
-        weights=result.weights,
-    )  # fmt: skip
+    tags = {name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String)
+            for name in names}  # fmt: skip
+    return result.scores(_values(result, rows, source), queries, tags)
 
 
-def _values(result: _Result, rows: list[_Row], source: Source) -> Floats:
+def _values(result: Result, rows: list[_Row], source: Source) -> Floats:
     values = np.full((len(rows), len(result.metrics)), np.nan)
     for i, row in enumerate(rows):
         for j, metric in enumerate(result.metrics):

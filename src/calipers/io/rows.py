@@ -5,9 +5,9 @@ row is turned into a record. JSON, JSON lines, tables and lists of dictionaries 
 so that a form is written once and read from everywhere.
 """
 
-import ast
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType
@@ -17,7 +17,8 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
-from calipers.io.format import Format, RecordStream, Unread, wrong_form
+from calipers.io.decoded import in_order
+from calipers.io.format import Format, RecordStream, Unread, once_each, wrong_form
 from calipers.io.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records import Id, Place, Record, Result, Target
 from calipers.io.sight import Sight
@@ -25,6 +26,7 @@ from calipers.io.source import Source
 from calipers.io.tables import Table, explained
 from calipers.model.dataset import Role
 
+TRUTH = "ground_truth"
 ROWS_AT_ONCE = 2_000
 
 At = Callable[[], str]
@@ -41,6 +43,8 @@ class RowFormat(Format):
     """The type of a row: a struct, or plain dictionaries."""
     one_each: ClassVar[bool] = False
     """Whether every row is one record; else rows are gathered first."""
+    of_ids: ClassVar[tuple[str, ...]] = ()
+    """The fields that may be ids in one cell of a table, with a sign between them."""
     strict: ClassVar[Any] = None
     """The type of a row with no field but the form's, where others are looked at by ``check``."""
 
@@ -72,6 +76,12 @@ class RowFormat(Format):
         if sight.look is None:
             raise wrong_form(sight, self.title)
         owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
+        said = sight.columns_said
+        if said.named and owner is None:
+            rows, place = json_files.plain_records(sight.source, sight.look)
+            return stream_rows(
+                self, (said.renamed(row, sight.name) for row in rows), place, sight.name, watch
+            )
         raw = json_files.raw_records(sight.source, sight.look, owner)
         return _stream_json(self, sight.source, raw, watch)
 
@@ -141,7 +151,7 @@ def stream_rows(
                     f"{form.example}."
                 )
             present = {
-                key: _in_order(one, key, form, partial(place, number))
+                key: in_order(one, key, key in (form.truth_field, TRUTH), partial(place, number))
                 for key, one in values.items()
                 if one is not None
             }
@@ -167,15 +177,31 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
         if watch or not form.kept or name in form.kept
     ]
 
+    notes = list(table.notes)
+
     def rows() -> Iterator[dict[str, Any]]:
+        from calipers.io.cells import Splitter
+        from calipers.io.decoded import cell_value
+
+        splitters = {key: Splitter(key) for key in form.of_ids}
+        seen = 0
         with explained(table.name, table.fault):
             for batch in table.lazy.select(names).collect_batches(
                 chunk_size=ROWS_AT_ONCE, maintain_order=True
             ):
                 for row in batch.iter_rows(named=True):
-                    yield {key: _cell(value, form, key) for key, value in row.items()}
+                    made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
+                    for key in splitters.keys() & made.keys():
+                        if isinstance(row[key], str) and not isinstance(made[key], list | dict):
+                            at = partial(table.where, seen)
+                            made[key] = splitters[key].split(row[key], at)
+                    seen += 1
+                    yield made
+        for splitter in splitters.values():
+            notes.extend(splitter.notes())
 
-    return stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
+    stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
+    return replace(stream, notes=notes)
 
 
 def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:
@@ -207,19 +233,6 @@ def _converted(form: RowFormat, values: Mapping[str, Any], at: At) -> Any:
     return row
 
 
-def _in_order(value: Any, key: str, form: RowFormat, at: At) -> Any:
-    """The value of a field; a set has another order in every process, so it can be no ranking."""
-    if isinstance(value, set | frozenset):
-        if key not in (form.truth_field, "ground_truth"):
-            raise InvalidInput(
-                f"The field {key!r} is a set at {at()}, which has no order; a ranking is a list."
-            )
-        return sorted(value, key=str)
-    if isinstance(value, dict) and any(isinstance(one, set | frozenset) for one in value.values()):
-        return {name: _in_order(one, f"{key}.{name}", form, at) for name, one in value.items()}
-    return value
-
-
 def _names_unknown_field(error: msgspec.ValidationError) -> bool:
     return "contains unknown field" in str(error)
 
@@ -228,41 +241,8 @@ def _stream(
     form: RowFormat, rows: Rows, place: Place, name: str, unread: Unread, unused: Unread
 ) -> RecordStream:
     where = place if form.one_each else lambda _: name
-    return RecordStream(form.records(rows), where, name, form, unread, unused)
-
-
-def _cell(value: Any, form: RowFormat, key: str) -> Any:
-    """A table cell as the form has it: JSON text decoded, absent struct fields left out."""
-    if isinstance(value, str) and key in form.not_text:
-        return decoded_text(value)
-    return _unnested(value)
-
-
-def decoded_text(text: str) -> Any:
-    """What a table cell holds as JSON, or as Python prints it; else the text as it is.
-
-    >>> decoded_text('["a"]'), decoded_text("['a']"), decoded_text("[a]")
-    (['a'], ['a'], '[a]')
-    """
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:
-        # Lists written to CSV by Python's own str().
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-
-
-def _unnested(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _unnested(one) for key, one in value.items() if one is not None}
-    if isinstance(value, list):
-        if value and all(isinstance(one, dict) and set(one) == {"key", "value"} for one in value):
-            return {one["key"]: _unnested(one["value"]) for one in value}
-        return [_unnested(one) for one in value]
-    return value
+    stream = RecordStream(form.records(rows), where, name, form, unread, unused)
+    return once_each(stream) if form.merges_equal else stream
 
 
 def _note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """A first look at a file or folder: what it is made of, before asking which form it has."""
 
+import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
+from calipers.io.columns import Columns, is_flat_table, is_long
 from calipers.io.json_files import Look
 from calipers.io.source import HEAD, Source
-from calipers.io.tables import Table, delimited, explained, in_memory
+from calipers.io.tables import Table, delimited, explained, header, in_memory
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
@@ -24,6 +26,8 @@ class Sight:
     """What can be seen of a file; each part is looked at once, when somebody asks."""
 
     source: Source
+    columns_said: Columns = field(default_factory=Columns)
+    """What the user says about its columns."""
 
     @property
     def name(self) -> str:
@@ -38,18 +42,76 @@ class Sight:
     @cached_property
     def look(self) -> Look | None:
         """The shape and the first record of JSON."""
+        seen = self._seen
+        if seen is None or self._by_column is not None:
+            return None
+        said = self.columns_said
+        if said.named:
+            return replace(seen, first=said.renamed(seen.first, self.name))
+        return seen
+
+    @cached_property
+    def _seen(self) -> Look | None:
         if self.folder or self._binary or json_files.opening(self.source) is None:
             return None
         return json_files.look(self.source)
 
     @cached_property
+    def _by_column(self) -> pl.DataFrame | None:
+        """The table in one JSON object that holds it column by column."""
+        if self._seen is None or self._seen.shape != "object":
+            return None
+        from calipers.io.by_column import columns_of_object
+
+        return columns_of_object(self._seen.first, self.name)
+
+    @cached_property
     def table(self) -> Table | None:
         """The table in a Parquet, Arrow, CSV or TSV file, or in a folder that holds one."""
+        found = self._table()
+        return None if found is None else found.renamed(self.columns_said)
+
+    def _table(self) -> Table | None:
         if self.folder:
             return _folder_table(self.folder)
         if self._binary:
             return in_memory(_binary_table(self.source, self._binary), self.name)
-        return None if self.look else delimited(self.source)
+        if self._by_column is not None:
+            return in_memory(self._by_column.lazy(), self.name)
+        if self._seen is not None:
+            return None
+        return delimited(self.source) if self._encoded is None else delimited(self._encoded)
+
+    @cached_property
+    def _encoded(self) -> Source | None:
+        """The same file as text of a spreadsheet that does not write UTF-8; None where it does."""
+        from calipers.io.encoding import encoding_of
+
+        encoding = encoding_of(self.source.head)
+        if encoding is None or self.source.encoding != "utf-8":
+            return None
+        encoded = replace(self.source, encoding=encoding)
+        try:
+            found = header(encoded)
+        except UnreadableFile:
+            return None
+        return encoded if found is not None and is_long(found[0]) else None
+
+    @cached_property
+    def flat(self) -> Table | None:
+        """The table in records of JSON that have the columns of one: query and item, flat."""
+        look = self.look
+        if look is None or not is_flat_table(look.keys):
+            return None
+        texts = (bytes(memoryview(one)[:1]) == b'"' for one in look.first.values())
+        if look.shape == "object" and not any(texts):
+            return None
+        from calipers.io.by_column import frame_of_rows
+
+        rows, place = json_files.plain_records(self.source, look)
+        named = [self.columns_said.renamed(row, self.name) for row in rows]
+        table = in_memory(frame_of_rows(named, self.name).lazy(), self.name)
+        return replace(table, where=place)
 
     @cached_property
     def row_keys(self) -> dict[str | None, frozenset[str]]:
@@ -89,23 +151,30 @@ class Sight:
 
     def check(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
-        if not self.folder and not self._binary:
+        if not self.folder and not self._binary and self._encoded is None:
             self.source.check_has_content()
 
 
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
     with explained(source.name):
         if kind == "parquet":
-            return pl.scan_parquet(source.path)
+            return pl.scan_parquet(_place(source), glob=False)
         if kind == "arrow":
-            return pl.scan_ipc(source.path)
-        return _stream_table(source.path)
+            return pl.scan_ipc(_place(source), glob=False)
+        return _stream_table(_place(source))
 
 
-def _stream_table(path: Path) -> pl.LazyFrame:
+def _place(source: Source) -> Path | io.BytesIO:
+    """Where the bytes are: on the disk, or in memory where they came through a pipe."""
+    return source.path if source.path.is_file() else io.BytesIO(source.read())
+
+
+def _stream_table(place: Path | io.BytesIO) -> pl.LazyFrame:
     """An Arrow stream; it can only be read whole, so that happens when it is its turn."""
-    schema = pl.read_ipc_stream(path, n_rows=0).schema
-    return pl.defer(partial(pl.read_ipc_stream, path), schema=schema)
+    if not isinstance(place, Path):
+        return pl.read_ipc_stream(place).lazy()
+    schema = pl.read_ipc_stream(place, n_rows=0).schema
+    return pl.defer(partial(pl.read_ipc_stream, place), schema=schema)
 
 
 def _folder_table(folder: Path) -> Table | None:

@@ -1,20 +1,26 @@
 """A file as bytes: opened with clear errors, unpacked, cut into blocks of whole lines."""
 
 import gzip
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from io import BufferedReader
+from functools import cache, cached_property
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
-from calipers.errors import UnreadableFile
+from calipers.errors import MissingExtra, UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
 SMALL, MOST_TIMES = 64 << 20, 200
 """Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PACKED = b"\x1f\x8b"
+STANDARD_INPUT = "-"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_PACKED_AT_ONCE = 1 << 20
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many are read."""
@@ -28,11 +34,47 @@ class Source:
     progress: Progress | None = None
     block: int | None = None
     """Bytes to read at a time, where the usual block would be more than all the rest."""
+    encoding: str = "utf-8"
+    """What the bytes are; what is read from here is UTF-8 all the same."""
 
     @property
     def name(self) -> str:
         """The path as the user knows it."""
-        return str(self.path)
+        return "standard input" if is_standard_input(self.path) else str(self.path)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the bytes on the disk are what is read: lines in UTF-8, not packed, no pipe."""
+        if self._held is not None or (b"\r" in self.head and b"\n" not in self.head):
+            return False
+        with self.path.open("rb") as file:
+            magic = file.read(4)
+        return magic[:2] != PACKED and magic != _ZSTD
+
+    @cached_property
+    def _held(self) -> bytes | None:
+        """The content in memory, where it can be read only once or is in another encoding."""
+        if is_standard_input(self.path):
+            content = _standard_input()
+        elif self.path.is_fifo():
+            content = _piped(self.path)
+        elif self.encoding == "utf-8":
+            return None
+        else:
+            content = self._unpacked(self.path.read_bytes())
+        if self.encoding == "utf-8":
+            return content
+        try:
+            return content.decode(self.encoding).encode()
+        except UnicodeDecodeError as error:
+            raise UnreadableFile(
+                f"{self.name} is neither UTF-8 nor {self.encoding}; save the file as UTF-8."
+            ) from error
+
+    def _unpacked(self, content: bytes) -> bytes:
+        if content.startswith(_ZSTD):
+            return UnpackedZstd(BytesIO(content), self.name).read(sys.maxsize)
+        return gzip.decompress(content) if content.startswith(PACKED) else content
 
     @cached_property
     def head(self) -> bytes:
@@ -67,22 +109,28 @@ class Source:
                 yield number, line
 
     def _pieces(self) -> Iterator[bytes]:
-        total = self.path.stat().st_size if self.path.exists() else 0
+        total = 0
+        if self._held is not None:
+            total = len(self._held)
+        elif self.path.exists():
+            total = self.path.stat().st_size
         with self._open() as file:
             unpacked = 0
             while piece := self._take(file, self.block or BLOCK):
                 unpacked += len(piece)
-                if isinstance(file, Unpacked) and unpacked > max(SMALL, total * MOST_TIMES):
+                if isinstance(file, Unpacked | UnpackedZstd) and unpacked > max(
+                    SMALL, total * MOST_TIMES
+                ):
                     raise UnreadableFile(
                         f"The compressed file {self.name} unpacks to more than {MOST_TIMES} times "
                         f"its {total:,} bytes; such a file is usually damaged, or made to fill the "
-                        "memory. If it is neither, unpack it with gunzip and give the result."
+                        "memory. If it is neither, unpack it yourself and give the result."
                     )
                 if self.progress:
                     self.progress(_position(file), total)
                 yield piece
 
-    def _take(self, file: "BufferedReader | Unpacked", size: int) -> bytes:
+    def _take(self, file: "BinaryIO | Unpacked | UnpackedZstd", size: int) -> bytes:
         try:
             return file.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -93,18 +141,21 @@ class Source:
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
 
-    def _open(self) -> "BufferedReader | Unpacked":
+    def _open(self) -> "BinaryIO | Unpacked | UnpackedZstd":
+        file: BinaryIO
         try:
-            file = self.path.open("rb")
+            file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
             raise UnreadableFile(f"There is no file {self.name}; check the path.") from None
         except IsADirectoryError:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
-        magic = file.read(2)
+        magic = file.read(4)
         file.seek(0)
-        return Unpacked(file) if magic == b"\x1f\x8b" else file
+        if magic == _ZSTD:
+            return UnpackedZstd(file, self.name)
+        return Unpacked(file) if magic[:2] == PACKED else file
 
     def check_has_content(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
@@ -121,7 +172,7 @@ class Source:
 class Unpacked(gzip.GzipFile):
     """A gzip stream that owns its file and can say how far it got in it."""
 
-    def __init__(self, packed: BufferedReader) -> None:
+    def __init__(self, packed: BinaryIO) -> None:
         self.packed = packed
         super().__init__(fileobj=packed, mode="rb")
 
@@ -131,12 +182,87 @@ class Unpacked(gzip.GzipFile):
         self.packed.close()
 
 
-def _position(file: BufferedReader | Unpacked) -> int:
-    return file.packed.tell() if isinstance(file, Unpacked) else file.tell()
+class UnpackedZstd:
+    """The same for zstd, by a library that need not be there."""
+
+    def __init__(self, packed: BinaryIO, name: str) -> None:
+        try:
+            import zstandard
+        except ImportError:
+            packed.close()
+            raise MissingExtra(
+                f"The file {name} is compressed with zstd, which needs a library; install it with "
+                'pip install "calipers[zstd]".'
+            ) from None
+        self.packed = packed
+        self._damaged = zstandard.ZstdError
+        self._begin = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._begin()
+        self._ready = b""
+
+    def __enter__(self) -> "UnpackedZstd":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.packed.close()
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, fewer only at the end."""
+        pieces, held = [self._ready], len(self._ready)
+        try:
+            while held < size and (packed := self.packed.read(_PACKED_AT_ONCE)):
+                while packed:
+                    if self._frame.eof:  # a file may hold several frames, one behind the other
+                        self._frame = self._begin()
+                    pieces.append(self._frame.decompress(packed))
+                    held += len(pieces[-1])
+                    packed = self._frame.unused_data
+        except self._damaged as error:
+            raise EOFError(str(error)) from error
+        if not held and not self._frame.eof:
+            raise EOFError("its end is missing")
+        whole = b"".join(pieces)
+        self._ready = whole[size:]
+        return whole[:size]
+
+
+def _position(file: BinaryIO | Unpacked | UnpackedZstd) -> int:
+    return file.packed.tell() if isinstance(file, Unpacked | UnpackedZstd) else file.tell()
 
 
 def _newlines(block: bytes) -> bytes:
     return block.replace(b"\r\n", b"\n") if b"\r" in block else block
+
+
+def is_standard_input(path: object) -> bool:
+    """Whether a path stands for standard input; a file of that name can be written as ./-."""
+    return isinstance(path, str | Path) and str(path) == STANDARD_INPUT
+
+
+@cache
+def _standard_input() -> bytes:
+    """What comes in, read once however often it is looked at."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UnreadableFile(
+            "Standard input is asked for (-), and nothing is piped into it; name a file, or pipe "
+            "one in."
+        )
+    return sys.stdin.buffer.read()
+
+
+_PIPES: dict[tuple[int, int, str], bytes] = {}
+
+
+def _piped(path: Path) -> bytes:
+    """The content of a pipe; one that the shell opened (<(…)) is read once and then empty."""
+    about = path.stat()
+    key = about.st_dev, about.st_ino, str(path)
+    if key in _PIPES:
+        return _PIPES[key]
+    content = path.read_bytes()
+    if path.is_relative_to("/dev") or path.is_relative_to("/proc"):
+        _PIPES[key] = content
+    return content
 
 
 def stamp(path: Path) -> tuple[int, int, int]:

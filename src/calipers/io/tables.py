@@ -6,24 +6,27 @@ which a row stands.
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from calipers.errors import UnreadableFile
-from calipers.io.guard import unguarded
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.columns import Columns, is_long
 from calipers.io.source import Source
-from calipers.model.ground_truth import TARGET_SCHEMA
-from calipers.model.run import RUN_SCHEMA
-from calipers.names import BEIR_JUDGEMENTS, QUERY_ID, QUERY_TEXT, ROW, lowered
+from calipers.names import BEIR_JUDGEMENTS
 
 LONGEST_CELL = 1 << 30
 MOST_COLUMNS = 5_000
 """The table library takes some 20 kB for each, however little it holds."""
-SEPARATORS = ("\t", ",", ";")
+SEPARATORS = ("\t", ",", ";", "|")
+SAID = re.compile(rb"sep=(.)\s*\Z", re.IGNORECASE)
+"""The first line with which a spreadsheet says what divides its cells."""
 
 Where = Callable[[int], str]
 
@@ -39,6 +42,21 @@ class Table:
     """The names of the columns, as the file has them."""
     fault: Callable[[], str | None] = lambda: None
     """What is wrong with the file, where the table library cannot say on which line."""
+    decimal_comma: bool = False
+    """Whether 1,5 may stand for one and a half, as where semicolons divide cells."""
+    notes: tuple[str, ...] = ()
+    """How it was read, where that is not plain."""
+
+    def renamed(self, columns: Columns) -> "Table":
+        """The same table with the names that the user says."""
+        names = columns.rename(sorted(self.columns), self.name)
+        if not names:
+            return self
+        return replace(
+            self,
+            open=lambda: self.lazy.rename(names),
+            columns=frozenset(names.get(one, one) for one in self.columns),
+        )
 
     @cached_property
     def lazy(self) -> pl.LazyFrame:
@@ -77,51 +95,77 @@ def delimited(source: Source) -> Table | None:
             f"The table {source.name} has {len(names):,} columns in its first line, and "
             f"{MOST_COLUMNS:,} are allowed; keep those that are needed, or check what divides them."
         )
+    if len(set(names)) < len(names):
+        twice = next((name for name in names if name and names.count(name) > 1), None)
+        if twice is not None and is_long(names):
+            raise InvalidInput(
+                f"{source.name} has the column {twice!r} twice; give each column a name of its "
+                "own, or write several ids into one cell with ';' between them."
+            )
 
     def scan() -> pl.LazyFrame:
         lazy = _scan(source, separator)
         if frozenset(names) >= BEIR_JUDGEMENTS:
             return lazy
+        from calipers.io.guard import unguarded
+
         return lazy.select(unguarded(pl.all()))
 
     def where(row: int) -> str:
         return _line_of(source, row, separator)
 
     fault = partial(_fault, source, len(names), separator)
-    return Table(scan, source.name, where, frozenset(names), fault)
+    notes = () if source.encoding == "utf-8" else (_encoding_note(source),)
+    return Table(
+        scan, source.name, where, frozenset(names), fault, separator == ";", notes
+    )  # fmt: skip
+
+
+def _encoding_note(source: Source) -> str:
+    called = {"cp1252": "Windows-1252 (cp1252)", "utf-16": "UTF-16"}
+    return (
+        f"{source.name} is not UTF-8 and is read as {called[source.encoding]}; check that its "
+        "letters are right, or save it as UTF-8."
+    )
 
 
 def header(source: Source) -> tuple[list[str], str] | None:
-    """The names in the first line and what divides them; None where nothing does."""
-    line = source.head.replace(b"\r\n", b"\n").split(b"\n")[0]
+    """The names in the first line and what divides them; None where nothing does.
+
+    Where several signs could divide it, the one that gives a column for the query does.
+    """
+    lines = source.head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    said = SAID.match(lines[0])
     try:
-        text = line.decode()
+        text = (lines[1] if said and len(lines) > 1 else lines[0]).decode()
     except UnicodeDecodeError:
         return None
-    for separator in SEPARATORS:
-        if separator in text:
-            try:
-                return next(csv.reader([text], delimiter=separator)), separator
-            except csv.Error:  # a line end where none can be
-                return None
-    return None
+    if said:
+        separator = said[1].decode()
+        return next(csv.reader([text], delimiter=separator), []), separator
+    possible = [
+        (next(csv.reader([text], delimiter=sign)), sign) for sign in SEPARATORS if sign in text
+    ]
+    if not possible and is_long([text]):
+        # A single column can only be a table in which the other columns are missing.
+        return [text], ","
+    return next((one for one in possible if is_long(one[0])), possible[0] if possible else None)
 
 
 def _scan(source: Source, separator: str) -> pl.LazyFrame:
-    """The table, every cell a text; a compressed file is unpacked in memory."""
-    with source.path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return pl.scan_csv(
-        io.BytesIO(source.read()) if packed else source.path,
-        separator=separator,
-        infer_schema=False,
-    )
+    """The table, every cell a text; a file that is not plain UTF-8 is put in order in memory."""
+    content: io.BytesIO | Path = source.path
+    if not source.is_plain or SAID.match(source.head.split(b"\n")[0]):
+        whole = source.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        first, _, rest = whole.partition(b"\n")
+        content = io.BytesIO(rest if SAID.match(first) else whole)
+    return pl.scan_csv(content, separator=separator, infer_schema=False, glob=False)
 
 
 def _line_of(source: Source, row: int, separator: str) -> str:
     """The line on which the n-th row of data ends; quoted cells may hold line ends."""
     text = source.read().decode(errors="replace")
-    seen = -2
+    seen = -3 if SAID.match(source.head.split(b"\n")[0]) else -2
     with long_cells():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         for cells in reader:
@@ -162,29 +206,13 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def is_long(columns: Iterable[str]) -> bool:
-    """Whether one of the columns names the query."""
-    return "query" in renaming(sorted(columns)).values()
-
-
-def renaming(columns: list[str]) -> dict[str, str]:
-    """The columns that are understood, each with our name for it.
-
-    Where one column is an id of the query and another its text, the id is the query.
-
-    >>> renaming(["qid", "query", "docno", "rank", "note"])
-    {'qid': 'query', 'query': 'query_text', 'docno': 'item', 'rank': 'rank'}
-    """
-    lower = lowered(columns)
-    chosen: dict[str, str] = {}
-    ident = next((name for name in QUERY_ID if name in lower), None)
-    text = next((name for name in QUERY_TEXT if name in lower), None)
-    if text and (ident or (text == "query_text" and "query" in lower)):
-        chosen[lower[text]] = "query_text"
-        chosen[lower[ident or "query"]] = "query"
-    for ours in (*TARGET_SCHEMA, *RUN_SCHEMA):
-        free = (lower[n] for n in ROW.get(ours, (ours,)) if n in lower and lower[n] not in chosen)
-        theirs = next(free, None)
-        if theirs is not None and ours not in chosen.values():
-            chosen[theirs] = ours
-    return {column: chosen[column] for column in columns if column in chosen}
+def from_other_library(value: Any, name: str) -> pl.DataFrame:
+    """A table of pandas, Arrow or another library as ours."""
+    try:
+        return pl.DataFrame(value)
+    except ImportError as error:
+        raise InvalidInput(
+            f"{name} is a {type(value).__module__.partition('.')[0]} table, and its library cannot "
+            f"hand it over: {error}; install what it names (mostly pyarrow), or give "
+            "table.to_dict('records')."
+        ) from None

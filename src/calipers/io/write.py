@@ -6,7 +6,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TypeGuard, cast
@@ -184,11 +184,17 @@ def ending_or(path: str | Path, usual: str) -> str:
     return usual if not suffix and is_stream(path) else suffix
 
 
-def write_table(frame: pl.DataFrame, path: str | Path) -> None:
-    """A table in the form that the ending of the path names."""
+def write_table(
+    frame: pl.DataFrame, path: str | Path, about: Mapping[str, str] | None = None
+) -> None:
+    """A table in the form that the ending of the path names; only Parquet can hold ``about``."""
     check_writable(path)
+    suffix = ending_or(path, ".csv")
     with whole_file(path) as file:
-        WRITERS[ending_or(path, ".csv")](frame, file)
+        if suffix == PARQUET and about:
+            frame.write_parquet(file, metadata=dict(about))
+        else:
+            WRITERS[suffix](frame, file)
 
 
 def _write_csv(frame: pl.DataFrame, file: BinaryIO) -> None:
@@ -203,8 +209,9 @@ def _write_json(frame: pl.DataFrame, file: BinaryIO) -> None:
     file.write(frame.write_json().encode())
 
 
+PARQUET = ".parquet"
 WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
-    ".parquet": pl.DataFrame.write_parquet,
+    PARQUET: pl.DataFrame.write_parquet,
     ".csv": _write_csv,
     ".tsv": _write_tsv,
     ".json": _write_json,

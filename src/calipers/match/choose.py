@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import polars as pl
@@ -127,7 +127,7 @@ def choose(
         truth = ground_truth
         notes: tuple[str, ...] = ()
         if matching.kind == "quote" and ground_truth.kinds == {"item"}:
-            truth = _as_quotes(ground_truth)
+            truth = as_quotes(ground_truth)
     else:
         kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
         matching = MatchRule(kind, LEAST[kind])
@@ -146,13 +146,13 @@ def _automatic(
                 "Matched by quote: the results carry texts and no ids, so the targets are taken "
                 "as texts to be found in them."
             )
-            return "quote", _as_quotes(truth), (note,)
+            return "quote", as_quotes(truth), (note,)
         if "text" in columns and not ids_in_common():
             note = (
                 "Matched by quote: no target is the id of a result, so the targets are taken as "
                 "texts to be found in the results; --match id takes them as ids."
             )
-            return "quote", _as_quotes(truth), (note,)
+            return "quote", as_quotes(truth), (note,)
         return "id", truth, ()
     # Evidence before ids: an id may mean another chunk after the next change of the chunk size.
     whole = [kind for kind in reversed(KINDS) if _is_whole(truth, kind)]
@@ -183,9 +183,10 @@ def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[s
     )
 
 
-def _as_quotes(truth: GroundTruth) -> GroundTruth:
+def as_quotes(truth: GroundTruth) -> GroundTruth:
+    """The ground truth whose plain strings are quotes and not ids."""
     targets = truth.targets.with_columns(quote=pl.col("item"), item=pl.lit(None, dtype=pl.String()))
-    return GroundTruth(targets, truth.queries, truth.tags, truth.repeated)
+    return replace(truth, targets=targets, notes=())
 
 
 def _is_whole(truth: GroundTruth, kind: Kind) -> bool:
@@ -215,6 +216,8 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
         without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
         hint = " `calipers resolve` finds the spans of quotes." if resolvable else ""
+        if not truth.targets["document"].null_count():
+            hint = " --level document asks whether the documents were found."
         raise InvalidInput(
             f"{without.height} of {truth.targets.height} targets cannot be matched by {kind}: the "
             f"first belongs to query {without['query'][0]!r}; give every "

@@ -1,5 +1,7 @@
 """The same question asked of evidence, of single chunks, or of whole documents."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from calipers.errors import InvalidInput
@@ -84,6 +86,4 @@ def _targets(ground_truth: GroundTruth, results: pl.DataFrame) -> GroundTruth:
         else pl.lit(None, dtype=dtype).alias(name)
         for name, dtype in TARGET_SCHEMA.items()
     ]
-    return GroundTruth(
-        rolled.select(columns), ground_truth.queries, ground_truth.tags, ground_truth.repeated
-    )
+    return replace(ground_truth, targets=rolled.select(columns), notes=())

@@ -26,6 +26,14 @@ def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = 
     if prefix:
         hint = f" (--map-ids prefix={prefix})" if mapped and "," not in prefix else ""
         return f"One side has the prefix {prefix!r}; remove it{hint}, or add it to the other."
+    bare = [[without_extension(one) for one in side] for side in (ours, theirs)]
+    prefix = _prefix(bare[0], bare[1]) or _prefix(bare[1], bare[0])
+    if prefix:
+        hint = f", or give --map-ids prefix={prefix},extension" if mapped else ""
+        return (
+            f"They differ in the prefix {prefix!r} and in the extension of a file name; write them "
+            f"the same way in both{hint}."
+        )
     numeric = [all(map(_is_number, side)) for side in (ours, theirs)]
     if numeric[0] != numeric[1]:
         side = "run" if numeric[0] else "ground truth"

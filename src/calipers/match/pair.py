@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,6 +16,9 @@ from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.run import Run, Scan
+
+if TYPE_CHECKING:
+    from calipers.match.calls import CallEdges
 
 
 def check_matching(
@@ -45,13 +49,15 @@ def match_pair(
     rel: float | None = None,
     corpus_size: int | None = None,
     like: str | None = None,
+    map_ids: str | None = None,
     fingerprints: bool = True,
 ) -> Matched:
     """Match a run with a ground truth, once for all metrics and cut-offs.
 
     ``match`` is "id", "quote", "span", or one with parameters such as "quote(min=0.8)"; without
     it the data says. ``level`` is "evidence" (several chunks together may hold a target),
-    "chunk" (one must hold it alone) or "document". Without ``fingerprints`` the run's may be
+    "chunk" (one must hold it alone) or "document". ``map_ids`` is what does not count in ids, such
+    as "prefix=docs/,extension,case". Without ``fingerprints`` the run's may be
     left out, which saves time on a large file.
     """
     check_matching(match, level, rel, corpus_size)
@@ -59,15 +65,35 @@ def match_pair(
     as_read = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
+    first, run = peek(run)
+    whole = run
+    if first is not None and "call" in first.columns:
+        from calipers.match.calls import one_ranking
+
+        each = partial(_match_call, policy=policy, match=match, level=level)
+        run = one_ranking(truth, run, policy.calls, each)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
+    read_notes = run.notes
+    if map_ids is not None:
+        if truth.forbidden is not None:
+            raise InvalidInput(
+                "Ids are mapped (--map-ids) and the ground truth names what is forbidden by its "
+                "own ids, so a leak could pass unseen; write the ids the same way in both files."
+            )
+        from calipers.match.map_ids import map_ids as mapped
+        from calipers.match.map_ids import parse_id_map
+
+        truth, run = mapped(truth, run, parse_id_map(map_ids))
+        settings["map_ids"] = map_ids
     if at == "document":
         from calipers.match.level import to_documents
 
+        read_notes = (*truth.notes, *read_notes)
         truth, run = to_documents(truth, run, policy)
         matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
-        settings |= {"match": "document", "notes": list(_imitation_notes(truth, like))}
+        settings |= {"match": "document", "notes": [*read_notes, *_imitation_notes(truth, like)]}
     else:
-        choice, run = _choose(match, truth, run)
+        choice, run = _choose(match, truth, run, whole if whole is not run else None)
         truth = choice.ground_truth
         if corpus_size is not None and choice.matching.kind != "id":
             raise InvalidInput(
@@ -75,28 +101,63 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (*choice.notes, *_check_evidence(choice), *_imitation_notes(truth, like))
-        matches, tally = _match(
+        notes = (
+            *choice.notes, *read_notes, *check_evidence(choice), *_imitation_notes(truth, like),
+        )  # fmt: skip
+        matches, tally = match_as_chosen(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
         settings |= {"match": str(choice.matching), "notes": list(notes)}
+    if as_read[0].forbidden is not None:
+        from calipers.match.forbidden import match_forbidden
+
+        leaked = match_forbidden(*as_read, policy.ties, matches.queries["status"])
+        matches = replace(matches, leaked=leaked)
     return Matched(
         truth, run, matches, tally, policy, rel, settings, as_read, match, like, ties_asked
     )
 
 
+def _match_call(
+    truth: GroundTruth, run: Run, *, policy: Policy, match: str | None, level: str | None
+) -> Matches:
+    """The matches of single calls, of which some find nothing, and that is no mistake."""
+    lenient = policy.with_changes(nothing_in_common="zero")
+    return match_pair(truth, run, policy=lenient, match=match, level=level).matches
+
+
+def edges_by_call(pair: Matched) -> "CallEdges | None":
+    """Which call of the retriever holds which target; None where the run has no calls."""
+    truth, run = pair.as_read
+    first, run = peek(run)
+    if first is None or "call" not in first.columns:
+        return None
+    from calipers.match.calls import call_edges
+
+    match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
+    level = pair.settings["matched_at"]
+    truth = truth if level == "document" else pair.ground_truth
+    each = partial(_match_call, policy=pair.policy, match=match, level=level)
+    return call_edges(truth, run, each)
+
+
 def match_again(pair: Matched, run: Run) -> Matched:
     """Another run against the ground truth of a pair, under the same policies."""
+    mapped = pair.settings.get("map_ids")
+    truth = pair.ground_truth if mapped is None else pair.as_read[0]
     return match_pair(
-        pair.ground_truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
+        truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
         match=pair.match_asked,
         level=pair.settings["matched_at"], rel=pair.rel, corpus_size=pair.settings["corpus_size"],
-        like=pair.like,
+        like=pair.like, map_ids=mapped,
     )  # fmt: skip
 
 
-def _choose(match: str | None, truth: GroundTruth, run: Run) -> tuple[Choice, Run]:
+def _choose(
+    match: str | None, truth: GroundTruth, run: Run, whole: Run | None
+) -> tuple[Choice, Run]:
+    """The way of matching; ids may be in common with the ``whole`` of which ``run`` is a part."""
     first, run = peek(run)
     first = pl.DataFrame() if first is None else first
     columns = first.columns
@@ -106,7 +167,7 @@ def _choose(match: str | None, truth: GroundTruth, run: Run) -> tuple[Choice, Ru
     if by_quote and plain and first["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
-    return choose(match, truth, columns, lambda: _have_ids_in_common(truth, run)), run
+    return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
 
 
 def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
@@ -122,7 +183,8 @@ def _imitation_notes(truth: GroundTruth, like: str | None) -> tuple[str, ...]:
     return imitation_notes(truth, like)
 
 
-def _check_evidence(choice: Choice) -> tuple[str, ...]:
+def check_evidence(choice: Choice) -> tuple[str, ...]:
+    """Refuse quotes and spans that cannot be meant; returns what is to be said of the others."""
     # Ids are the usual case, and need none of what evidence needs.
     if choice.matching.kind == "quote":
         from calipers.match.check_quotes import check_target_quotes
@@ -135,7 +197,7 @@ def _check_evidence(choice: Choice) -> tuple[str, ...]:
     return ()
 
 
-def _match(
+def match_as_chosen(
     choice: Choice,
     run: Run,
     policy: Policy,
@@ -144,6 +206,7 @@ def _match(
     together: bool,
     fingerprint: bool,
 ) -> tuple[Matches, Tally]:
+    """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching = choice.ground_truth, choice.matching
     if matching.kind == "quote":
         from calipers.match.by_quote import QuoteRule, match_by_quote

@@ -47,17 +47,18 @@ class RunTally:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
         codes = self._code_in_order(batch.queries)
         if codes is None:
-            codes = self._code(batch.names)
+            codes = self._codes.of(batch.queries)
         if self.fingerprint and self.run.in_memory:
             self._fingerprint.add_later(batch.queries, batch.identity, batch.starts)
         elif self.fingerprint:
             self._fingerprint.merge(batch.fingerprint)
-        self._with_results.append(batch.names)
+        if self.run.queries is not None:
+            self._with_results.append(batch.names)
         known = codes >= 0
         self._retrieved.append((codes[known], batch.lengths[known]))
         self._note_unknown(batch.queries, known)
         if len(self._sample_items) < EXAMPLES:
-            self._sample_queries += batch.names[:EXAMPLES]
+            self._sample_queries += batch.queries.head(EXAMPLES).to_list()
             self._sample_items += batch.identity.head(EXAMPLES).drop_nulls().to_list()
         self._ties += int((batch.tied & np.repeat(known, batch.lengths)).sum())
         self._count_duplicates(batch, known)
@@ -74,7 +75,7 @@ class RunTally:
         for codes, lengths in self._retrieved:
             retrieved[codes] = lengths
         if run.queries is not None and not self._all_answered(run.queries["query"]):
-            codes = self._code(run.queries["query"].to_list())
+            codes = self._codes.of(run.queries["query"])
             known = codes >= 0
             status[codes[known]] = _STATUSES.index(EMPTY)
             self._note_silent_unknown(run.queries["query"], known)
@@ -85,7 +86,7 @@ class RunTally:
         if run.queries is not None and "error" in run.queries.columns:
             names = run.queries.filter(pl.col("error").is_not_null())["query"]
             self._fingerprint.add_without_results(names, FAILED)
-            failed = self._code(names.to_list())
+            failed = self._codes.of(names)
             status[failed[failed >= 0]] = _STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
@@ -117,12 +118,8 @@ class RunTally:
         return np.arange(first, behind)
 
     @cached_property
-    def _codes(self) -> dict[str, int]:
-        return {name: code for code, name in enumerate(self._names)}
-
-    def _code(self, names: list[str]) -> Ints:
-        code = self._codes.get
-        return np.fromiter((code(name, -1) for name in names), dtype=np.int64, count=len(names))
+    def _codes(self) -> "_Codes":
+        return _Codes(self._names)
 
     def _note_unknown(self, names: pl.Series, known: np.ndarray) -> None:
         self._unknown += int((~known).sum())
@@ -152,3 +149,27 @@ class RunTally:
                 "duplicates=error an item may be returned once (duplicates=first counts the first)."
             )
         self._duplicates += int(again.sum())
+
+
+class _Codes:
+    """The place of each name in a column, found by hashes: no Python object for any name."""
+
+    def __init__(self, names: pl.Series) -> None:
+        self._names = names
+        hashes = names.hash().to_numpy()
+        self._order = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._order]
+        same = self._hashes[1:] == self._hashes[:-1]
+        # Two names with one hash: once in a thousand years, and then looked up in the slow way.
+        self._slow = {name: i for i, name in enumerate(names)} if same.any() else None
+
+    def of(self, names: pl.Series) -> Ints:
+        """The places of some names, -1 where there is none."""
+        if self._slow is not None:
+            return np.array([self._slow.get(name, -1) for name in names], dtype=np.int64)
+        if not self._hashes.size or not len(names):
+            return np.full(len(names), -1, dtype=np.int64)
+        at = np.searchsorted(self._hashes, names.hash().to_numpy())
+        places = self._order[np.minimum(at, self._hashes.size - 1)]
+        same = self._names.gather(places).eq_missing(names).to_numpy()
+        return np.where(same, places, -1)

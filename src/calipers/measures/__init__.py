@@ -6,6 +6,7 @@ from calipers.measures import (
     diversity,
     gain,
     judged,
+    leaks,
     rank,
 )
 from calipers.measures.compute import compute
@@ -23,4 +24,4 @@ __all__ = [
     "parse_one",
 ]
 
-_DEFINING_MODULES = (counts, rank, gain, diversity, judged, coverage)
+_DEFINING_MODULES = (counts, rank, gain, diversity, judged, coverage, leaks)

@@ -61,4 +61,9 @@ def regraded(matches: Matches, gains: str | None) -> Matches:
     table = None if gains is None else GainTable.read(gains)
     if table is None:
         return matches
-    return replace(matches, target_grade=table.of(matches.target_grade))
+    in_all = matches.grades_in_all
+    return replace(
+        matches,
+        target_grade=table.of(matches.target_grade),
+        grades_in_all=None if in_all is None else table.of(in_all),
+    )

@@ -80,12 +80,15 @@ class Merged:
     """Pairs left out: no grade has more votes than every other."""
     how: How
     when_tied: WhenTied
+    left_without: tuple[str, ...] = ()
+    """Questions with nothing relevant left, because pairs of theirs were tied."""
 
     def to_dict(self) -> dict[str, Any]:
         """The counts and the ties; the records themselves go to a file."""
         return {
             "how": self.how, "ties": self.when_tied, "queries": len(self.records),
             "targets": self.targets, "tied": [one.to_dict() for one in self.tied],
+            "left_without": list(self.left_without),
         }  # fmt: skip
 
 

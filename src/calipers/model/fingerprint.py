@@ -35,21 +35,36 @@ def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
     """
     used = [name for name in columns if frame[name].null_count() < frame.height]
     texts = [_canonical(frame[name]).alias(name) for name in used]
-    blob = _joined_rows(texts)
+    blob = joined_rows(_row_texts(texts).sort())
     ours = frame.height * len(used) - 1 + sum(text.null_count() for text in texts)
     if _n_control_characters(blob) != ours:
-        blob = _joined_rows([_escaped(text) for text in texts])
-    digest = hashlib.sha256(f"{frame.height}{_ROW}{_FIELD.join(used)}{_ROW}".encode())
-    digest.update(blob)
+        blob = joined_rows(_row_texts([_escaped(text) for text in texts]).sort())
+    return fingerprint_blobs([blob], frame.height, used)
+
+
+def fingerprint_blobs(blobs: Iterable[bytes], rows: int, used: Sequence[str]) -> str:
+    """The fingerprint of rows that come as sorted texts, some at a time; no blob may be empty."""
+    digest = hashlib.sha256(f"{rows}{_ROW}{_FIELD.join(used)}{_ROW}".encode())
+    for number, blob in enumerate(blobs):
+        digest.update(_ROW.encode() + blob if number else blob)
     return digest.hexdigest()[:32]
 
 
-def _joined_rows(texts: list[pl.Series]) -> bytes:
+def row_texts(frame: pl.DataFrame, used: Iterable[str]) -> pl.Series:
+    """One text per row, from which ``fingerprint_rows`` is made once they are sorted."""
+    return _row_texts([_escaped(_canonical(frame[name])).alias(name) for name in used])
+
+
+def _row_texts(texts: list[pl.Series]) -> pl.Series:
     if not texts:
-        return b""
+        return pl.Series("row", [], dtype=pl.String)
     row = pl.concat_str(pl.all().fill_null(_NOTHING), separator=_FIELD)
-    rows: pl.Series = pl.DataFrame(texts).select(row.alias("row"))["row"]
-    blob: str = rows.sort().str.join(_ROW).item()
+    return pl.DataFrame(texts).select(row.alias("row"))["row"]
+
+
+def joined_rows(rows: pl.Series) -> bytes:
+    """Row texts as one blob."""
+    blob: str = rows.str.join(_ROW).item()
     return blob.encode()
 
 
@@ -124,6 +139,15 @@ class DigestSum:
         self._sums += other._sums
         self._count += other._count
 
+    def to_numbers(self) -> tuple[int, ...]:
+        """What was added so far, as plain numbers to send elsewhere."""
+        return (*self._sums.tolist(), self._count)
+
+    def add_numbers(self, numbers: Sequence[int]) -> None:
+        """Take what another has taken, from the numbers that it sent."""
+        self._sums += np.array(numbers[:2], dtype=np.uint64)
+        self._count += numbers[2]
+
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
         return hashlib.sha256(f"{self._count}:{self._sums.tolist()}".encode()).hexdigest()[:32]
@@ -173,9 +197,13 @@ class RankingFingerprint:
 
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
+        return self.sum().hexdigest()
+
+    def sum(self) -> DigestSum:
+        """What was added so far, to be merged with that of other queries."""
         while self._later:
             self.add(*self._later.pop())
-        return self._sum.hexdigest()
+        return self._sum
 
 
 def _canonical(series: pl.Series) -> pl.Series:

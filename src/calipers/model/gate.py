@@ -32,8 +32,21 @@ class WorstQuery:
 
 
 @dataclass(frozen=True)
+class Leak:
+    """A result that must not have been found."""
+
+    query: str
+    text: str | None
+    rank: int
+    result: str | None
+    """The id of the result, or its document."""
+    forbidden: str
+    """What is forbidden: an id, a document, a span or a quote."""
+
+
+@dataclass(frozen=True)
 class Requirement:
-    """The value that a mean must reach."""
+    """The value that a mean, or a figure of the run, must reach."""
 
     op: str
     value: float
@@ -76,6 +89,8 @@ class Check:
     because: tuple[str, ...] = ()
     """Why it failed, or why it could not be tested."""
     worst: tuple[WorstQuery, ...] = ()
+    leaks: tuple[Leak, ...] = ()
+    """Every leak, where the check is about leaks and failed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What should be found."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -10,7 +10,12 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
-from calipers.model.fingerprint import fingerprint_rows, mixed_hashes, suspected_duplicates
+from calipers.model.fingerprint import (
+    fingerprint_rows,
+    fingerprint_settings,
+    mixed_hashes,
+    suspected_duplicates,
+)
 from calipers.model.ranking import query_starts
 from calipers.model.spans import check_direction
 
@@ -23,6 +28,9 @@ TARGET_SCHEMA: dict[str, pl.DataType] = {
     "start": pl.Int64(),
     "end": pl.Int64(),
     "group": pl.String(),
+}
+FORBIDDEN_SCHEMA = {
+    name: kind for name, kind in TARGET_SCHEMA.items() if name not in ("grade", "group")
 }
 IDENTITY = ("query", "item", "quote", "document", "start", "end", "group")
 
@@ -52,6 +60,9 @@ class GroundTruth:
     """Judgements that were given twice with the same grade."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
+    forbidden: pl.DataFrame | None = None
+    """What must not be found: query, and item, or quote, or document with or without start and
+    end; None where nothing is forbidden."""
 
     @classmethod
     def from_targets(
@@ -85,9 +96,21 @@ class GroundTruth:
             queries = queries.with_columns(text=pl.lit(None, dtype=pl.String))
         return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
 
+    def forbidding(self, tables: Sequence[pl.DataFrame]) -> Self:
+        """The same with what must not be found; empty tables forbid nothing."""
+        given = [table for table in tables if table.height]
+        if not given:
+            return self
+        return replace(self, forbidden=pl.concat(given).unique(maintain_order=True))
+
     @cached_property
     def fingerprint(self) -> str:
         """The same for the same judgements, whatever file or order they came in."""
+        if self.forbidden is not None:
+            allowed = replace(self, forbidden=None).fingerprint
+            return fingerprint_settings(
+                [allowed, fingerprint_rows(self.forbidden, FORBIDDEN_SCHEMA)]
+            )
         has_targets = np.bincount(self.target_query, minlength=self.queries.height) > 0
         if has_targets.all():
             return fingerprint_rows(self.targets, TARGET_SCHEMA)

@@ -14,6 +14,20 @@ ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 
 
 @dataclass(frozen=True, eq=False)
+class Leaked:
+    """Which results hold what must not be found."""
+
+    forbidden: Ints
+    """How many things each query must not find."""
+    query: Ints
+    rank: Ints
+    result: pl.Series
+    """What the result is called: its id, or else its document."""
+    name: pl.Series
+    """What is forbidden and was found, in words."""
+
+
+@dataclass(frozen=True, eq=False)
 class Matches:
     """Edges from ranks to targets, over queries coded 0 … n-1.
 
@@ -40,6 +54,10 @@ class Matches:
     """Where chunks and targets stand, when matched by span."""
     target_item: Ints | None = None
     """Targets that are the same item share a number; None where each is an item of its own."""
+    grades_in_all: Floats | None = None
+    """Every grade of the whole ground truth, where these are the matches of a part of it."""
+    leaked: Leaked | None = None
+    """What must not be found and was; None where the ground truth forbids nothing."""
 
     @property
     def n_queries(self) -> int:
@@ -53,7 +71,8 @@ class Matches:
     @cached_property
     def highest_grade(self) -> float:
         """The highest grade anywhere in the ground truth, at least 0."""
-        return float(self.target_grade.max(initial=0.0))
+        grades = self.target_grade if self.grades_in_all is None else self.grades_in_all
+        return float(grades.max(initial=0.0))
 
     def relevant(self, rel: float | None = None) -> Bools:
         """Which targets count as relevant: grade above 0, or from ``rel`` on."""

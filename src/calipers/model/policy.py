@@ -13,6 +13,7 @@ Unknown = Literal["ignore", "error"]
 Failed = Literal["zero", "exclude", "error"]
 Ties = Literal["trec", "trec-9", "input", "error"]
 NothingInCommon = Literal["error", "zero"]
+Calls = Literal["concat", "union", "best", "last"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "missing": ("zero", "exclude", "error"),
@@ -22,6 +23,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "errors": ("zero", "exclude", "error"),
     "ties": ("trec", "trec-9", "input", "error"),
     "nothing_in_common": ("error", "zero"),
+    "calls": ("concat", "union", "best", "last"),
 }
 """The words that each policy can be."""
 
@@ -71,6 +73,8 @@ class Policy:
     """A query on which the retriever failed."""
     ties: Ties | None = None
     """Order among equal scores; None takes the custom of the run's format."""
+    calls: Calls = "concat"
+    """A query for which the retriever was called several times."""
     nothing_in_common: NothingInCommon = "error"
     """A run and a ground truth that have no id, document or text in common."""
 

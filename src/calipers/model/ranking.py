@@ -79,7 +79,7 @@ class RankedBatch:
 def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> Iterator[RankedBatch]:
     """Ranked batches of whole queries from frames that may cut a query in two."""
     seen: set[str] = set()
-    for frame, starts in _whole_queries(frames):
+    for frame, starts in whole_queries(frames):
         batch = _rank(frame, starts, order, ties)
         before = len(seen)
         seen.update(batch.names)
@@ -98,7 +98,7 @@ def query_starts(query: pl.Series) -> Ints:
     return np.concatenate(([0], np.flatnonzero(differs.to_numpy()) + 1))
 
 
-def _whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, Ints]]:
+def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, Ints]]:
     """Frames that end where a query ends, and the rows at which their queries begin."""
     held: tuple[pl.DataFrame, Ints] | None = None
     for frame in frames:

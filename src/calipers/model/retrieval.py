@@ -30,6 +30,8 @@ class RetrievalReport:
     unsorted: int
     """Answers whose scores neither fall nor rise; the order of the list counts."""
     output: str | None = None
+    earlier: str | None = None
+    """What became of an earlier run in the same file, where that is worth a word."""
 
     @property
     def failed(self) -> int:
@@ -61,4 +63,5 @@ class RetrievalReport:
             "empty": self.empty,
             "unsorted": self.unsorted,
             "output": self.output,
+            "earlier": self.earlier,
         }

@@ -22,6 +22,7 @@ RUN_SCHEMA: dict[str, pl.DataType] = {
     "start": pl.Int64(),
     "end": pl.Int64(),
     "tokens": pl.Int64(),
+    "call": pl.Int64(),
 }
 
 
@@ -56,6 +57,23 @@ class _Kept:
             at += 1
 
 
+def in_query_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The rows with those of each query together; within it they keep their order."""
+    listed = list(frames)
+    frame = pl.concat(listed) if listed else pl.DataFrame(schema={"query": pl.String()})
+    first = frame.select("query").unique(maintain_order=True).with_row_index("__first")
+    return (
+        frame.join(first, on="query", how="left", maintain_order="left")
+        .sort("__first", maintain_order=True)
+        .drop("__first")
+    )
+
+
+def _in_memory(scan: Scan) -> Scan:
+    together = in_query_order(scan())
+    return lambda: iter((together,))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The results of one retriever, read in batches so that a large file never is in memory.
@@ -75,6 +93,12 @@ class Run:
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
+    together: Callable[[Scan], Scan] = _in_memory
+    """Brings the rows of each query together, where they do not stand so."""
+    notes: tuple[str, ...] = ()
+    """What a reader of results must know about how it was read."""
+    asked_for: int | None = None
+    """How many results a live retriever was asked for; None where nobody knows."""
 
     @classmethod
     def from_frame(
@@ -82,7 +106,7 @@ class Run:
         frame: pl.DataFrame,
         *,
         order: Order | None = None,
-        ties: Ties = "input",
+        ties: Ties | None = None,
         queries: pl.DataFrame | None = None,
         name: str | None = None,
         stages: Mapping[str, "Run"] | None = None,
@@ -90,6 +114,7 @@ class Run:
         """A run from a table with query, item and what else there is (see ``RUN_SCHEMA``).
 
         Without ``order``, a column of ranks makes it, else scores, else the rows themselves.
+        Where scores make it, the order of the rows means nothing: equal ones go by id (trec).
         """
         unknown = [name for name in ("query",) if name not in frame.columns]
         if unknown:
@@ -101,6 +126,8 @@ class Run:
             frame = frame.select(pl.col(name).cast(kind) for name, kind in known.items())
         if order is None:
             order = natural_order(frame.columns)
+        if ties is None:
+            ties = "trec" if order == "score" and "item" in frame.columns else "input"
         return cls(
             lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True
         )
@@ -122,15 +149,7 @@ class Run:
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""
-        frames = list(self.scan())
-        frame = pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String()})
-        first = frame.select("query").unique(maintain_order=True).with_row_index("__first")
-        together = (
-            frame.join(first, on="query", how="left", maintain_order="left")
-            .sort("__first", maintain_order=True)
-            .drop("__first")
-        )
-        return replace(self, scan=lambda: iter((together,)), in_memory=True)
+        return replace(self, scan=self.together(self.scan), in_memory=self.together is _in_memory)
 
     def kept(self) -> Self:
         """The same run, which stays in memory as it is read, so that no file is read twice."""
@@ -148,3 +167,26 @@ class Run:
             return pl.DataFrame(schema={n: RUN_SCHEMA[n] for n in ("query", "rank", "item")})
         whole = pl.concat(tables)
         return whole.select(name for name in RUN_SCHEMA if name in whole.columns)
+
+
+def order_notes(results: pl.DataFrame) -> tuple[str, ...]:
+    """A note where scores rise along lists, the rows of which stand in the order that counts.
+
+    >>> rising = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "score": [0.1, 0.9]})
+    >>> len(order_notes(rising)), order_notes(rising.reverse())
+    (1, ())
+    """
+    if "score" not in results.columns:
+        return ()
+    rises = (pl.col("score") > pl.col("score").shift(1)) & (
+        pl.col("query") == pl.col("query").shift(1)
+    )
+    found = results.filter(rises.fill_null(False))["query"].unique(maintain_order=True)
+    if not len(found):
+        return ()
+    queries = "1 query rise" if len(found) == 1 else f"{len(found):,} queries rise"
+    return (
+        f"The scores of {queries} along the list, such as those of {found[0]!r:.60}: the order of "
+        "the list counts, not the scores. Where they are distances that is right; else sort the "
+        "lists, or give a mapping of item to score.",
+    )

@@ -149,6 +149,17 @@ def _print_merged(merged: Merged, console: Console, written: str | None, example
             )
         )
         _print_some(merged.tied, console, examples)
+    if merged.left_without:
+        names = ", ".join(printable(one, LONGEST) for one in merged.left_without[:examples])
+        more = ", …" if len(merged.left_without) > examples else ""
+        console.print(
+            Text(
+                f"Warning: {plural(len(merged.left_without), 'question')} with nothing relevant "
+                f"left, as judges differ ({names}{more}): it would not be measured. Let a third "
+                "judge decide, or say --when-tied max.",
+                style="bold",
+            )
+        )
     console.print(
         Text(
             f"{plural(merged.targets, 'judgement')} merged by {merged.how}, "

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.gate import Change, Check, Verdict, WorstQuery
+from calipers.model.gate import Change, Check, Leak, Verdict, WorstQuery
 from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -131,8 +131,17 @@ def failure_message(verdict: Verdict) -> str:
 
 
 def worst_lines(check: Check) -> list[str]:
-    """One line per query that weighs on the check."""
+    """One line per query that weighs on the check, or per leak."""
+    if check.leaks:
+        return [_leak(one) for one in check.leaks]
     return [_worst(one) for one in check.worst]
+
+
+def _leak(one: Leak) -> str:
+    forbidden = printable(one.forbidden, 60)
+    # A document or a quote is forbidden by name; the result that holds it has a name of its own.
+    held = "" if one.result in (None, one.forbidden) else f" in {printable(one.result or '', 60)}"
+    return f"rank {one.rank}: {forbidden}{held}  {query_name(one.query, one.text)}"
 
 
 def notes(verdict: Verdict) -> list[str]:

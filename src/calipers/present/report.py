@@ -65,7 +65,7 @@ def check_report_place(path: str | PathLike[str]) -> None:
 
 
 def _write_rankings(report: Report, queries: tuple[str, ...], path: Path) -> None:
-    sources = {one.name: Details(one) for one in report.systems}
+    sources = {one.name: Details.of_system(one) for one in report.systems}
     encode = msgspec.json.Encoder().encode
     with whole_file(path) as file:
         for query in queries:

@@ -32,6 +32,8 @@ def report_lines(report: RetrievalReport) -> list[str]:
             f"{plural(report.unsorted, 'answer')} with scores that neither fall nor rise: the "
             "order of the list counts."
         )
+    if report.earlier:
+        lines.append(printable(report.earlier, 400))
     return lines
 
 

@@ -40,6 +40,8 @@ class Retriever:
     settings: Mapping[str, Any]
     """What decides its answers, without secrets: a run with other settings is another run."""
     open: Callable[[], Session]
+    code: Mapping[str, str] = field(default_factory=dict)
+    """The fingerprint of each file it is written in, where that can be seen (``code.code_of``)."""
     layout: Layout = field(default_factory=Layout)
     secrets: Secrets = field(default_factory=Secrets)
     batch: int = 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput
 from calipers.retrievers.base import WORKERS, AskFailed, Question, Retriever
+from calipers.retrievers.code import code_of
 from calipers.retrievers.layout import Layout
 from calipers.retrievers.secrets import secrets_in, without_secrets
 
@@ -33,6 +34,7 @@ def from_callable(
     layout: Layout | None = None,
     settings: Mapping[str, Any] | None = None,
     workers: int = WORKERS,
+    code: Mapping[str, str] | None = None,
 ) -> Retriever:
     """A retriever that calls ``function(query, k)``.
 
@@ -53,7 +55,8 @@ def from_callable(
             **({"params": _plain(without_secrets(params))} if params else {}),
             **({"batch": batch} if batch > 1 else {}),
         },
-        open=lambda: session, layout=layout, batch=batch, workers=workers, close=loop.close,
+        open=lambda: session, code=code_of(function) if code is None else code, layout=layout,
+        batch=batch, workers=workers, close=loop.close,
         secrets=secrets_in(params),
     )  # fmt: skip
 

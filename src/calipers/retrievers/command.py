@@ -19,6 +19,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.retrievers.base import AskFailed, Question, Retriever, beginning
+from calipers.retrievers.code import code_of_files
 from calipers.retrievers.layout import Layout
 from calipers.retrievers.secrets import HIDDEN, LOOKS_SECRET, Secrets
 
@@ -47,7 +48,8 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     shown = " ".join(_without_secrets(words, secrets))
     return Retriever(
         name=f"cmd:{shown}", settings={"retriever": f"cmd:{shown}", **layout.to_dict()},
-        open=lambda: _Session(arguments, shown), layout=layout, secrets=secrets,
+        open=lambda: _Session(arguments, shown), code=code_of_files(words), layout=layout,
+        secrets=secrets,
         # Each worker starts a process of its own, which may hold a whole index in memory.
         workers=1, keeps_time=True,
     )  # fmt: skip

@@ -89,13 +89,14 @@ class AnswerCounts:
             self.latencies.add(entry.latency_ms, warm_up=entry.warm_up)
 
     def report(
-        self, *, retriever: str, questions: int, asked: int, seconds: float, output: str | None
-    ) -> RetrievalReport:
+        self, *, retriever: str, questions: int, asked: int, seconds: float, output: str | None,
+        earlier: str | None = None,
+    ) -> RetrievalReport:  # fmt: skip
         """How the retrieval went, now that it is finished."""
         return RetrievalReport(
             retriever=retriever, k=self.k, questions=questions, answered=self.answered,
             errors=dict(sorted(self.errors.items())), first_error=self.first_error, asked=asked,
             cached=self.cached, seconds=seconds, latency_ms=self.latencies.to_dict(),
             cut=self.cut, short=self.short, empty=self.empty, unsorted=self.unsorted,
-            output=output,
+            output=output, earlier=earlier,
         )  # fmt: skip

@@ -22,26 +22,16 @@ from calipers.io.write import check_place, is_stream, whole_file
 from calipers.model.arrays import Ints
 from calipers.retrievers.base import Question
 from calipers.retrievers.counts import AnswerCounts
+from calipers.retrievers.earlier import FORMAT, Meta, Wish, backup_path, fate_of, meta_path
 from calipers.retrievers.entry import glance
 from calipers.retrievers.questions import Questions
 from calipers.version import __version__
 
 SUFFIX = ".jsonl"
-FORMAT = "calipers run 1"
 ABSENT = -1
 """Where the line of a question begins that is not in the file."""
 WINDOW = 1 << 16
 """Bytes to read at a time where lines are put into order: neighbours are mostly near."""
-
-
-class Meta(msgspec.Struct, omit_defaults=True):
-    """What stands beside a run file."""
-
-    format: str
-    calipers: str
-    settings: dict[str, Any]
-    complete: bool = False
-    report: dict[str, Any] | None = None
 
 
 class Journal:
@@ -53,6 +43,10 @@ class Journal:
     def __init__(self, path: Path, settings: Mapping[str, Any], questions: Questions) -> None:
         self.path = path
         self.settings = dict(settings)
+        self.code: Mapping[str, str] = {}
+        self.earlier: str | None = None
+        """What became of the file of before, where that is worth a word."""
+        self._set_aside = False
         self.questions = questions
         self._starts = array("q", [ABSENT]) * len(questions)
         self._file = _locked(path)
@@ -66,22 +60,25 @@ class Journal:
         questions: Questions,
         counts: AnswerCounts,
         *,
-        restart: bool = False,
-        retry_errors: bool = False,
+        code: Mapping[str, str] | None = None,
+        wish: Wish | None = None,
     ) -> Self:
         """Begin a run file, or go on with one; what it holds is counted into ``counts``."""
-        place = Path(path)
+        place, wish = Path(path), wish or Wish()
         decides = {**settings, "questions": questions.fingerprint}
         _check_place(place)
-        _check_owner(place, None if restart else decides)
+        fate = fate_of(place, decides, code or {}, wish)
         journal = cls(place, decides, questions)
         try:
+            journal.code, journal.earlier = dict(code or {}), fate.said
             for left in place.parent.glob(f".{_escaped(place.name[:100])}.*.part"):
                 left.unlink(missing_ok=True)
-            if restart:
+            if fate.set_aside:
+                journal._put_aside()
+            if fate.emptied:
                 os.ftruncate(journal._file, 0)
             journal._write_meta(complete=False, report=None)
-            journal._take_stock(counts, retry_errors)
+            journal._take_stock(counts, wish.retry_errors)
         except BaseException:
             journal.close()
             raise
@@ -128,9 +125,11 @@ class Journal:
         self._write_meta(complete=True, report=dict(report))
 
     def discard(self) -> None:
-        """Remove a run in which nothing was answered."""
-        self.path.unlink(missing_ok=True)
-        meta_path(self.path).unlink(missing_ok=True)
+        """Remove a run in which nothing was found; the one of before is in its place again."""
+        for mine, kept in self._pairs():
+            mine.unlink(missing_ok=True)
+            if self._set_aside:
+                kept.replace(mine)
 
     def close(self) -> None:
         """Close the file."""
@@ -138,8 +137,21 @@ class Journal:
             os.close(self._file)
             self._file = -1
 
+    def _pairs(self) -> tuple[tuple[Path, Path], tuple[Path, Path]]:
+        """The file and what stands beside it, each with the name under which it is kept."""
+        kept = backup_path(self.path)
+        return (self.path, kept), (meta_path(self.path), meta_path(kept))
+
+    def _put_aside(self) -> None:
+        """Keep the file of before under another name, and begin a new one."""
+        for mine, kept in self._pairs():
+            mine.replace(kept)
+        self._set_aside = True
+        self.close()
+        self._file = _locked(self.path)
+
     def _write_meta(self, *, complete: bool, report: dict[str, Any] | None) -> None:
-        meta = Meta(FORMAT, __version__, self.settings, complete, report)
+        meta = Meta(FORMAT, __version__, self.settings, complete, report, dict(self.code))
         with whole_file(meta_path(self.path)) as file:
             file.write(msgspec.json.format(msgspec.json.encode(meta), indent=2) + b"\n")
 
@@ -201,11 +213,6 @@ class Journal:
         self._file = _locked(self.path)
 
 
-def meta_path(path: Path) -> Path:
-    """Where the settings of a run file stand."""
-    return path.with_name(path.name + ".meta.json")
-
-
 def _check_place(path: Path) -> None:
     check_place(path)
     if is_stream(path):
@@ -220,55 +227,12 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _check_owner(path: Path, settings: Mapping[str, Any] | None) -> None:
-    """Refuse a file that another run has written; without settings, any run may be replaced.
-
-    A file that is no run at all is never replaced: it may be the questions themselves.
-    """
-    beside = meta_path(path)
-    begun = path.exists() and path.stat().st_size > 0
-    if not beside.exists():
-        if begun:
-            raise InvalidInput(
-                f"The output {path} exists and was not written by `calipers retrieve` (there is no "
-                f"{beside.name} beside it); name another file, or remove it."
-            )
-        return
-    try:
-        meta = msgspec.json.decode(beside.read_bytes(), type=Meta)
-    except (msgspec.DecodeError, RecursionError, OSError):
-        meta = None
-    if meta is None or meta.format != FORMAT:
-        raise InvalidInput(
-            f"The file {beside} does not say to which run {path.name} belongs; name another "
-            "output, or remove both."
-        )
-    if not begun or settings is None:
-        return
-    changed = [
-        f"{name} was {_said(meta.settings.get(name))} and is {_said(settings.get(name))}"
-        for name in dict.fromkeys((*meta.settings, *settings))
-        if meta.settings.get(name) != msgspec.to_builtins(settings.get(name))
-    ]
-    if changed:
-        raise InvalidInput(
-            f"The output {path} belongs to another run: {'; '.join(changed)}. Give the same "
-            "settings to go on with it, name another output, or replace it with --restart "
-            "(restart=True)."
-        )
-
-
 def _damaged(path: Path, line: int, what: str, otherwise: str = "") -> InvalidInput:
     begin_again = "begin again with --restart (restart=True)"
     return InvalidInput(
         f"The run {path} is damaged at line {line}: {what}; "
         f"{f'{otherwise}, or ' if otherwise else ''}{begin_again}."
     )
-
-
-def _said(value: Any) -> str:
-    text = "not set" if value is None else msgspec.json.encode(value).decode()
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def _locked(path: Path) -> int:

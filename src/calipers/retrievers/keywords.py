@@ -78,6 +78,10 @@ class Retrieving(Patience, RetrieverOptions, total=False):
     """A name for this version of the retriever: answers of another version are not reused."""
     restart: bool
     """Begin again, replacing the output."""
+    resume: bool
+    """Go on with the output as it is, also where it is finished or the code has changed."""
+    keep: bool
+    """Leave a finished output as it is where neither settings nor code have changed."""
     retry_errors: bool
     """Ask the questions again that failed before."""
 

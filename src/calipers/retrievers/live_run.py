@@ -59,7 +59,7 @@ class LiveRun(Run):
         """The run in that file, of which nothing is in memory yet."""
         file = RunFile(path)
         return cls(
-            file.scan, name=str(path), report=report, file=file,
+            file.scan, name=str(path), report=report, file=file, asked_for=report.k,
             queries=lambda: file.run.queries, stages=lambda: file.run.stages,
         )  # fmt: skip
 

@@ -1,10 +1,12 @@
 """Which kind of retriever something is: an address, a command, a function, a library's object."""
 
+import hashlib
 import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import calipers.plugins as plugins
@@ -12,6 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.retrievers import haystack, langchain, llama_index, vector_stores
 from calipers.retrievers.base import Retriever
 from calipers.retrievers.callable import from_callable, name_of
+from calipers.retrievers.code import code_of
 from calipers.retrievers.layout import FIELDS, Layout
 from calipers.retrievers.secrets import Secrets
 from calipers.suggest import did_you_mean
@@ -21,6 +24,9 @@ FORMS = (
     "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), or a Python "
     "function (package.module:function or file.py:function)"
 )
+
+_LOADED: dict[str, tuple[Path, bytes]] = {}
+"""The modules that were loaded here, each with its file as it was."""
 
 Search = Callable[..., Any]
 Adapter = Callable[[Any, Mapping[str, Any]], Search | None]
@@ -60,8 +66,9 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
         scheme, _, target = value.partition(":")
         if scheme in plugins.declared(plugins.RETRIEVERS):
             return _from_plugin(scheme, target, layout, options)
-        return _from_object(find(value), layout, options, value)
-    return _from_object(value, layout, options, None)
+        found, module = load_target(value)
+        return _from_object(found, layout, options, value, code_of(found, module))
+    return _from_object(value, layout, options, None, code_of(value))
 
 
 def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, Any]) -> Retriever:
@@ -83,11 +90,11 @@ def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, An
     if isinstance(made, Retriever):
         _check(options, (), "a retriever")
         return made
-    return _from_object(made, layout, options, name)
+    return _from_object(made, layout, options, name, code_of(made))
 
 
 def _from_object(
-    value: Any, layout: Layout, options: dict[str, Any], name: str | None
+    value: Any, layout: Layout, options: dict[str, Any], name: str | None, code: Mapping[str, str]
 ) -> Retriever:
     for kind, adapt, takes in ADAPTERS:
         search = adapt(value, options)
@@ -97,7 +104,9 @@ def _from_object(
         known = name or f"{kind}:{type(value).__name__}"
         about = {key: one for key, one in options.items() if key in ("collection", "using")}
         params = options.get("params")
-        return from_callable(search, name=known, params=params, layout=layout, settings=about)
+        return from_callable(
+            search, name=known, params=params, layout=layout, settings=about, code=code
+        )
     if not callable(value):
         raise InvalidInput(
             f"{name or 'The retriever'} is a {type(value).__name__}, which Calipers does not know "
@@ -105,11 +114,16 @@ def _from_object(
             "Haystack, FAISS, Chroma, Qdrant or LanceDB, or a text that names one."
         )
     _check(options, ("batch", "params"), "a function")
-    return from_callable(value, name=name or name_of(value), layout=layout, **options)
+    return from_callable(value, name=name or name_of(value), layout=layout, code=code, **options)
 
 
 def find(target: str) -> Any:
     """The object that ``package.module:name`` or ``file.py:name`` names."""
+    return load_target(target)[0]
+
+
+def load_target(target: str) -> tuple[Any, ModuleType]:
+    """The same object, with the module in which it was found."""
     place, colon, attribute = target.rpartition(":")
     if not colon or not place or not attribute:
         raise InvalidInput(f"The retriever {target!r} cannot be read; write {FORMS}.")
@@ -127,15 +141,15 @@ def find(target: str) -> Any:
                 f"{did_you_mean(part, names)}"
             )
         found = getattr(found, part)
-    return found
+    return found, module
 
 
-def _from_module(name: str, target: str) -> Any:
+def _from_module(name: str, target: str) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        return importlib.import_module(name)
+        return _up_to_date(importlib.import_module(name))
     except ModuleNotFoundError as error:
         top = name.partition(".")[0]
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
@@ -148,14 +162,29 @@ def _from_module(name: str, target: str) -> Any:
             f"The retriever {target!r} cannot be loaded: {name} needs the module {error.name!r}, "
             "which is not installed."
         ) from error
-    except Exception as error:  # a user's module may raise anything while it is imported
+    except (Exception, SystemExit) as error:  # a user's module may raise anything when imported
         raise _broken(target, error) from error
 
 
-def _from_file(path: Path) -> Any:
+def _up_to_date(module: ModuleType) -> ModuleType:
+    """The module as its file is now: an edit between two calls of one session counts."""
+    path = Path(getattr(module, "__file__", None) or "")
+    if not path.is_file():
+        return module
+    content = path.read_bytes()
+    before = _LOADED.get(module.__name__)
+    if before is not None and before != (path, content):
+        module = importlib.reload(module)
+    _LOADED[module.__name__] = (path, content)
+    return module
+
+
+def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidInput(f"There is no file {path}; check the path of the retriever.")
-    name = f"calipers_retriever_{path.stem}"
+    # Two files of the same name, such as old/search.py and new/search.py, are two modules.
+    apart = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"calipers_retriever_{path.stem}_{apart}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidInput(f"The file {path} cannot be loaded as Python; name a .py file.")
@@ -166,12 +195,17 @@ def _from_file(path: Path) -> Any:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # a user's file may raise anything while it is imported
+    except (Exception, SystemExit) as error:  # a user's file may raise anything when imported
         raise _broken(str(path), error) from error
     return module
 
 
-def _broken(target: str, error: Exception) -> InvalidInput:
+def _broken(target: str, error: BaseException) -> InvalidInput:
+    if isinstance(error, SystemExit):
+        return InvalidInput(
+            f"The retriever {target!r} cannot be loaded: it calls sys.exit while it is imported; "
+            'put what runs as a program under `if __name__ == "__main__":`.'
+        )
     return InvalidInput(
         f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
         f"{Secrets().redact(str(error))[:300]} while it is imported; repair it first."

@@ -1,34 +1,31 @@
 """Ask a live retriever every question, and keep what it returns as a run."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.records import Record, build
-from calipers.measures import Metric
 from calipers.model.retrieval import RetrievalReport
 from calipers.model.run import Run
 from calipers.retrievers.base import Retriever
 from calipers.retrievers.counts import AnswerCounts
 from calipers.retrievers.driver import Driver
+from calipers.retrievers.earlier import Wish
 from calipers.retrievers.journal import Journal
 from calipers.retrievers.keywords import Progress, RetrieverOptions, Retrieving
 from calipers.retrievers.live_run import LiveRun
 from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
 from calipers.retrievers.questions import Questions, open_questions
 from calipers.retrievers.recognise import as_retriever
+from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.retrievers.cache import Cache
-
-SHALLOWEST = 10
-"""Metrics without a cut-off, such as mrr, look at so many results at least."""
 
 _record = msgspec.json.Decoder(Record).decode
 
@@ -50,7 +47,7 @@ def retrieve_to_run(
     """
     lines: list[bytes] = []
     report = retrieve_to_report(
-        search, questions, k=k, workers=workers, output=output, keep=lines.append, **settings
+        search, questions, k=k, workers=workers, output=output, told=lines.append, **settings
     )
     if output is not None:
         return LiveRun.in_file(Path(output), report)
@@ -62,27 +59,7 @@ def retrieve_to_run(
     if run is None:
         raise RetrieverFailed(f"{report.retriever} gave no results.")
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
-    return LiveRun(**{**about, "name": report.retriever}, report=report)
-
-
-def retrieve_for(
-    search: Any,
-    questions: Any,
-    metrics: Any = None,
-    k: Any = None,
-    *,
-    weights: Mapping[str, float] | None = None,
-    workers: int | None = None,
-    **settings: Unpack[Retrieving],
-) -> LiveRun:
-    """A run as deep as the metrics look: the largest cut-off among them, and at least 10."""
-    depth = deepest(choose_metrics(metrics, k, None, weights), SHALLOWEST)
-    return retrieve_to_run(search, questions, k=depth, workers=workers, **settings)
-
-
-def deepest(metrics: Iterable[Metric], least: int) -> int:
-    """How many results these metrics look at, and at least so many."""
-    return max([least, *(metric.k for metric in metrics if metric.k is not None)])
+    return LiveRun(**{**about, "name": report.retriever, "asked_for": k}, report=report)
 
 
 def retrieve_to_report(
@@ -100,20 +77,24 @@ def retrieve_to_report(
     cache: str | os.PathLike[str] | None = None,
     label: str | None = None,
     restart: bool = False,
+    resume: bool = False,
+    keep: bool = False,
+    afresh: bool = False,
     retry_errors: bool = False,
     progress: Progress | None = None,
     total: Callable[[int], None] | None = None,
-    keep: Callable[[bytes], None] | None = None,
+    told: Callable[[bytes], None] | None = None,
     **options: Unpack[RetrieverOptions],
 ) -> RetrievalReport:
     """Ask a retriever every question, write what comes back, and say how it went.
 
     Each finished question is in the ``output`` at once, and the same call goes on where it was
-    interrupted. ``keep`` is told each line as it is written where there is no output. What the
-    others do: ``keywords.Retrieving``.
+    interrupted. ``told`` gets each line as it is written where there is no output; with ``afresh``
+    an output that does not fit is set aside. What the others do: ``keywords.Retrieving``.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    wish = Wish(restart, resume, keep, retry_errors, afresh)
     asked = open_questions(questions)
     retriever = as_retriever(search, **options)
     pace = Pace(
@@ -125,21 +106,18 @@ def retrieve_to_report(
     with ExitStack() as held:
         journal = cached = None
         if output is not None:
-            journal = held.enter_context(
-                closing(
-                    Journal.open(
-                        output, decides, asked, counts, restart=restart, retry_errors=retry_errors
-                    )
-                )
-            )
+            opened = Journal.open(output, decides, asked, counts, code=retriever.code, wish=wish)
+            journal = held.enter_context(closing(opened))
         if total is not None:
             total(len(asked))
         if cache is not None:
             # Loaded when used: SQLite is not needed without a cache.
             from calipers.retrievers.cache import Cache
 
-            cached = held.enter_context(closing(Cache(cache, decides)))
-        return _drive(retriever, asked, k, pace, counts, journal, cached, progress, keep)
+            # Answers of before code was noted down stay those of addresses and models.
+            known = {**decides, "code": retriever.code} if retriever.code else decides
+            cached = held.enter_context(closing(Cache(cache, known)))
+        return _drive(retriever, asked, k, pace, counts, journal, cached, progress, told)
 
 
 def _drive(
@@ -151,12 +129,12 @@ def _drive(
     journal: Journal | None,
     cache: "Cache | None",
     progress: Progress | None,
-    keep: Callable[[bytes], None] | None,
+    told: Callable[[bytes], None] | None,
 ) -> RetrievalReport:
     def kept(numbers: Sequence[int], lines: Sequence[bytes]) -> None:  # noqa: ARG001
-        if keep is not None:
+        if told is not None:
             for line in lines:
-                keep(line)
+                told(line)
 
     driver = Driver(
         retriever,
@@ -168,13 +146,27 @@ def _drive(
         driver.run(progress)
     except RetrieverFailed as failed:
         raise RetrieverFailed(_what_now(str(failed), counts, len(questions), journal)) from None
+    if counts.empty and counts.empty == counts.answered:
+        if journal is not None:
+            journal.discard()
+        raise RetrieverFailed(_nothing_found(retriever.name, counts))
     report = counts.report(
         retriever=retriever.name, questions=len(questions), asked=driver.asked,
         seconds=driver.seconds, output=None if journal is None else str(journal.path),
+        earlier=None if journal is None else journal.earlier,
     )  # fmt: skip
     if journal is not None:
         journal.finish(report.to_dict())
     return report
+
+
+def _nothing_found(retriever: str, counts: AnswerCounts) -> str:
+    failed = f", and {counts.errors.total()} failed" if counts.errors else ""
+    return (
+        f"{retriever} was asked {plural(counts.done, 'question')} and returned no result for any "
+        f"of them{failed}; there is nothing to measure. Ask it one question by hand: is its index "
+        "filled, and does it return a list?"
+    )
 
 
 def _what_now(sentence: str, counts: AnswerCounts, questions: int, journal: Journal | None) -> str:

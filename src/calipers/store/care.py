@@ -12,6 +12,7 @@ from calipers.model.evaluation import Evaluation, from_moment
 from calipers.model.store import Checked, Pruned, StoreInfo, Vacuumed
 from calipers.store.blob import digest_of
 from calipers.store.checksum import sound
+from calipers.store.labels_copy import damaged_pools
 from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store
@@ -67,6 +68,7 @@ def problems(store: Store) -> Iterator[str]:
         broken = list(_database_problems(connection))
         if not broken:
             broken += _damaged_contents(connection)
+            broken += damaged_pools(connection)
     yield from broken
     if broken:
         return

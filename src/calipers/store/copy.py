@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from calipers.errors import WriteFailed
 from calipers.model.store import Copied
 from calipers.store.blob import check
+from calipers.store.labels_copy import copy_pools
 from calipers.store.open import Store, spoken
 from calipers.store.record import EvaluationRecord, write_on
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
@@ -34,6 +35,7 @@ def copy(source: Store, target: Store) -> Copied:
                     check(content, digest, f"The evaluation {one} in {source.place.shown}")
                 digests[one] = _digest(record)
                 write_on(writing, record)
+            copy_pools(reading, writing)
             for one in missing:
                 if _digest(_record(writing, one)) != digests[one]:
                     raise WriteFailed(

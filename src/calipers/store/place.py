@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, unquote
 
+from calipers.config import STORE as VARIABLE
 from calipers.config import find_config
 from calipers.errors import InvalidInput, UnreadableFile
 
@@ -15,7 +16,6 @@ Where = str | os.PathLike[str] | None
 
 FOLDER = ".calipers"
 FILE = "history.db"
-VARIABLE = "CALIPERS_STORE"
 HIDDEN = "***"
 ALLOWED = "a path, sqlite:///path, or postgresql://user@host/database"
 

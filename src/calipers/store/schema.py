@@ -14,7 +14,7 @@ from sqlalchemy import (
     Text,
 )
 
-VERSIONS = ("0001", "0002", "0004")
+VERSIONS = ("0001", "0002", "0003", "0004")
 """Every version the tables have had, oldest first: one migration each."""
 HEAD = VERSIONS[-1]
 VERSION_TABLE = "calipers_version"

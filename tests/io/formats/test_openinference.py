@@ -87,3 +87,26 @@ def test_what_was_read_of_a_span_is_not_called_left_out(tmp_path):
     path = tmp_path / "spans.jsonl"
     path.write_text(json.dumps({**_span("q", "a"), "name": "retrieve", "status_code": "OK"}))
     assert convert(path, tmp_path / "out.jsonl").unread == {"name": 1}
+
+
+def test_several_calls_in_one_trace_are_one_question(tmp_path):
+    def span(kind, question, began, *documents):
+        found = {f"retrieval.documents.{i}.document.id": d for i, d in enumerate(documents)}
+        return {
+            "context": {"trace_id": "t1"}, "start_time": f"2026-01-02T03:04:0{began}+00:00",
+            "attributes": {"openinference.span.kind": kind, "input.value": question, **found},
+        }  # fmt: skip
+
+    spans = [
+        span("RETRIEVER", "the firm that built the bridge", 3, "c4", "c2"),
+        span("AGENT", "Who owns the firm that built the bridge?", 1),
+        span("CHAIN", "a step", 2),
+        span("RETRIEVER", "owner of Smith and Sons", 4, "c9"),
+    ]
+    path = tmp_path / "trace.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in spans))
+    run = load(path, "run").run
+    question = "Who owns the firm that built the bridge?"
+    assert run.frame.select("query", "item", "call").rows() == [
+        (question, "c4", 1), (question, "c2", 1), (question, "c9", 2),
+    ]  # fmt: skip

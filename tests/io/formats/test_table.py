@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.columns import renaming
 from calipers.io.load import load
-from calipers.io.tables import renaming
 
 RUN = [("q1", "d1", 9.5), ("q1", "d2", 8.0), ("q2", "d3", 1.0)]
 JUDGED = [("q1", "d1", 2.0), ("q1", "d9", 0.0), ("q2", "d3", 1.0)]
@@ -250,8 +250,10 @@ def test_one_row_per_query(tmp_path, write):
 
 def test_a_cell_that_is_no_list_is_named_with_its_line(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text('query,ground_truth\nq,"[""a""]"\nr,b\n')
-    with pytest.raises(InvalidInput, match=r"a\.csv:3 \$\.ground_truth: found str; expected"):
+    path.write_text('query,ground_truth\nq,"[""a""]"\nr,[b\n')
+    assert judgements(path) == [("q", "a", 1.0), ("r", "[b", 1.0)]
+    path.write_text('query,ground_truth\nq,"[""a""]"\nr,[b]\n')
+    with pytest.raises(InvalidInput, match=r"'ground_truth' is no list of ids at .*a\.csv:3: '\[b"):
         load(path, "ground_truth")
 
 

@@ -8,7 +8,7 @@ TEXT = "The GIL is a lock. It serves threads."
 
 
 def details(record):
-    return Details(report_of([{"query": "q", **record}]).systems[0]).of("q")
+    return Details.of_system(report_of([{"query": "q", **record}]).systems[0]).of("q")
 
 
 def test_a_span_is_marked_where_it_stands_in_the_chunk():
@@ -23,7 +23,7 @@ def test_a_span_is_marked_where_it_stands_in_the_chunk():
 
 def test_what_was_missed_has_its_reason_and_what_to_do():
     (system,) = report_of(records()).systems
-    found = Details(system).of("q1")
+    found = Details.of_system(system).of("q1")
     (missed,) = found["missed"]
     assert missed["expected"] == "nowhere"
     reason = next(one for one in REASONS if one.name == "not_returned")
@@ -42,7 +42,10 @@ def test_grades_scores_and_documents_are_kept():
 def test_all_of_a_query_is_there_for_the_file_beside_the_page():
     text = "x" * 5000
     made = [{"query": "q", "ground_truth": ["a", "b"], "retrieved": [{"id": "a", "text": text}]}]
-    whole = Details(report_of(made).systems[0]).whole("q")
+    whole = Details.of_system(report_of(made).systems[0]).whole("q")
     assert whole["retrieved"][0]["text"] == text
     assert whole["missed"] == [{"item": "b", "reason": "not_returned"}]
-    assert Details(report_of(made).systems[0]).of("unknown") == {"results": [], "missed": []}
+    assert Details.of_system(report_of(made).systems[0]).of("unknown") == {
+        "results": [],
+        "missed": [],
+    }

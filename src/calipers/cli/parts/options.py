@@ -1,7 +1,6 @@
 """Options that several commands share, so that they look the same everywhere."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -101,12 +100,32 @@ class _FormerFlags(click.Option):
 
 
 def input_options(function: F) -> F:
-    """DATA, or --ground-truth and --run."""
+    """DATA, or --ground-truth and --run, or --retriever."""
     return apply(
         click.argument("data", nargs=-1, metavar="[DATA]", callback=_one_file),
         click.option("--ground-truth", "-g", metavar="FILE", help="What should be found."),
         click.option("--run", "-r", metavar="FILE", help="What the retriever returned."),
-    )(function)
+        click.option(
+            "--retriever", metavar="RETRIEVER",
+            help="Ask this live retriever instead of reading a run: package.module:function, an "
+            "address or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
+        ),
+        asking_options,
+    )(function)  # fmt: skip
+
+
+def asking_options(function: F) -> F:
+    """How a live retriever is asked: --ask-for and --workers."""
+    return apply(
+        click.option(
+            "--ask-for", type=int, metavar="N",
+            help="Results to ask a retriever for. [default: as many as are looked at]",
+        ),
+        click.option(
+            "--workers", type=int, metavar="N",
+            help="Questions asked at a time. [default: 8; 1 for a command]",
+        ),
+    )(function)  # fmt: skip
 
 
 def _one_file(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -153,8 +172,24 @@ def matching_options(function: F) -> F:
             "document (any chunk of it); `calipers eval` also takes all, side by side. "
             "[default: evidence]",
         ),
+        click.option(
+            "--map-ids", metavar="RULES",
+            help="What does not count in ids and names of documents: prefix=TEXT, extension, case, "
+            "or several with commas between them.",
+        ),
+        column_option,
         policy_options,
         store_option,
+    )(function)  # fmt: skip
+
+
+def column_option(function: F) -> F:
+    """--column."""
+    return click.option(
+        "--column", "columns", multiple=True, metavar="FIELD=NAME",
+        callback=lambda _, __, given: list(given) or None,
+        help="Which column is what, where its name does not say, such as item=expected_ids; may "
+        "be given several times.",
     )(function)  # fmt: skip
 
 
@@ -202,7 +237,9 @@ def policy_options(function: F) -> F:
         "duplicates": "What to do with an item that one query returns twice. [default: first]",
         "unknown": "What to do with a query that the ground truth does not have. [default: ignore]",
         "errors": "What to do with a query on which the retriever failed. [default: zero]",
-        "ties": "How to order results with equal scores. [default: trec for TREC runs, else input]",
+        "ties": "How to order results with equal scores. [default: trec where scores make the "
+        "order, else input]",
+        "calls": "How several calls for one query make one ranking. [default: concat]",
         "nothing_in_common": "What to do with a run that shares nothing with the ground truth. "
         "[default: error]",
     }
@@ -220,6 +257,7 @@ def policy_options(function: F) -> F:
 
 POLICY_NAMES = (
     "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
+    "calls",
 )  # fmt: skip
 
 
@@ -274,6 +312,13 @@ def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str,
     return {name: value for name, value in settings.items() if value is not None}
 
 
+def largest_k(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a command that looks at one k, where the file may have several."""
+    if isinstance(settings.get("k"), list):
+        settings["k"] = max(settings["k"])
+    return settings
+
+
 def interval_options(resamples: int) -> Callable[[F], F]:
     """--confidence, --resamples and --seed of the intervals."""
     return apply(
@@ -286,8 +331,8 @@ def interval_options(resamples: int) -> Callable[[F], F]:
             help="How many times the bootstrap resamples the queries.",
         ),
         click.option(
-            "--seed", type=int, default=0, show_default=True,
-            help="The seed of the bootstrap; the same seed gives the same intervals.",
+            "--seed", type=int,
+            help="The seed of the bootstrap; the same seed gives the same intervals. [default: 0]",
         ),
     )  # fmt: skip
 
@@ -297,53 +342,3 @@ def price_option(function: F) -> F:
     return click.option("--price", type=float, metavar="PRICE", help="What a million tokens cost.")(
         function
     )
-
-
-def cutoff_list(text: str | None) -> list[int] | None:
-    """The cut-offs of ``-k 1,5,10``."""
-    if text is None:
-        return None
-    from calipers.measures.spec import check_cutoff
-
-    return [check_cutoff(one) for one in text.split(",")]
-
-
-def weights(text: str | None) -> dict[str, float] | None:
-    """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
-    if text is None:
-        return None
-    from calipers.measures.spec import split
-
-    found: dict[str, float] = {}
-    for piece in split(text):
-        name, equals, number = piece.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = float("nan")
-        if not equals or not 0 < value < float("inf"):
-            raise InvalidInput(
-                f"The weight {piece!r} in --score cannot be read; write metric=weight with a "
-                "weight above 0, such as recall@10=0.7,precision@5=0.3."
-            )
-        if name.strip() in found:
-            raise InvalidInput(f"The metric {name.strip()} is given two weights; give it one.")
-        found[name.strip()] = value
-    return found
-
-
-def named_systems(given: tuple[str, ...]) -> list[str] | dict[str, str]:
-    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
-    if not any("=" in one and not Path(one).exists() for one in given):
-        return list(given)
-    from calipers.api.inputs import name_systems
-
-    named: dict[str, str] = {}
-    for one in given:
-        name, equals, path = one.partition("=")
-        if not equals or Path(one).exists():
-            name, path = next(iter(name_systems([one]).items()))
-        if name in named:
-            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
-        named[name] = path
-    return named

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,13 @@ from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
 from calipers.io.entries import MADE_IDS, Entry, entries, id_of, plain_number
 from calipers.io.facets import TRUTH_BY_ID, Remarks
 from calipers.io.format import Format, Output
-from calipers.io.formats.table import read_long
 from calipers.io.json_files import BROKEN, explain_mismatch
+from calipers.io.long_tables import read_long
 from calipers.io.records import Id
 from calipers.io.sight import Sight
 from calipers.io.source import Source
 from calipers.io.write import whole_file
 from calipers.model.dataset import Dataset, Role
-from calipers.model.ground_truth import GroundTruth
 from calipers.names import BEIR_JUDGEMENTS
 
 QUERIES = "queries.jsonl"
@@ -155,7 +155,7 @@ def _judgements(sight: Sight, role: Role) -> Dataset:
         queries = truth.queries.select("query").join(
             texts, on="query", how="left", maintain_order="left"
         )
-        truth = GroundTruth(truth.targets, queries, truth.tags, truth.repeated)
+        truth = replace(truth, queries=queries, notes=())
     return Dataset(truth, kind="BEIR judgements")
 
 

@@ -5,7 +5,9 @@ from calipers.io.formats.autorag import AutoRag
 from calipers.io.formats.beir import Beir, BeirJudgements
 from calipers.io.formats.chunking_evaluation import ChunkingEvaluation
 from calipers.io.formats.deepeval import DeepEval
-from calipers.io.formats.llama_index import LlamaIndex
+from calipers.io.formats.langfuse import Langfuse
+from calipers.io.formats.langsmith import LangSmith
+from calipers.io.formats.llama_index import LabelledRag, LlamaIndex
 from calipers.io.formats.mapping import MappingFormat
 from calipers.io.formats.marco import MarcoRun, ThreeColumns
 from calipers.io.formats.open_rag_eval import OpenRagEval
@@ -22,8 +24,8 @@ from calipers.io.formats.trulens import TruLens
 
 BUILT_IN: tuple[type[Format], ...] = (
     Ours, Ragas, OldRagas, RagasTestSet, DeepEval, TruLens, RagChecker, QuepidBook, QuepidRatings,
-    AutoRag, ChunkingEvaluation, OpenRagEval, OpenInference, LlamaIndex, Rre, RankEval,
-    RankEvalHits, RankEvalRatings, Otlp, Beir, BeirJudgements, TrecRun, TrecJudgements, MarcoRun,
-    ThreeColumns, LongTable, PlainRecords, MappingFormat,
+    AutoRag, ChunkingEvaluation, OpenRagEval, OpenInference, LangSmith, Langfuse, LlamaIndex,
+    LabelledRag, Rre, RankEval, RankEvalHits, RankEvalRatings, Otlp, Beir, BeirJudgements, TrecRun,
+    TrecJudgements, MarcoRun, ThreeColumns, LongTable, PlainRecords, MappingFormat,
 )  # fmt: skip
 """In the order in which they are listed; a fallback is tried in this order too."""

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from calipers.io.decoded import decoded_text
 from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, EachRow, decoded_text
+from calipers.io.rows import At, EachRow
 
 BETWEEN = "|"
 """What divides the texts of one list in its CSV and JSON lines."""
@@ -77,6 +78,7 @@ class DeepEval(EachRow):
     kept = frozenset({"input", "context", "retrieval_context", "retrievalContext"})
     results_field = "retrieval_context"
     truth_field = "context"
+    merges_equal = True
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """Its own names, or ``input`` beside ``context``."""

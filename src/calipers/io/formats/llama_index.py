@@ -1,4 +1,4 @@
-"""LlamaIndex: queries, the nodes that answer them, and the texts of the nodes."""
+"""LlamaIndex: questions over nodes, and labelled questions with the texts that answer them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from calipers.io.entries import MADE_IDS, entries, id_of
 from calipers.io.facets import Remarks
 from calipers.io.format import Output
 from calipers.io.records import Id, Record, Target
-from calipers.io.rows import PathPlace, WholeFormat
+from calipers.io.rows import At, EachRow, PathPlace, WholeFormat
 from calipers.io.write import opened
 from calipers.model.dataset import Dataset
 
@@ -94,3 +94,39 @@ class LlamaIndex(WholeFormat):
         with opened(path) as file:
             file.write(msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
         return [path]
+
+
+class LabelledExample(msgspec.Struct):
+    """One example of a LabelledRagDataset; answers are not about retrieval."""
+
+    query: str
+    reference_contexts: list[str] | None = None
+
+
+def is_labelled(keys: frozenset[str]) -> bool:
+    """Whether these are the fields of such an example; ragas calls the question otherwise."""
+    own = keys & {"query", "query_by", "reference_answer_by"}
+    return "reference_contexts" in keys and bool(own) and "user_input" not in keys
+
+
+class LabelledRag(EachRow):
+    """A LabelledRagDataset: its examples, or rows with the same fields."""
+
+    name = "llama_index_rag"
+    title = "a LlamaIndex LabelledRagDataset"
+    row = LabelledExample
+    example = '{"examples": [{"query": …, "reference_contexts": […]}]}'
+    kept = frozenset(LabelledExample.__struct_fields__)
+    truth_field = "reference_contexts"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``reference_contexts`` beside ``query``, which ragas calls ``user_input``."""
+        return is_labelled(keys)
+
+    def record(self, row: LabelledExample, at: At) -> Record:
+        """A row as a record."""
+        del at
+        truth: list[Id | Target] | None = None
+        if row.reference_contexts is not None:
+            truth = [Target(quote=text) for text in dict.fromkeys(row.reference_contexts)]
+        return Record(row.query, ground_truth=truth)

@@ -7,8 +7,18 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from calipers.errors import InvalidInput
 from calipers.io.format import Format
-from calipers.io.lines import NUMBER, LineLayout, empty, is_lines, place_of, scan
+from calipers.io.lines import (
+    NUMBER,
+    LineLayout,
+    empty,
+    holds_texts,
+    is_lines,
+    mostly,
+    place_of,
+    scan,
+)
 from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
@@ -42,10 +52,33 @@ class MarcoRun(Format):
         del role, watch
 
         def batches() -> Iterator[pl.DataFrame]:
+            seen = []
             for frame in scan(sight.source, RUN):
-                yield frame.with_columns(pl.col("rank").cast(pl.Int64))
+                ranked = frame.with_columns(pl.col("rank").cast(pl.Int64))
+                yield ranked
+                last = pl.col("rank").max().alias("last")
+                seen.append(ranked.group_by("query", maintain_order=True).agg(last, n=pl.len()))
+            _check_gaps(seen, sight.name)
 
         return Dataset(run=Run(batches, order="rank", name=sight.name), kind="an MS MARCO run")
+
+
+def _check_gaps(seen: list[pl.DataFrame], name: str) -> None:
+    """Refuse ranks of which some are missing: the official script divides by what is given."""
+    if not seen:
+        return
+    queries = pl.concat(seen).group_by("query", maintain_order=True)
+    gaps = queries.agg(pl.col("last").max(), pl.col("n").sum()).filter(
+        pl.col("last") != pl.col("n")
+    )
+    if gaps.height:
+        query, last, n = gaps.row(0)
+        raise InvalidInput(
+            f"The ranks of query {query!r} in {name} have gaps: {n} results, and the last has rank "
+            f"{last}. The official script of MS MARCO divides by the rank that is given, and "
+            "others by the place in the list; number the results 1, 2, 3 without gaps, or give "
+            "all of them."
+        )
 
 
 class ThreeColumns(Format):
@@ -74,7 +107,7 @@ def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
     A later line that has not is an error of the file, to be said when it is read.
     """
     rows = sight.columns if is_lines(sight) else []
-    if not rows or not _fits(rows[0]):
+    if not rows or not _fits(rows[0]) or not mostly(rows, _fits) or holds_texts(sight):
         return {}
     third: dict[bytes, list[bytes]] = {}
     for row in filter(_fits, rows):

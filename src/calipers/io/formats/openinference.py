@@ -7,7 +7,6 @@ holds the same spans, resource by resource.
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from calipers.errors import InvalidInput
 from calipers.io.documents import from_metadata, with_end
 from calipers.io.records import Id, Record, Result
 from calipers.io.rows import At, PathPlace, RowFormat, Rows, WholeFormat
-from calipers.names import QUESTION_IN_INPUT
+from calipers.io.traces import Span, milliseconds, once_each, question_in
 
 DOCUMENTS = "retrieval.documents"
 PART = re.compile(r"retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
@@ -123,16 +122,18 @@ def _score(value: Any, at: At) -> float:
         ) from None
 
 
-def _question(flat: Mapping[str, Any], at: At) -> str:
+def _asked(flat: Mapping[str, Any]) -> str | None:
+    """The input of a span as a question; None where it has none."""
     value = flat.get("input.value")
-    if isinstance(value, str) and value.strip():
-        opened = _opened(value)
-        if isinstance(opened, Mapping):
-            asked = next(
-                (opened[k] for k in QUESTION_IN_INPUT if isinstance(opened.get(k), str)), None
-            )
-            return asked or value
-        return value
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return question_in(_opened(value)) or value
+
+
+def _question(flat: Mapping[str, Any], at: At) -> str:
+    asked = _asked(flat)
+    if asked is not None:
+        return asked
     raise InvalidInput(
         f"A span of a retriever has no question at {at()}: no attribute 'input.value'; a span "
         'has {"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}.'
@@ -144,19 +145,7 @@ def _latency(span: Mapping[str, Any]) -> float | None:
     begin, end = span.get("startTimeUnixNano"), span.get("endTimeUnixNano")
     if begin is not None and end is not None:
         return (int(end) - int(begin)) / 1e6
-    times = [_time(span.get(key)) for key in ("start_time", "end_time")]
-    if times[0] is None or times[1] is None:
-        return None
-    return (times[1] - times[0]).total_seconds() * 1000
-
-
-def _time(value: Any) -> datetime | None:
-    if isinstance(value, str):
-        try:
-            return datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, datetime) else None
+    return milliseconds(span.get("start_time"), span.get("end_time"))
 
 
 def _failure(span: Mapping[str, Any]) -> str | None:
@@ -191,31 +180,25 @@ class OpenInference(RowFormat):
         )
 
     def records(self, rows: Rows) -> Iterator[Record]:
-        """One record per span of a retriever."""
-        yield from _retrievals(rows)
+        """One record per span of a retriever, or per trace in which one was called often."""
+        for _, record in once_each(self.spans(rows)):
+            yield record
+
+    def spans(self, rows: Rows) -> Iterator[Span]:
+        """Every span, in the words that all forms of traces share."""
+        for at, span in rows:
+            record = _record(span, at)
+            asked = None if record is not None else _asked(dict(_flat(_relevant(span))))
+            began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
+            yield Span(_trace_id(span), began, at, asked, record)
 
 
-def _retrievals(rows: Rows) -> Iterator[Record]:
-    """One record per span of a retriever; other spans pass by.
-
-    The same question asked twice with the same results is one record; with different results
-    it is not known which of them is meant.
-    """
-    seen: dict[str, tuple[list[Any], At]] = {}
-    for at, span in rows:
-        record = _record(span, at)
-        if record is None:
-            continue
-        query, found = str(record.query), [record.retrieved, record.error]
-        if query in seen:
-            if seen[query][0] != found:
-                raise InvalidInput(
-                    f"Two spans retrieve for the same question {query[:80]!r} with different "
-                    f"results: {seen[query][1]()} and {at()}; keep one span per question."
-                )
-            continue
-        seen[query] = (found, at)
-        yield record
+def _trace_id(span: Mapping[str, Any]) -> str | None:
+    context = span.get("context")
+    inner = context.get("trace_id") if isinstance(context, Mapping) else None
+    found = (span.get(key) for key in ("trace_id", "traceId", "context.trace_id"))
+    value = inner or next(filter(None, found), None)
+    return None if value is None else str(value)
 
 
 class Scope(msgspec.Struct):
@@ -252,14 +235,15 @@ class Otlp(WholeFormat):
 
     def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """One record per span of a retriever, with its place in the export."""
-        passing: list[str] = []
+        spans = OpenInference().spans(spans_in(whole, place))
+        for at, record in once_each(spans):
+            yield at(), record
 
-        def rows() -> Iterator[Any]:
-            for i, resource in enumerate(whole.resource_spans):
-                for j, scope in enumerate(resource.scope_spans):
-                    for k, span in enumerate(scope.spans):
-                        passing.append(place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]"))
-                        yield partial(str, passing[-1]), span
 
-        for record in _retrievals(rows()):
-            yield passing[-1], record
+def spans_in(whole: Export, place: PathPlace) -> Rows:
+    """Every span of an export with its place."""
+    for i, resource in enumerate(whole.resource_spans):
+        for j, scope in enumerate(resource.scope_spans):
+            for k, span in enumerate(scope.spans):
+                path = place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]")
+                yield partial(str, path), span

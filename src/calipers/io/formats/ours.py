@@ -6,6 +6,7 @@ be wrong without a word: a key that is nearly one of ours was meant to be it.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -15,11 +16,11 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.facets import EVERYTHING, Remarks
-from calipers.io.format import Output
+from calipers.io.format import Output, RecordStream
 from calipers.io.records import EXAMPLE, Id, Record, Result, Target
 from calipers.io.rows import At, EachRow
 from calipers.io.sight import Sight
-from calipers.model.dataset import Dataset
+from calipers.model.dataset import Dataset, Role
 
 NEAR = 0.85
 """How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
@@ -75,6 +76,7 @@ StrictRecord = msgspec.defstruct(
     [
         ("retrieved", _Results | None, None),
         ("ground_truth", _Targets | None, None),
+        ("forbidden", list[Id | _StrictTarget] | None, None),  # type: ignore[valid-type]
         ("stages", dict[str, _Results] | None, None),
     ],
     bases=(Handwritten,),
@@ -106,6 +108,7 @@ class Ours(EachRow):
     strict = StrictRecord
     example = EXAMPLE
     kept = frozenset(Handwritten.__struct_encode_fields__)
+    of_ids = ("retrieved", "ground_truth")
     outputs: ClassVar[tuple[Output, ...]] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
@@ -175,6 +178,14 @@ class PlainRecords(Ours):
         look = sight.look
         return look is not None and (look.shape != "object" or "query" in look.keys)
 
+    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+        """The records; where they lack what they are taken for, a hint at what could be it."""
+        from calipers.io.columns import unknown_fields
+
+        stream = super().read(sight, role, watch)
+        hint = unknown_fields(sight.look.keys if sight.look else (), role)
+        return replace(stream, hint=hint)
+
 
 def check_spelling(record: Any, place: str) -> None:
     """Refuse a record in which a field of ours is misspelt, at any depth.
@@ -191,6 +202,7 @@ Calipers'.
     _check_fields(record, Record, place)
     _check_listed(record.get("retrieved"), Result, f"{place}.retrieved")
     _check_listed(record.get("ground_truth"), Target, f"{place}.ground_truth")
+    _check_listed(record.get("forbidden"), Target, f"{place}.forbidden")
     stages = record.get("stages")
     for name, listed in stages.items() if isinstance(stages, Mapping) else ():
         _check_listed(listed, Result, f"{place}.stages.{name}")

@@ -15,6 +15,7 @@ import msgspec
 from calipers.io.entries import Entry, entries
 from calipers.io.facets import Remarks, note_filled
 from calipers.io.format import Output
+from calipers.io.formats.llama_index import is_labelled
 from calipers.io.records import Id, Record, Result, Target
 from calipers.io.rows import At, EachRow, results, side_by_side, targets
 from calipers.io.write import opened
@@ -75,7 +76,7 @@ class Ragas(EachRow):
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """Any of the names that ragas alone uses."""
-        return bool(keys & {"user_input", *RETRIEVED, *REFERENCE})
+        return bool(keys & {"user_input", *RETRIEVED, *REFERENCE}) and not is_labelled(keys)
 
     def record(self, row: Sample, at: At) -> Record:
         """A row as a record."""

@@ -9,21 +9,18 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import is_long
 from calipers.io.entries import AT_ONCE, in_frames, records
 from calipers.io.facets import EVERYTHING, Remarks
 from calipers.io.format import Format, Output, wrong_form
 from calipers.io.guard import guarded_frame, is_armed
+from calipers.io.long_tables import read_long
 from calipers.io.sight import Sight
-from calipers.io.tables import Table, Where, explained, is_long, renaming
 from calipers.io.write import ending, opened
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.run import RUN_SCHEMA, Run, natural_order
-from calipers.model.spans import check_direction
-from calipers.names import BEIR_JUDGEMENTS
+from calipers.model.run import RUN_SCHEMA, Run
 
-WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}
-BATCH = 250_000
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PLAIN_TARGETS = frozenset(
     {
@@ -52,15 +49,17 @@ class LongTable(Format):
     )
 
     def detect(self, sight: Sight) -> bool:
-        """A table with a column for the query."""
-        return sight.table is not None and is_long(sight.table.columns)
+        """A table with a column for the query, or flat records with the names of one."""
+        table = sight.table or sight.flat
+        return table is not None and is_long(table.columns)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """A ground truth, a run or both, by the columns."""
         del watch
-        if sight.table is None:
+        table = sight.table or sight.flat
+        if table is None:
             raise wrong_form(sight, "a table")
-        return read_long(sight.table, role)
+        return read_long(table, role)
 
     def write(
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
@@ -94,144 +93,6 @@ class LongTable(Format):
         elif run is not None and truth is None and run.queries is None and not run.stages:
             return replace(output, holds=PLAIN_RESULTS)
         return output
-
-
-def read_long(table: Table, role: Role) -> Dataset:
-    """A ground truth, a run or both from a table with one row per item, by its columns."""
-    with explained(table.name, table.fault):
-        schema = table.lazy.collect_schema()
-        names = renaming(schema.names())
-        if frozenset(schema.names()) >= BEIR_JUDGEMENTS and role != "run":
-            names["score"] = "grade"
-        lazy = table.lazy.select(pl.col(theirs).alias(ours) for theirs, ours in names.items())
-        return _read_long(replace(table, open=lambda: lazy), schema.names(), role)
-
-
-def _read_long(table: Table, found: list[str], role: Role) -> Dataset:
-    schema = table.lazy.collect_schema()
-    has_truth, has_results = _parts(schema, found, role, table.name)
-    if not any(column in schema for column in ("item", "text", "quote", "document")):
-        raise InvalidInput(
-            f"{table.name} has no column for the item; found {', '.join(found)}; "
-            "call it item (or doc_id, chunk_id, docno)."
-        )
-    truth = _truth(table, schema, has_results) if has_truth else None
-    run = _run(table, schema) if has_results else None
-    parts = " and ".join(
-        word for word, there in (("judgements", has_truth), ("results", has_results)) if there
-    )
-    return Dataset(truth, run, f"a table of {parts}")
-
-
-def _parts(schema: pl.Schema, found: list[str], role: Role, name: str) -> tuple[bool, bool]:
-    """Whether the table holds targets, and whether it holds results."""
-    if "query" not in schema:
-        raise InvalidInput(
-            f"{name} has no column for the query; found {', '.join(found)}; "
-            "a table has query, item, and score or rank (a run) or grade (a ground truth)."
-        )
-    has_truth = any(column in schema for column in ("grade", "quote"))
-    has_results = any(column in schema for column in ("score", "rank", "text"))
-    if has_truth or has_results:
-        return has_truth, has_results
-    if role == "both":
-        raise InvalidInput(
-            f"{name} could be two forms: it has the columns {', '.join(found)}, neither a score "
-            "or rank (a run) nor a grade (a ground truth); say which it is with --run or "
-            "--ground-truth (run= or ground_truth= in Python)."
-        )
-    return role == "ground_truth", role == "run"
-
-
-def _truth(table: Table, schema: pl.Schema, has_results: bool) -> GroundTruth:
-    columns = [n for n in schema.names() if n in TARGET_SCHEMA]
-    texts = ["query_text"] if "query_text" in schema else []
-    frame = table.lazy.select(columns + texts).collect(engine="streaming")
-    cast = _cast(frame.select(columns), TARGET_SCHEMA, table.where, 0)
-    queries = cast.select("query", *(frame[t].cast(pl.String).alias("text") for t in texts))
-    queries = queries.unique("query", keep="first", maintain_order=True)
-    rows = None
-    if has_results and "grade" in columns:
-        # Results nobody judged stand in the same table without a grade.
-        rows = cast["grade"].is_not_null().arg_true()
-        cast = cast[rows]
-    where = table.where if rows is None else lambda row: table.where(int(rows[row]))
-    return GroundTruth.from_targets(cast, queries=queries, where=where)
-
-
-def _run(table: Table, schema: pl.Schema) -> Run:
-    columns = [n for n in schema.names() if n in RUN_SCHEMA]
-    lazy = table.lazy.select(columns)
-
-    def scan() -> Iterator[pl.DataFrame]:
-        seen = 0
-        with explained(table.name, table.fault):
-            for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
-                made = _cast(batch, RUN_SCHEMA, table.where, seen)
-                check_direction(made, table.where, seen)
-                yield made
-                seen += batch.height
-
-    return Run(scan, natural_order(columns), name=table.name)
-
-
-def _cast(
-    frame: pl.DataFrame, schema: dict[str, pl.DataType], where: Where, offset: int
-) -> pl.DataFrame:
-    columns = []
-    needed = _needed(frame.columns)
-    for name in frame.columns:
-        column, dtype = frame[name], schema[name]
-        if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Boolean, pl.Object):
-            raise InvalidInput(
-                f"The column {name!r} holds {column.dtype} at {where(offset)}; "
-                f"it must hold {'a number' if dtype.is_numeric() else 'a text'} in every row."
-            )
-        if column.dtype.is_float() and dtype == pl.String():
-            whole = column.cast(pl.Int64, strict=False)
-            column = whole if (whole.cast(pl.Float64) == column).all() else column
-        if column.dtype == pl.String and dtype.is_numeric():
-            column = column.str.strip_chars().replace("", None)
-        cast = column.cast(dtype, strict=False)
-        bad = cast.is_null() & column.is_not_null()
-        if dtype == pl.Int64() and column.dtype.is_float():
-            bad |= cast.cast(pl.Float64).ne_missing(column)
-        if dtype == pl.Float64():
-            bad |= ~cast.is_finite().fill_null(True)
-        if name in needed:
-            bad |= column.is_null()
-        if bad.any():
-            row = int(bad.arg_true()[0])
-            raise InvalidInput(
-                f"The column {name!r} holds {_shown(column[row])} at {where(offset + row)}; it "
-                f"must hold {WANTED[str(dtype)]} in every row."
-            )
-        columns.append(cast)
-    made = pl.DataFrame(columns)
-    nameless = made.select(pl.all_horizontal(pl.col(_identities(made.columns)).is_null()))
-    if nameless.to_series().any():
-        row = int(nameless.to_series().arg_true()[0])
-        raise InvalidInput(
-            f"A row names nothing at {where(offset + row)}: "
-            f"{', '.join(_identities(made.columns))} hold nothing; fill one of them."
-        )
-    return made
-
-
-def _identities(columns: list[str]) -> list[str]:
-    """The columns by one of which a row says what it is about."""
-    return [name for name in ("item", "text", "quote", "document") if name in columns]
-
-
-def _needed(columns: list[str]) -> set[str]:
-    """The columns that must be filled in every row; ranks make scores dispensable."""
-    identity = _identities(columns)
-    score = set() if "rank" in columns else {"score"}
-    return {"query", "rank", *score, *(identity if len(identity) == 1 else ())}
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else repr(value)[:60]
 
 
 def _long(part: Dataset) -> Frames:

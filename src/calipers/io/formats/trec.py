@@ -13,7 +13,16 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.format import Format, Output
-from calipers.io.lines import NUMBER, LineLayout, empty, first_columns, is_lines, place_of, scan
+from calipers.io.lines import (
+    NUMBER,
+    LineLayout,
+    empty,
+    first_rows,
+    holds_texts,
+    mostly,
+    place_of,
+    scan,
+)
 from calipers.io.sight import Sight
 from calipers.io.write import PACKED, opened
 from calipers.model.dataset import Dataset, Role
@@ -43,11 +52,14 @@ class TrecRun(Format):
     )
 
     def detect(self, sight: Sight) -> bool:
-        """Six columns between blanks, or the Q0 of a run in the second."""
-        if not is_lines(sight):
+        """Six columns between blanks, rank and score numbers; or Q0 in the second."""
+        rows = first_rows(sight)
+        if mostly(rows, _is_marked):
+            return not mostly(rows, _has_four)
+        if not mostly(rows, _is_result):
             return False
-        columns = first_columns(sight.source)
-        return len(columns) >= 6 or (len(columns) >= 3 and columns[1] == b"Q0")
+        # A tag may hold blanks.
+        return mostly(rows, lambda row: row[1:2] == [b"0"]) or not holds_texts(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """A run that is read in blocks whenever it is needed; scores make the order."""
@@ -73,11 +85,12 @@ class TrecJudgements(Format):
     outputs = (Output("qrels", "TREC judgements", TRUTH_BY_ID, (".qrels",)),)
 
     def detect(self, sight: Sight) -> bool:
-        """Four columns between blanks, the last of them a number or the second a 0."""
-        if not is_lines(sight):
+        """Four columns between blanks, the last of them a number or the second a 0 or Q0."""
+        rows = first_rows(sight)
+        if not mostly(rows, _has_four):
             return False
-        columns = first_columns(sight.source)
-        return len(columns) == 4 and (bool(NUMBER.fullmatch(columns[3])) or columns[1] == b"0")
+        marked = mostly(rows, lambda row: _is_marked(row) or row[1] == b"0")
+        return marked or (mostly(rows, _is_judgement) and not holds_texts(sight))
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """Judgements, checked; a grade of 0 or below is judged, not relevant."""
@@ -93,6 +106,23 @@ class TrecJudgements(Format):
         """The judgements alone."""
         del output  # there is one
         return _write(parts, path, remarks, _write_judgements)
+
+
+def _is_marked(row: list[bytes]) -> bool:
+    """Whether the second column is the constant of a run, which many judgements have, too."""
+    return len(row) >= 3 and row[1].upper() == b"Q0"
+
+
+def _has_four(row: list[bytes]) -> bool:
+    return len(row) == 4
+
+
+def _is_result(row: list[bytes]) -> bool:
+    return len(row) >= 6 and all(NUMBER.fullmatch(one) for one in row[3:5])
+
+
+def _is_judgement(row: list[bytes]) -> bool:
+    return len(row) == 4 and bool(NUMBER.fullmatch(row[3]))
 
 
 def _write_both(parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[Path]:

@@ -1,9 +1,11 @@
 """TruLens: a golden set of queries with the chunks that are expected."""
 
 import msgspec
+import polars as pl
 
 from calipers.io.records import Id, Record, Target
 from calipers.io.rows import At, EachRow
+from calipers.io.sight import Sight
 
 
 class Chunk(msgspec.Struct):
@@ -41,7 +43,17 @@ class TruLens(EachRow):
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``expected_chunks`` or ``expected_response``."""
-        return bool(keys & {"expected_chunks", "expected_response"})
+        own = bool(keys & {"expected_chunks", "expected_response"})
+        return own and ("query" in keys or "question" not in keys)
+
+    def detect(self, sight: Sight) -> bool:
+        """The same, where a table has lists and not ids in its cells."""
+        if not super().detect(sight):
+            return False
+        if sight.table is None or "expected_chunks" not in sight.table.columns:
+            return True
+        cells = sight.table.lazy.select("expected_chunks").head(20).collect().to_series()
+        return cells.dtype != pl.String or bool(cells.str.contains(r"^\s*\[\s*[{\"']").any())
 
     def record(self, row: Golden, _: At) -> Record:
         """A row as a record."""

@@ -1,11 +1,12 @@
 """What a row opens to: the ranking as it was, and what was missed."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
 
 import polars as pl
 
-from calipers.model.misses import REASONS
+from calipers.model.browse import OpenedQuery
+from calipers.model.misses import REASONS, Misses
 from calipers.model.report import SystemReport
 from calipers.present.html.texts import Place, clean, excerpt, places_of
 
@@ -17,12 +18,23 @@ _REASON = {reason.name: reason for reason in REASONS}
 class Details:
     """The rankings and misses of one system, by query."""
 
-    def __init__(self, system: SystemReport) -> None:
-        self._system = system
-        self._rankings = _by(system.rankings, "query")
-        self._misses = {} if system.misses is None else _by(system.misses.table, "query")
-        self._targets = system.targets.to_dicts()
-        self._codes = {name: code for code, name in enumerate(system.head.queries["query"])}
+    def __init__(
+        self,
+        rankings: pl.DataFrame,
+        targets: pl.DataFrame,
+        misses: Misses | None,
+        queries: Iterable[str],
+    ) -> None:
+        self._rankings = _by(rankings, "query")
+        self._why = misses
+        self._misses = {} if misses is None else _by(misses.table, "query")
+        self._targets = targets.to_dicts()
+        self._codes = {name: code for code, name in enumerate(queries)}
+
+    @classmethod
+    def of_system(cls, system: SystemReport) -> Self:
+        """Those of a retriever in a report."""
+        return cls(system.rankings, system.targets, system.misses, system.head.queries["query"])
 
     def of(self, query: str) -> dict[str, Any]:
         """What the page shows of one query, texts cut short."""
@@ -75,10 +87,31 @@ class Details:
 
     def _missed(self, row: dict[str, Any]) -> dict[str, str]:
         reason = _REASON[row["reason"]]
-        misses = self._system.misses
-        remedy = reason.remedy if misses is None else misses.remedy(reason)
+        remedy = reason.remedy if self._why is None else self._why.remedy(reason)
         place = f" (rank {row['rank']})" if row["rank"] is not None else ""
         return {"expected": expected(row), "reason": reason.means + place, "remedy": remedy}
+
+
+def opened_view(opened: OpenedQuery) -> dict[str, Any]:
+    """One query as a page shows it: what was expected first, then the ranking."""
+    query = opened.row.query
+    if not opened.rankings.columns:
+        return {"expected": [], "results": [], "known": False}
+    found = Details(opened.rankings, opened.targets, opened.misses, [query]).of(query)
+    ranks: dict[int, int] = {}
+    for row in opened.rankings.select("rank", "targets").iter_rows(named=True):
+        for number in row["targets"] or ():
+            ranks.setdefault(number, row["rank"])
+    missed = {one["expected"]: one for one in found["missed"]}
+    targets = []
+    for number, row in enumerate(opened.targets.iter_rows(named=True)):
+        name = expected(row)
+        why = missed.get(name, {}) if ranks.get(number) is None or name in missed else {}
+        targets.append(
+            {"name": name, "grade": row["grade"], "rank": ranks.get(number),
+             "reason": why.get("reason"), "remedy": why.get("remedy")}
+        )  # fmt: skip
+    return {"expected": targets, "results": found["results"], "known": True}
 
 
 def expected(row: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,17 +29,22 @@ class Page:
 def render(report: Report, beside: str | None = None) -> Page:
     """The report as one HTML text. ``beside`` names the file for what has no room in it."""
     view = page_view(report, beside)
-    environment = _environment()
-    style, script = (_read(name) for name in ("style.css", "script.js"))
-    markup = environment.markup
-    page: str = environment.get_template("page.html.j2").render(
+    return Page(fill("page.html.j2", view, _read("script.js")), view["data"].left_out)
+
+
+def fill(template: str, view: Mapping[str, Any], script: str = "") -> str:
+    """A page from its template, with our stylesheet and at most our own script."""
+    templates = environment()
+    style = _read("style.css")
+    markup = templates.markup
+    page: str = templates.get_template(template).render(
         **view,
         # Both are ours and not the user's, so they are written as they are.
         style=markup(style),
         script=markup(script),
         policy=_policy(style, script),
     )
-    return Page(page, view["data"].left_out)
+    return page
 
 
 def _policy(style: str, script: str) -> str:
@@ -63,7 +69,8 @@ def _coded(text: str, markupsafe: Any) -> Any:
     return markupsafe.Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))
 
 
-def _environment() -> Any:
+def environment(*more: Path) -> Any:
+    """Templates of the report, and those of the folders given, with everything escaped."""
     try:
         import jinja2
         import markupsafe
@@ -71,13 +78,13 @@ def _environment() -> Any:
         raise MissingExtra(
             "The report needs Jinja2, which is not installed; run pip install 'calipers[report]'."
         ) from error
-    environment: Any = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+    made: Any = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*more, HERE]), autoescape=True,
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.globals["reasons"] = {reason.name: reason for reason in REASONS}
-    environment.globals["shown"] = lambda value: "–" if value is None else number(value)
-    environment.globals["tidy"] = clean
-    environment.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
-    environment.markup = markupsafe.Markup
-    return environment
+    made.globals["reasons"] = {reason.name: reason for reason in REASONS}
+    made.globals["shown"] = lambda value: "–" if value is None else number(value)
+    made.globals["tidy"] = clean
+    made.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
+    made.markup = markupsafe.Markup
+    return made

@@ -119,7 +119,7 @@ def _worst_and_sample(worst: list[int], room: int) -> list[int]:
 
 def _fitting(report: Report, first: list[str], kept: list[str]) -> tuple[dict[str, Any], list[str]]:
     """The rankings that have room, by query: those named, the worst, a sample of the others."""
-    sources = [Details(one) for one in report.systems]
+    sources = [Details.of_system(one) for one in report.systems]
     found: dict[str, Any] = {}
     used = 0
 

@@ -54,8 +54,10 @@ def page_view(report: Report, beside: str | None = None) -> dict[str, Any]:
         "title": " and ".join(clean(one.name) for one in report.systems),
         "k": report.k,
         "version": report.scores.settings["calipers"],
-        "systems": [_system(one, several) for one in report.systems],
-        "comparison": None if report.comparison is None else _comparison(report.comparison, moves),
+        "systems": [system_view(one, several) for one in report.systems],
+        "comparison": None
+        if report.comparison is None
+        else comparison_view(report.comparison, moves),
         "data": data,
         "room": _room(data, beside),
         "static": _static(data),
@@ -65,7 +67,8 @@ def page_view(report: Report, beside: str | None = None) -> dict[str, Any]:
     }
 
 
-def _system(system: SystemReport, several: bool) -> dict[str, Any]:
+def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
+    """Everything that is shown of one retriever; ``several``: it is one of some."""
     name = clean(system.name)
     recall = stem_of(system, "recall")
     drawn: dict[str, str] = {}
@@ -73,12 +76,12 @@ def _system(system: SystemReport, several: bool) -> dict[str, Any]:
         point.values["recall"].mean is not None for point in system.sweep.points
     ):
         sweep = system.sweep
-        drawn["over_k"] = _chart(charts.over_k, "Each metric against k", sweep)
-        drawn["curve"] = _chart(charts.precision_recall, "Precision against recall", sweep)
+        drawn["over_k"] = drawn_chart(charts.over_k, "Each metric against k", sweep)
+        drawn["curve"] = drawn_chart(charts.precision_recall, "Precision against recall", sweep)
     if system.misses:
-        drawn["waterfall"] = _chart(charts.waterfall, "Where recall is lost", system.misses)
+        drawn["waterfall"] = drawn_chart(charts.waterfall, "Where recall is lost", system.misses)
     if system.slices and recall.mean is not None:
-        drawn["slices"] = _chart(
+        drawn["slices"] = drawn_chart(
             charts.slices_chart, "Recall per slice", system.slices, recall.metric, recall.mean
         )
     return {
@@ -129,7 +132,8 @@ def _settings(system: SystemReport) -> list[tuple[str, str]]:
     return [(name, clean(value)) for name, value in (*lines, *prints)]
 
 
-def _comparison(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str, Any]:
+def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str, Any]:
+    """Everything that is shown of a comparison, with the queries that ``moves`` lists."""
     metric = comparison.metrics[0].name
     return {
         "warnings": warnings(comparison),
@@ -138,11 +142,11 @@ def _comparison(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str
         "legend": legend(comparison),
         "heads": [clean(heading(comparison, name)) for name in comparison.systems],
         "rows": compared_rows(comparison),
-        "differences": _chart(differences, "Differences from the baseline", comparison),
+        "differences": drawn_chart(differences, "Differences from the baseline", comparison),
         "metric": metric,
         "scatters": [
             {"name": clean(name),
-             "chart": _chart(head_to_head, f"{metric} per query", comparison, name, metric)}
+             "chart": drawn_chart(head_to_head, f"{metric} per query", comparison, name, metric)}
             for name in comparison.others
         ],
         "moves": moves,
@@ -207,7 +211,7 @@ def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
     return choices
 
 
-def _chart(make: Callable[..., dict[str, Any]], label: str, *values: Any) -> str:
+def drawn_chart(make: Callable[..., dict[str, Any]], label: str, *values: Any) -> str:
     """The chart twice, for wide and for narrow screens; a sentence where it cannot be drawn."""
     try:
         drawn = [

@@ -1,0 +1,163 @@
+"""How fast the web app answers, and how much memory its server takes: ``python -m bench.web``.
+
+An evaluation of 100,000 queries with 20 results each is saved to a history and served by a process
+of its own; pages, filters, sorts and opened queries are asked for over HTTP. A pool of 1,000
+queries is then labelled. Times are at the 95th percentile; what is asked first comes separately.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+QUERIES, RESULTS, CORPUS = 100_000, 20, 500_000
+TIMES = 40
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=QUERIES)
+    parser.add_argument("--times", type=int, default=TIMES)
+    parser.add_argument("--store", help="Keep and reuse this history.")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        store = options.store or str(Path(folder) / "history.db")
+        if not Path(store).exists():
+            # In a process of its own: what saving took is no business of the server.
+            code = f"from bench.web import fill; fill({store!r}, {options.queries})"
+            subprocess.run([sys.executable, "-c", code], check=True)
+        with _served(store) as (process, ask):
+            _report(ask, process, options)
+
+
+def fill(store: str, queries: int) -> None:
+    """Save a large evaluation, and make a pool of 1,000 queries."""
+    import polars as pl
+
+    import calipers
+
+    chance = np.random.default_rng(0)
+    names = np.array([f"query {n} about topic {n % 997}" for n in range(queries)])
+    items = np.char.add("doc", chance.integers(0, CORPUS, queries * RESULTS).astype(str))
+    run = pl.DataFrame({"query": np.repeat(names, RESULTS), "item": items,
+                        "rank": np.tile(np.arange(1, RESULTS + 1), queries)})  # fmt: skip
+    at = chance.integers(0, RESULTS * 2, queries)
+    found = items.reshape(queries, RESULTS)[np.arange(queries), np.minimum(at, RESULTS - 1)]
+    target = np.where(at < RESULTS, found, "missing")
+    truth = pl.DataFrame({"query": names, "item": target})
+    pair = calipers.read(ground_truth=truth, run=run)
+    scores = calipers.evaluate(pair, metrics="recall,ndcg,hit_rate", k=10)
+    calipers.save(scores, "large", store=store, ground_truth=pair.ground_truth, run=pair.run)
+    few = run.head(1000 * RESULTS).with_columns(text=pl.lit("A text of a few words."))
+    calipers.labels_pool(
+        "pool", {"one": few}, ground_truth=truth.head(1000), store=store, overlap=1.0
+    )
+
+
+@contextmanager
+def _served(store: str) -> Iterator[tuple[int, Callable[..., bytes]]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--store", store],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    try:
+        line = process.stdout.readline()
+        host, token = re.findall(r"http://([^/]+)/enter\?token=(\S+)", line)[0]
+        connection = http.client.HTTPConnection(*host.split(":"), timeout=120)
+        cookie = ""
+
+        def ask(path: str, body: dict | None = None) -> bytes:
+            headers = {"Cookie": cookie, "Origin": f"http://{host}"}
+            if body is not None:
+                headers["Content-Type"] = "application/json"
+            content = None if body is None else json.dumps(body).encode()
+            connection.request("GET" if body is None else "POST", path, content, headers)
+            answer = connection.getresponse()
+            read = answer.read()
+            assert answer.status == 200, (path, answer.status, read[:300])
+            return answer.headers.get("set-cookie", "").encode() if "token" in path else read
+
+        for _ in range(100):
+            try:
+                cookie = ask(f"/enter?token={token}").decode().partition(";")[0]
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.1)
+        yield process.pid, ask
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) -> None:
+    chance = np.random.default_rng(1)
+    home = ask("/").decode()
+    reference = re.findall(r'href="/evaluations/([0-9a-f]+)"', home)[0]
+    page = f"/evaluations/{reference}"
+
+    def number() -> int:
+        return int(chance.integers(0, options.queries))
+
+    cases: dict[str, Callable[[], str]] = {
+        "first page": lambda: page,
+        "some page": lambda: f"{page}?page={number() // 50}",
+        "filter by text": lambda: f"{page}?text=topic+{number() % 997}",
+        "only failures": lambda: f"{page}?failures=1&page={1 + number() % 100}",
+        "by reason": lambda: f"{page}?reason=below_k&page={1 + number() % 10}",
+        "metric below": lambda: f"{page}?metric=ndcg%4010&below={chance.random():.3f}",
+        "sort by metric": lambda: f"{page}?sort=ndcg%4010&down=1&page={1 + number() % 100}",
+        "sort by query": lambda: f"{page}?sort=query&page={1 + number() % 100}",
+        "open a query": lambda: f"{page}?open={number()}",
+    }
+    began = time.perf_counter()
+    ask(page)
+    print(f"{'opened for the first time':28} {time.perf_counter() - began:6.2f} s")
+    for name, case in cases.items():
+        print(f"{name:28} {_percentile(lambda case=case: ask(case()), options.times):6.3f} s")
+    pool = re.findall(r'href="/pools/(\d+)/judge"', home)[0]
+    ask(f"/api/v1/pools/{pool}/next")
+    ask(f"/api/v1/pools/{pool}/moved?since=0")
+    labelled, moved = [], []
+    for n in range(options.times):
+        began = time.perf_counter()
+        body = {"request": f"bench-{os.getpid()}-{n}", "item": n, "grade": n % 4}
+        answer = json.loads(ask(f"/api/v1/pools/{pool}/labels", body))
+        labelled.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        ask(f"/api/v1/pools/{pool}/moved?since={answer['before']}")
+        moved.append(time.perf_counter() - began)
+    print(f"{'a label, until the next item':28} {_p95(labelled):6.3f} s")
+    print(f"{'what it moved, 1,000 queries':28} {_p95(moved):6.3f} s")
+    status = Path(f"/proc/{pid}/status").read_text()
+    for key, name in (("VmHWM", "most memory"), ("VmRSS", "memory now")):
+        kilobytes = int(re.findall(rf"{key}:\s+(\d+)", status)[0])
+        print(f"{name:28} {kilobytes / 1000:6.0f} MB")
+
+
+def _percentile(work: Callable[[], object], times: int) -> float:
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return _p95(taken)
+
+
+def _p95(taken: list[float]) -> float:
+    return statistics.quantiles(taken, n=20)[-1]
+
+
+if __name__ == "__main__":
+    main()

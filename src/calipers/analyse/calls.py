@@ -1,0 +1,87 @@
+"""What each further call of a retriever adds, and what it costs."""
+
+import numpy as np
+
+from calipers.analyse.context import wanted_per_query
+from calipers.analyse.tokens import count_tokens
+from calipers.errors import InvalidInput
+from calipers.match.calls import numbered
+from calipers.match.pair import edges_by_call
+from calipers.model.arrays import Floats, Ints
+from calipers.model.calls import Call, CallTable
+from calipers.model.matched import Matched
+
+
+def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
+    """Recall after the first call, after the second and so on, and the tokens of each."""
+    edges = edges_by_call(pair)
+    if edges is None:
+        raise InvalidInput(
+            "The run does not say which call returned a result; give every result its 'call', "
+            "numbered from 1."
+        )
+    matches = pair.matches
+    frame = numbered(pair.as_read[1])
+    codes = matches.queries.select("query").with_row_index("code")
+    frame = frame.join(codes, on="query", how="inner", maintain_order="left")
+    if k is not None:
+        frame = frame.filter(frame["rank"] <= k)
+    counts = count_tokens(frame)
+    call, code = (frame[name].to_numpy().astype(np.int64) for name in ("call", "code"))
+    wanted = wanted_per_query(matches, pair.rel)
+    first = _first_calls(pair, edges.target, edges.call, edges.rank, k)
+    unit_query = _unit_queries(pair)
+    steps: list[Call] = []
+    before = np.zeros(matches.n_queries, dtype=np.int64)
+    for number in np.unique(call).tolist():
+        made = np.bincount(code[call == number], minlength=matches.n_queries)
+        found = np.bincount(unit_query[first <= number], minlength=matches.n_queries)
+        recall = _share(found, wanted)
+        tokens = None
+        if counts is not None:
+            tokens = float(counts.counts[call == number].sum() / np.count_nonzero(made))
+        answerable = (wanted > 0) & (made > 0)
+        after = _mean(recall)
+        steps.append(Call(
+            call=number,
+            queries=int(np.count_nonzero(made)),
+            recall=after,
+            added=None if after is None else after - (steps[-1].recall or 0 if steps else 0),
+            useless=float((found == before)[answerable].mean()) if answerable.any() else None,
+            results=float(made[made > 0].mean()),
+            tokens=tokens,
+        ))  # fmt: skip
+        before = found
+    return CallTable(
+        tuple(steps), k, int((wanted > 0).sum()), None if counts is None else counts.source
+    )
+
+
+def _first_calls(pair: Matched, target: Ints, call: Ints, rank: Ints, k: int | None) -> Ints:
+    """For each unit of relevant targets the first call that holds one of it."""
+    relevant = pair.matches.relevant(pair.rel)
+    units, unit_of = np.unique(pair.matches.target_unit[relevant], return_inverse=True)
+    row = np.full(relevant.size, -1)
+    row[relevant] = unit_of
+    first = np.full(units.size, np.iinfo(np.int64).max)
+    keep = (row[target] >= 0) & ((rank <= k) if k is not None else True)
+    np.minimum.at(first, row[target[keep]], call[keep])
+    return first
+
+
+def _unit_queries(pair: Matched) -> Ints:
+    relevant = pair.matches.relevant(pair.rel)
+    at = np.unique(pair.matches.target_unit[relevant], return_index=True)[1]
+    queries: Ints = pair.matches.target_query[relevant][at]
+    return queries
+
+
+def _share(found: Ints, wanted: Ints) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share: Floats = np.where(wanted > 0, found / wanted, np.nan)
+    return share
+
+
+def _mean(values: Floats) -> float | None:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else None

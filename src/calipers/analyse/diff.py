@@ -1,0 +1,219 @@
+"""How much two rankings differ: rank-biased overlap, overlap at k, Kendall's tau."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from calipers.analyse.cuts import UNTAGGED, length_of
+from calipers.analyse.draft import pool_runs, shuffled, without_judged
+from calipers.errors import InvalidInput
+from calipers.measures.spec import check_cutoff
+from calipers.model.diff import Diff, DiffSlice, Moved, QueryDiff
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.labels import Label
+from calipers.model.run import Run
+from calipers.suggest import did_you_mean
+from calipers.text import normalise
+
+PERSISTENCE = 0.9
+"""How likely a reader goes on to the next result; the first ten then weigh 86 %."""
+
+
+def diff_runs(
+    old: Run,
+    new: Run,
+    *,
+    k: int = 10,
+    p: float = PERSISTENCE,
+    by: Sequence[str] = (),
+    truth: GroundTruth | None = None,
+    seed: int = 0,
+) -> Diff:
+    """The first k results of two runs, query by query; ``truth`` knows tags and judgements."""
+    check_cutoff(k)
+    if not 0 < p < 1:
+        raise InvalidInput(f"p is {p!r}; it must lie between 0 and 1, such as 0.9.")
+    before, after = (_listed(run, k) for run in (old, new))
+    shared = [query for query in before if query in after]
+    if not shared:
+        raise InvalidInput(
+            f"The two runs share no query: {old.name or 'the old one'} has {_some(before)}; "
+            f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
+        )
+    texts = {**_known_texts(new), **_known_texts(old)}
+    found = [_diff(query, texts.get(query), before[query], after[query], p) for query in shared]
+    to_judge, judged = _to_judge(new, found, k, truth, seed)
+    return Diff(
+        old=old.name or "old", new=new.name or "new", k=k, p=p,
+        queries=tuple(sorted(found, key=lambda one: (one.rbo, one.overlap))),
+        only_old=tuple(query for query in before if query not in after),
+        only_new=tuple(query for query in after if query not in before),
+        slices=tuple(one for name in by for one in _slices(found, name, truth)),
+        to_judge=to_judge, already_judged=judged,
+    )  # fmt: skip
+
+
+def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTENCE) -> float:
+    """Agreement of two rankings, extrapolated from what is seen (Webber, Moffat, Zobel 2010).
+
+    The agreement at depth d is the share of the first d that both have; depths weigh (1-p)·p^(d-1).
+    Beyond the end of a list the agreement seen so far is taken to go on.
+
+    >>> rank_biased_overlap(["a", "b"], ["a", "b"]), rank_biased_overlap(["a"], ["b"])
+    (1.0, 0.0)
+    >>> round(rank_biased_overlap(["a", "b", "c"], ["a", "c", "b"]), 3)
+    0.955
+    """
+    short, long = sorted((a, b), key=len)
+    s, l = len(short), len(long)  # noqa: E741 - the names of the paper
+    if not s:
+        return 1.0 if not l else 0.0
+    seen_short: set[str] = set()
+    seen_long: set[str] = set()
+    common = common_at_s = 0
+    total, weight = 0.0, 1 - p
+    for depth in range(1, l + 1):
+        one, other = short[depth - 1] if depth <= s else None, long[depth - 1]
+        common += (one is not None and one in seen_long) + (other in seen_short) + (one == other)
+        seen_long.add(other)
+        if one is not None:
+            seen_short.add(one)
+        if depth == s:
+            common_at_s = common
+        beyond = common_at_s * (depth - s) / s if depth > s else 0.0
+        agreement = (common + beyond) / depth
+        total += weight * agreement
+        weight *= p
+    # Rounding may carry a sum of shares a little past its end.
+    return min(1.0, total + agreement * p**l)
+
+
+def overlap_at(a: Sequence[str], b: Sequence[str]) -> float:
+    """The share of the longer list that both have; 1 where both are empty.
+
+    >>> overlap_at(["a", "b"], ["b", "c"])
+    0.5
+    """
+    longest = max(len(a), len(b))
+    return len(set(a) & set(b)) / longest if longest else 1.0
+
+
+def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float | None:
+    """Pairs of shared results in the same order, less those in the other, over all pairs.
+
+    >>> kendall_tau(["a", "b", "c"], ["c", "b", "a", "x"]), kendall_tau(["a"], ["a"])
+    (-1.0, None)
+    """
+    place = {item: rank for rank, item in enumerate(b)}
+    ranks = np.array([place[item] for item in a if item in place])
+    n = len(ranks)
+    if n < 2:
+        return None
+    in_order = np.triu(ranks[:, None] < ranks[None, :], 1).sum()
+    pairs = n * (n - 1) // 2
+    return float((2 * in_order - pairs) / pairs)
+
+
+def _listed(run: Run, k: int) -> dict[str, list[str]]:
+    """The first k results of each query, each once, by id or else by text."""
+    frame = run.frame.filter(pl.col("rank") <= k)
+    items = frame["item"] if "item" in frame.columns else pl.Series([None] * frame.height)
+    texts = frame["text"] if "text" in frame.columns else pl.Series([None] * frame.height)
+    found: dict[str, dict[str, None]] = {}
+    if run.queries is not None:
+        found = {query: {} for query in run.queries["query"]}
+    for query, item, text in zip(frame["query"], items, texts, strict=True):
+        found.setdefault(query, {})[_key(item, text)] = None
+    return {query: list(some) for query, some in found.items()}
+
+
+def _key(item: str | None, text: str | None) -> str:
+    return item if item is not None else normalise(text or "")
+
+
+def _diff(
+    query: str, text: str | None, old: Sequence[str], new: Sequence[str], p: float
+) -> QueryDiff:
+    return QueryDiff(
+        query, text, rank_biased_overlap(old, new, p), overlap_at(old, new), kendall_tau(old, new),
+        new=_without(new, old), lost=_without(old, new),
+    )  # fmt: skip
+
+
+def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
+    known = set(others)
+    return tuple(Moved(item, rank) for rank, item in enumerate(some, 1) if item not in known)
+
+
+def _known_texts(run: Run) -> dict[str, str]:
+    if run.queries is None or "text" not in run.queries.columns:
+        return {}
+    rows = run.queries.select("query", "text").iter_rows()
+    return {query: text for query, text in rows if text is not None}
+
+
+def _to_judge(
+    new: Run, found: Sequence[QueryDiff], k: int, truth: GroundTruth | None, seed: int
+) -> tuple[tuple[Label, ...], int]:
+    """Exactly the new results, as rows to label, without those that were judged already."""
+    fresh = {one.query: {moved.item for moved in one.new} for one in found if one.new}
+    pool = pool_runs([new.frame], k)
+    items = {
+        query: [one for one in some if _key(one.item, one.text) in fresh[query]]
+        for query, some in pool.items.items()
+        if query in fresh
+    }
+    judged = 0
+    if truth is not None:
+        items, judged = without_judged(items, truth)
+    known = _known_texts(new) | {one.query: one.text for one in found if one.text is not None}
+    if truth is not None and "text" in truth.queries.columns:
+        rows = truth.queries.select("query", "text").iter_rows()
+        known |= {query: text for query, text in rows if text is not None}
+    return tuple(
+        # Where a question has no id of its own, its text is its id.
+        replace(
+            one, query=known.get(one.query_id) or (one.query_id if " " in one.query_id else None)
+        )
+        for some in items.values()
+        for one in shuffled(some, seed)
+    ), judged
+
+
+def _slices(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> list[DiffSlice]:
+    labels = _labels(found, by, truth)
+    names = sorted(set(labels), key=lambda name: (name == UNTAGGED, name))
+    groups = {
+        name: [one for one, label in zip(found, labels, strict=True) if label == name]
+        for name in names
+    }
+    return [
+        DiffSlice(
+            by, name, len(some), sum(one.changed for one in some),
+            sum(one.rbo for one in some) / len(some), sum(one.overlap for one in some) / len(some),
+        )
+        for name, some in groups.items()
+    ]  # fmt: skip
+
+
+def _labels(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> list[str]:
+    tags = {} if truth is None else truth.tags
+    if by == "length" and by not in tags:
+        return [UNTAGGED if one.text is None else length_of(one.text) for one in found]
+    if truth is None or by not in tags:
+        known = [*tags, "length"]
+        where = "" if truth is not None else " Give the questions with their tags (-g FILE)."
+        raise InvalidInput(
+            f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
+            f"{did_you_mean(by, known)}{where}"
+        )
+    value_of: Mapping[str, str | None] = dict(
+        zip(truth.queries["query"], tags[by].to_list(), strict=True)
+    )
+    return [value_of.get(one.query) or UNTAGGED for one in found]
+
+
+def _some(queries: Mapping[str, object]) -> str:
+    return ", ".join(f"{query!r:.60}" for query in list(queries)[:3]) or "none"

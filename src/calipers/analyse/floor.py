@@ -1,0 +1,323 @@
+"""The floor under the scores: below which score a result is better not returned.
+
+A floor is chosen by the rule of a fixed sequence: from the lowest floor upwards each is put to a
+one-sided test of whether it keeps what was asked for, and the last before the first failure is
+taken. The chance that the floor so chosen keeps less is then at most one minus the confidence,
+however many floors were looked at. The test is Chernoff's bound for means of values between 0 and
+1, which holds for any distribution and any number of queries.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calipers.analyse.context import Context, wanted_per_query
+from calipers.analyse.intervals import mean_interval
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.floor import Floor, FloorPoint, Goal, HeldOut
+from calipers.model.matched import Matched
+from calipers.model.matches import FAILED
+
+MOST_FLOORS = 200
+"""So many floors are looked at; with more different scores, quantiles of them."""
+SHOWN = 20
+"""So many floors are in the result."""
+EVERYTHING = -math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What each query has in its first k results, by score."""
+
+    wanted: Ints
+    """Targets to find, per query; 0: no answer exists."""
+    target_query: Ints
+    target_score: Floats
+    """The best score of a result that holds the target; minus infinity where none does."""
+    result_query: Ints
+    result_score: Floats
+    useful: Bools
+    """Which results hold a target."""
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.wanted.size
+
+    def found(self, floor: Floats) -> Floats:
+        """Targets found per query, under a floor for each query."""
+        kept = (self.target_score >= floor[self.target_query]) & np.isfinite(self.target_score)
+        return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
+
+    def returned(self, floor: Floats, which: Bools | None = None) -> Floats:
+        """Results returned per query, all or some of them, under a floor for each query."""
+        kept = self.result_score >= floor[self.result_query]
+        kept = kept if which is None else kept & which
+        return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
+
+
+def find_floor(
+    pair: Matched,
+    *,
+    k: int = 10,
+    keep: float | None = None,
+    recall: float | None = None,
+    confidence: float = 0.95,
+    folds: int = 5,
+    seed: int = 0,
+) -> Floor:
+    """The highest floor that keeps what was asked for, and how it does on other queries."""
+    goal, least = check_goal(keep, recall, confidence, folds)
+    evidence = gather(pair, k)
+    answerable = evidence.wanted > 0
+    if not answerable.any():
+        raise InvalidInput(
+            "No query of the ground truth has an answer, so there is no recall that a floor could "
+            "keep; label some queries that have one."
+        )
+    floors = candidates(evidence)
+    everyone = np.ones(evidence.n_queries, dtype=np.bool_)
+    chosen = choose(evidence, everyone, floors, goal, least, confidence)
+    found = Floor(
+        k=k, goal=goal, least=least, confidence=confidence,
+        answerable=int(answerable.sum()), unanswerable=int((~answerable).sum()),
+        without=point(evidence, EVERYTHING),
+        chosen=None if chosen is None else point(evidence, chosen),
+        points=tuple(point(evidence, floor) for floor in _some(floors, chosen)),
+        held_out=_held_out(evidence, floors, goal, least, confidence, folds, seed),
+        notes=(),
+    )  # fmt: skip
+    return replace(found, notes=tuple(_notes(found, evidence)))
+
+
+def check_goal(
+    keep: float | None, recall: float | None, confidence: float, folds: int
+) -> tuple[Goal, float]:
+    """What is to be kept, or a sentence about what cannot be meant."""
+    if keep is not None and recall is not None:
+        raise InvalidInput(
+            "Both keep and recall are given; give the share of what is found to keep, or the "
+            "recall to reach."
+        )
+    goal: Goal = "keep" if recall is None else "recall"
+    least = recall if recall is not None else 0.95 if keep is None else keep
+    if not (isinstance(least, int | float) and 0 < least < 1):
+        raise InvalidInput(
+            f"The {'recall' if recall is not None else 'share'} to keep is {least!r}; it must lie "
+            "between 0 and 1, such as 0.95."
+        )
+    if not (isinstance(confidence, int | float) and 0.5 <= confidence < 1):
+        raise InvalidInput(
+            f"The confidence is {confidence!r}; it must lie between 0.5 and 1, such as 0.95."
+        )
+    if not isinstance(folds, int) or folds < 2:
+        raise InvalidInput(f"The number of folds is {folds!r}; it must be 2 or more, such as 5.")
+    return goal, float(least)
+
+
+def gather(pair: Matched, k: int) -> Evidence:
+    """The scores of the first k results of every query, and of what holds each target."""
+    matches = pair.matches
+    context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
+    if "score" not in context.frame.columns or context.frame["score"].null_count():
+        raise InvalidInput(
+            "A floor is a score, and not every result has one; give every result a 'score'."
+        )
+    score = context.frame["score"].to_numpy()
+    _check_direction(context.code, score)
+    within = context.rank <= k
+    by_place = dict(
+        zip(zip(context.code[within].tolist(), context.rank[within].tolist(), strict=True),
+            score[within].tolist(), strict=True)
+    )  # fmt: skip
+    failed = matches.having_status(FAILED)
+    relevant = matches.relevant(pair.rel)
+    unit, unit_of = np.unique(matches.target_unit[relevant], return_inverse=True)
+    unit_query = np.zeros(unit.size, dtype=np.int64)
+    unit_query[unit_of] = matches.target_query[relevant]
+    row = np.full(relevant.size, -1)
+    row[relevant] = unit_of
+    best = np.full(unit.size, EVERYTHING)
+    edges = zip(
+        matches.edge_query.tolist(), matches.edge_rank.tolist(),
+        row[matches.edge_target].tolist(), strict=True,
+    )  # fmt: skip
+    for query, rank, target in edges:
+        if target >= 0:
+            best[target] = max(best[target], by_place.get((query, rank), EVERYTHING))
+    wanted = wanted_per_query(matches, pair.rel)
+    sound = ~failed
+    number = np.cumsum(sound) - 1
+    return Evidence(
+        wanted[sound],
+        number[unit_query[sound[unit_query]]], best[sound[unit_query]],
+        number[context.code[within]], score[within], context.holds_target[within],
+    )  # fmt: skip
+
+
+def _check_direction(code: Ints, score: Floats) -> None:
+    """Scores that rise down the ranking are distances, of which less is better."""
+    together = code[1:] == code[:-1]
+    step = np.diff(score)[together]
+    if step.size and (step > 0).sum() > (step < 0).sum():
+        raise InvalidInput(
+            "The scores rise down the ranking, so they look like distances, of which less is "
+            "better; a floor needs scores of which more is better. Give them with a minus sign."
+        )
+
+
+def candidates(evidence: Evidence) -> Floats:
+    """The floors to look at, from the lowest up: scores that occur."""
+    scores = np.unique(evidence.result_score)
+    if scores.size > MOST_FLOORS:
+        scores = np.unique(
+            np.quantile(scores, np.linspace(0, 1, MOST_FLOORS), method="closest_observation")
+        )
+    return scores
+
+
+def choose(
+    evidence: Evidence,
+    among: Bools,
+    floors: Floats,
+    goal: Goal,
+    least: float,
+    confidence: float,
+) -> float | None:
+    """The last floor, from the lowest up, that keeps enough of the queries in question."""
+    chosen = None
+    for floor in floors.tolist():
+        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)[among]
+        values = values[~np.isnan(values)]
+        if not values.size or lowest_mean(values, confidence) < least:
+            break
+        chosen = floor
+    return chosen
+
+
+def kept_values(evidence: Evidence, floor: Floats, goal: Goal) -> Floats:
+    """Per query its recall, or the share of what it finds without a floor; NaN: undefined."""
+    of = evidence.wanted.astype(np.float64)
+    if goal == "keep":
+        of = evidence.found(np.full(evidence.n_queries, EVERYTHING))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values: Floats = np.where(of > 0, evidence.found(floor) / of, np.nan)
+    return values
+
+
+def lowest_mean(values: Floats, confidence: float) -> float:
+    """The lowest mean that values between 0 and 1 leave possible, by Chernoff's bound.
+
+    >>> round(lowest_mean(np.ones(59), 0.95), 3)
+    0.95
+    """
+    mean, budget = float(values.mean()), math.log(1 / (1 - confidence)) / values.size
+    low, high = 0.0, mean
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _divergence(mean, middle) > budget else (low, middle)
+    return high
+
+
+def _divergence(p: float, q: float) -> float:
+    """How unlike two shares are: Kullback and Leibler's measure."""
+    if q <= 0:
+        return math.inf if p > 0 else 0.0
+    first = p * math.log(p / q) if p > 0 else 0.0
+    if p >= 1:
+        return first
+    return math.inf if q >= 1 else first + (1 - p) * math.log((1 - p) / (1 - q))
+
+
+def point(evidence: Evidence, floor: float | Floats, shown: float | None = None) -> FloorPoint:
+    """Every value under one floor, or under a floor for each query."""
+    each = np.broadcast_to(np.asarray(floor, dtype=np.float64), evidence.n_queries)
+    if isinstance(floor, float) and floor > EVERYTHING:
+        shown = floor
+    returned, answerable = evidence.returned(each), evidence.wanted > 0
+    useful = evidence.returned(each, evidence.useful)
+    return FloorPoint(
+        floor=shown,
+        precision=_share(useful.sum(), returned.sum()),
+        recall=_mean(kept_values(evidence, each, "recall")),
+        kept=_mean(kept_values(evidence, each, "keep")),
+        wrongly_answered=_mean((returned[~answerable] > 0).astype(np.float64)),
+        wrongly_refused=_mean((returned[answerable] == 0).astype(np.float64)),
+        results=float(returned.mean()),
+    )
+
+
+def _mean(values: Floats) -> float | None:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else None
+
+
+def _share(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole else None
+
+
+def _held_out(
+    evidence: Evidence, floors: Floats, goal: Goal, least: float, confidence: float, folds: int,
+    seed: int,
+) -> HeldOut | None:  # fmt: skip
+    n = evidence.n_queries
+    if n < 2 * folds:
+        return None
+    fold = np.random.default_rng(seed).permutation(n) % folds
+    chosen = [choose(evidence, fold != i, floors, goal, least, confidence) for i in range(folds)]
+    each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
+    values = kept_values(evidence, each, goal)
+    return HeldOut(
+        folds, tuple(chosen), point(evidence, each),
+        mean_interval(values, confidence, seed=seed, bounds=(0, 1)),
+    )  # fmt: skip
+
+
+def _some(floors: Floats, chosen: float | None) -> Sequence[float]:
+    """A few floors spread over all, the chosen one among them."""
+    if not floors.size:
+        return ()
+    at = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))
+    few = set(floors[at].tolist()) | ({chosen} if chosen is not None else set())
+    return sorted(few)
+
+
+def _notes(found: Floor, evidence: Evidence) -> list[str]:
+    lines = []
+    if found.chosen is None:
+        lines.append(_why_none(found, evidence))
+    if not found.unanswerable:
+        lines.append(
+            "Every query has an answer, so how often a question without one would be answered is "
+            "not known; add queries with an empty ground truth."
+        )
+    if found.held_out is None:
+        lines.append("There are too few queries to try a floor on queries that did not choose it.")
+    elif None in found.held_out.floors and found.chosen is not None:
+        lines.append(
+            "Without some of the queries no floor can be promised; those were measured without one."
+        )
+    return lines
+
+
+def _why_none(found: Floor, evidence: Evidence) -> str:
+    values = kept_values(evidence, np.full(evidence.n_queries, EVERYTHING), found.goal)
+    n = int((~np.isnan(values)).sum())
+    needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
+    if n < needed:
+        return (
+            f"No floor can be promised: {n} queries say too little, and at least {needed} are "
+            f"needed to promise {found.least:g} with {found.confidence:.0%} confidence."
+        )
+    if found.goal == "recall" and (found.without.recall or 0) < found.least:
+        return (
+            f"No floor can be promised: without a floor the recall is {found.without.recall:.3f}, "
+            f"below the {found.least:g} that was asked for."
+        )
+    return (
+        f"No floor can be promised to keep {found.least:g} with {found.confidence:.0%} "
+        "confidence: even the lowest loses too much for so few queries."
+    )

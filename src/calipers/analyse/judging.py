@@ -1,0 +1,236 @@
+"""What judging rests on: who gets what, which label can move most, the ground truth it makes."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.analyse.bounds import has_bounds, unjudged_results
+from calipers.analyse.listing import list_results
+from calipers.analyse.merging import merged_grade
+from calipers.analyse.scoring import choose_metrics, score
+from calipers.errors import NoCommonIds
+from calipers.match.pair import match_pair
+from calipers.measures import compute
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.judging import LabelState, PoolItem, PoolSettings
+from calipers.model.labels import Label, Pair, is_machine
+from calipers.model.matched import Matched
+from calipers.model.policy import Policy
+from calipers.model.run import Run
+from calipers.model.summary import Summary
+
+DEEPEST = 20
+"""Unjudged results per query whose worth is looked at; further down a label moves little."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTruth:
+    """What was known before, with what the judges said."""
+
+    ground_truth: GroundTruth | None
+    """None while nothing is known and nothing was judged."""
+    labels: int
+    """Items whose grade comes from the judges."""
+    unsettled: int
+    """Items left out: judges differ, and nobody settled it."""
+
+
+def shares(queries: Iterable[str], overlap: float, seed: int) -> dict[str, int | None]:
+    """Whose each question is: None is everybody's, a number is one judge's.
+
+    The choice comes from a hash, and each judge gets as many as any other, to within one.
+
+    >>> found = shares("abcdefgh", 0.25, 1)
+    >>> sorted(-1 if one is None else one for one in found.values())
+    [-1, -1, 0, 1, 2, 3, 4, 5]
+    """
+    known = list(dict.fromkeys(queries))
+    mixed = sorted(known, key=lambda one: _place(seed, one))
+    everybody = ceil(overlap * len(mixed) - 1e-9)
+    given: dict[str, int | None] = dict.fromkeys(mixed[:everybody])
+    given.update({query: number for number, query in enumerate(mixed[everybody:])})
+    return {query: given[query] for query in known}
+
+
+def _place(seed: int, *words: str) -> bytes:
+    return hashlib.sha256(msgspec.json.encode([seed, *words])).digest()
+
+
+def label_worth(pairs: Iterable[Matched], metric: str) -> dict[Pair, float]:
+    """How far calling one result relevant can move the metric, the most over all runs.
+
+    By question and result, as ``Label.pair`` names them. Each unjudged result is taken as
+    relevant by itself while the others stay as they are.
+    """
+    found: dict[Pair, float] = {}
+    for pair in pairs:
+        for name, moved in _worth(pair, metric):
+            found[name] = max(found.get(name, 0.0), moved)
+    return found
+
+
+def _worth(pair: Matched, name: str) -> Iterable[tuple[Pair, float]]:
+    [metric, *_] = [one.with_rel(pair.rel) for one in choose_metrics(name, None)]
+    if not has_bounds(metric):
+        return
+    matches, policy = pair.matches, pair.policy
+    depth = min(metric.k or DEEPEST, DEEPEST)
+    listing = list_results(pair.run, matches, policy.ties, depth)
+    unjudged = unjudged_results(matches, listing)
+    if not unjudged.added.any():
+        return
+    grade = max(matches.highest_grade, pair.rel or 0.0) or 1.0
+    as_is = np.nan_to_num(compute(matches, [metric], policy)[:, 0])
+    judged = pl.DataFrame({"query": matches.edge_query, "rank": matches.edge_rank}).unique()
+    rows = (
+        listing.filter(~pl.col("repeated"))
+        .join(judged, on=["query", "rank"], how="anti")
+        .sort("query", "rank")
+        .with_columns(ordinal=pl.int_range(pl.len()).over("query") + 1)
+    )
+    names = matches.queries["query"]
+    for ordinal, some in rows.group_by("ordinal"):
+        chosen = unjudged.added & (unjudged.ordinal == ordinal[0])
+        grades = np.where(chosen, grade, unjudged.matches.target_grade)
+        values = compute(replace(unjudged.matches, target_grade=grades), [metric], policy)[:, 0]
+        moved = np.abs(np.nan_to_num(values) - as_is) / max(matches.n_queries, 1)
+        for row in some.iter_rows(named=True):
+            one = Label(names[row["query"]], item=row["item"], text=row["text"])
+            yield one.pair, float(moved[row["query"]])
+
+
+def in_order(
+    items: Sequence[PoolItem], worth: Mapping[Pair, float] | None, seed: int
+) -> list[PoolItem]:
+    """Items question by question; the results of a question in an order that tells nothing.
+
+    With ``worth`` the question comes first whose best label can move the metric most. Within a
+    question nothing is sorted by worth: it would give the ranks away.
+    """
+    first = {item.label.query_id: item.position for item in reversed(items)}
+    best: dict[str, float] = {}
+    for item in items:
+        value = (worth or {}).get(item.label.pair, 0.0)
+        best[item.label.query_id] = max(best.get(item.label.query_id, 0.0), value)
+    return sorted(
+        items,
+        key=lambda one: (
+            -best[one.label.query_id], first[one.label.query_id], _place(seed, *one.label.pair)
+        ),
+    )  # fmt: skip
+
+
+def judged_truth(
+    before: GroundTruth | None,
+    items: Sequence[PoolItem],
+    state: LabelState,
+    settings: PoolSettings,
+    *,
+    machines: bool = False,
+) -> JudgedTruth:
+    """The ground truth before, with one grade for every item that was judged and is not disputed.
+
+    A label stands in place of what the ground truth said of the same item. What a language model
+    said counts only with ``machines``.
+    """
+    by_item: dict[int, dict[str, float]] = {}
+    quotes: dict[int, dict[float, str]] = {}
+    for one in state.labels():
+        if one.grade is None or (is_machine(one.judge) and not machines):
+            continue
+        by_item.setdefault(one.item, {})[one.judge] = one.grade
+        if one.quote is not None:
+            quotes.setdefault(one.item, {}).setdefault(one.grade, one.quote)
+    rows, unsettled, counted = [], 0, 0
+    for position in sorted(by_item):
+        settled = state.settled(position)
+        if settled is not None:
+            grade = settled.grade
+        else:
+            grade = merged_grade(list(by_item[position].values()), "majority")
+        if grade is None:
+            unsettled += 1
+            continue
+        quote = quotes.get(position, {}).get(grade)
+        if settled is not None and settled.quote is not None:
+            quote = settled.quote
+        counted += 1
+        rows.append({"grade": float(grade), **_target(items[position].label, quote, settings)})
+    if not rows:
+        return JudgedTruth(before, 0, unsettled)
+    new = pl.DataFrame(rows, schema=TARGET_SCHEMA).group_by(
+        [name for name in TARGET_SCHEMA if name != "grade"], maintain_order=True
+    )
+    labelled = new.agg(pl.col("grade").max()).select(*TARGET_SCHEMA)
+    return JudgedTruth(_together(before, labelled, items), counted, unsettled)
+
+
+def _target(label: Label, quote: str | None, settings: PoolSettings) -> dict[str, object]:
+    known = {"query": label.query_id, "document": label.document}
+    if settings.targets_as == "span" and quote is None and label.start is not None:
+        return {**known, "start": label.start, "end": label.end}
+    if settings.targets_as == "span" and quote is not None and label.start is not None:
+        at = (label.text or "").find(quote)
+        start = label.start + max(at, 0)
+        return {**known, "start": start, "end": start + len(quote) if at >= 0 else label.end}
+    if settings.targets_as == "id" and label.item is not None:
+        return {**known, "item": label.item}
+    return {**known, "quote": quote or label.text}
+
+
+def _together(
+    before: GroundTruth | None, labelled: pl.DataFrame, items: Sequence[PoolItem]
+) -> GroundTruth:
+    texts = {one.label.query_id: one.label.query for one in items}
+    asked = pl.DataFrame(
+        {"query": list(texts), "text": list(texts.values())},
+        schema={"query": pl.String(), "text": pl.String()},
+    ).filter(pl.col("query").is_in(labelled["query"].implode()))
+    if before is None:
+        return GroundTruth.from_targets(labelled, queries=asked)
+    kept = before.targets
+    for same in (["item"], ["quote"], ["document", "start", "end"]):
+        known = labelled.select("query", *same).drop_nulls()
+        kept = kept.join(known, on=["query", *same], how="anti", maintain_order="left")
+    new = asked.join(before.queries, on="query", how="anti", maintain_order="left")
+    return GroundTruth.from_targets(
+        pl.concat([kept, labelled]),
+        queries=pl.concat([before.queries.select("query", "text"), new]),
+        tags={
+            name: tag.extend_constant(None, new.height).alias(name)
+            for name, tag in before.tags.items()
+        },
+    )
+
+
+def measured(
+    truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings, seed: int = 0
+) -> dict[str, Summary]:
+    """The watched metric of every run, with its interval."""
+    found = {}
+    for name, run in runs.items():
+        pair = matched_run(truth, run, settings)
+        if pair is None:
+            found[name] = Summary(settings.metric, None, None, None, 0, 0)
+            continue
+        scores = score(pair, choose_metrics(settings.metric, None, settings.rel), seed=seed)
+        found[name] = next(iter(scores.summaries.values()))
+    return found
+
+
+def matched_run(truth: GroundTruth | None, run: Run, settings: PoolSettings) -> Matched | None:
+    """A run against the judged ground truth; None while they have nothing to do with each other."""
+    if truth is None or not truth.targets.height:
+        return None
+    try:
+        return match_pair(
+            truth, run, policy=Policy(), match=settings.match, level=settings.level,
+            rel=settings.rel,
+        )  # fmt: skip
+    except NoCommonIds:
+        return None

@@ -1,0 +1,117 @@
+"""Some queries of a matched pair as a pair of their own, without matching again."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Matched
+from calipers.model.matches import Matches
+from calipers.model.run import Run
+
+
+class _Rows:
+    """The results of a run, found by query without looking through all of them."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        frames = list(run.scan())
+        frame = pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String()})
+        runs = _lengths(frame)
+        if runs["query"].n_unique() < runs.height:
+            frame = frame.sort("query", maintain_order=True)
+            runs = _lengths(frame)
+        self._frame = frame
+        self._places = runs.with_columns(start=pl.col("len").cum_sum() - pl.col("len"))
+        self._stages: Mapping[str, _Rows] = {
+            name: _Rows(stage) for name, stage in run.stages.items()
+        }
+
+    def of(self, queries: pl.Series) -> Run:
+        """The run with the results of these queries alone, ranked by the same rules."""
+        run = self._run
+        here = self._places.join(pl.DataFrame({"query": queries}), on="query", how="semi")
+        parts = [
+            self._frame.slice(start, length)
+            for length, start in here.select("len", "start").iter_rows()
+        ]
+        asked = run.queries
+        if asked is not None:
+            asked = asked.join(pl.DataFrame({"query": queries}), on="query", how="semi")
+        return Run.from_frame(
+            pl.concat(parts) if parts else self._frame.clear(), order=run.order, ties=run.ties,
+            queries=asked, name=run.name,
+            stages={name: stage.of(queries) for name, stage in self._stages.items()},
+        )  # fmt: skip
+
+
+def _lengths(frame: pl.DataFrame) -> pl.DataFrame:
+    """query, len: how many rows of the same query stand together."""
+    return frame["query"].rle().struct.unnest().select(
+        pl.col("value").alias("query"), pl.col("len").cast(pl.Int64)
+    )  # fmt: skip
+
+
+class Portions:
+    """A pair that can be asked for some of its queries."""
+
+    def __init__(self, pair: Matched) -> None:
+        self.pair = pair
+
+    @cached_property
+    def _rows(self) -> tuple[_Rows, _Rows]:
+        """The run as it was matched, and as it was read; mostly they are one."""
+        matched = _Rows(self.pair.run)
+        read = self.pair.as_read[1]
+        return matched, matched if read is self.pair.run else _Rows(read)
+
+    def some(self, at_once: int) -> Iterator[Matched]:
+        """The whole pair, so many queries at a time."""
+        for start in range(0, self.pair.matches.n_queries, at_once):
+            yield self.between(start, min(start + at_once, self.pair.matches.n_queries))
+
+    def between(self, start: int, stop: int) -> Matched:
+        """The queries from one row to another, matched as they are in the pair."""
+        pair, whole = self.pair, self.pair.matches
+        # Targets are sorted by query, and so are edges.
+        first, last = np.searchsorted(whole.target_query, [start, stop])
+        begin, end = np.searchsorted(whole.edge_query, [start, stop])
+        units = np.unique(whole.target_unit[first:last], return_inverse=True)[1]
+        matches = Matches(
+            queries=whole.queries[start:stop],
+            target_query=whole.target_query[first:last] - start,
+            target_grade=whole.target_grade[first:last],
+            target_unit=units.reshape(-1).astype(np.int64),
+            edge_query=whole.edge_query[begin:end] - start,
+            edge_rank=whole.edge_rank[begin:end],
+            edge_target=whole.edge_target[begin:end] - first,
+            edge_overlap=whole.edge_overlap[begin:end],
+            retrieved=whole.retrieved[start:stop],
+            corpus_size=whole.corpus_size,
+        )
+        names = matches.queries["query"]
+        matched, read = self._rows
+        run = matched.of(names)
+        return replace(
+            pair,
+            ground_truth=_only(pair.ground_truth, names),
+            run=run,
+            matches=matches,
+            as_read=(
+                _only(pair.as_read[0], names),
+                run if read is matched else read.of(names),
+            ),
+        )
+
+
+def _only(truth: GroundTruth, queries: pl.Series) -> GroundTruth:
+    wanted = pl.DataFrame({"query": queries}).with_columns(wanted=True)
+    mask = truth.queries.join(wanted, on="query", how="left", maintain_order="left")["wanted"]
+    return GroundTruth(
+        truth.targets.join(wanted, on="query", how="semi", maintain_order="left"),
+        truth.queries.filter(mask.fill_null(False)),
+        {name: tag.filter(mask.fill_null(False)) for name, tag in truth.tags.items()},
+    )

@@ -1,0 +1,143 @@
+"""From traces to questions worth judging: each once, sampled by slice and by disagreement."""
+
+import hashlib
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from calipers.analyse.mask import Mask
+from calipers.errors import InvalidInput
+from calipers.io.records import Record, Result
+from calipers.model.traces import TracedQuestion, TracedQuestions
+from calipers.suggest import did_you_mean
+from calipers.text import normalise
+
+DEPTH = 10
+"""How many of the first results say whether two askings agree."""
+NO_TAG = "(none)"
+
+
+def check_sample(n: int | None, disagreement: float) -> None:
+    """Refuse a sample that cannot be meant, before any file is read."""
+    if n is not None and (not isinstance(n, int) or n < 1):
+        raise InvalidInput(f"The number of questions is {n!r}; it must be 1 or more.")
+    if not 0 <= disagreement <= 1:
+        raise InvalidInput(
+            f"The share of questions by disagreement is {disagreement!r}; it must lie between 0 "
+            "and 1, such as 0.5."
+        )
+
+
+def sample_traces(
+    records: Iterable[tuple[str, Record]],
+    mask: Sequence[str] = (),
+    *,
+    n: int | None = None,
+    by: str | None = None,
+    disagreement: float = 0.5,
+    seed: int = 0,
+) -> TracedQuestions:
+    """Unique questions of records, each with the name of its source; n of them, or all."""
+    check_sample(n, disagreement)
+    masked = Mask(mask)
+    askings: dict[str, list[tuple[str, str, Record]]] = {}
+    total = 0
+    for source, record in records:
+        total += 1
+        # Masked first: two questions that differ in a name alone are one.
+        query = masked(str(record.query))
+        askings.setdefault(normalise(query, ignore_case=True), []).append((query, source, record))
+    if not total:
+        raise InvalidInput(
+            "The traces hold no call of a retriever; export spans of the kind RETRIEVER too."
+        )
+    found = [_question(key, several, masked) for key, several in askings.items()]
+    chosen = found if n is None else _sampled(found, n, by, disagreement, seed)
+    return TracedQuestions(tuple(chosen), total, len(found), masked.count)
+
+
+def _question(key: str, askings: Sequence[tuple[str, str, Record]], mask: Mask) -> TracedQuestion:
+    results: dict[str, dict[str, Any]] = {}
+    lists: list[frozenset[str]] = []
+    tags: dict[str, str] = {}
+    for _, source, record in askings:
+        named = [_result(one, mask) for one in _listed(record)]
+        lists.append(frozenset(_identity(one) for one in named[:DEPTH]))
+        for one in named:
+            results.setdefault(_identity(one), one)
+        tags |= {name: mask(str(value)) for name, value in (record.tags or {}).items()}
+        tags["source"] = source
+    return TracedQuestion(
+        id="t-" + hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:12],
+        query=askings[0][0],
+        asked=len(askings),
+        disagreement=_disagreement(lists),
+        tags=tags,
+        retrieved=tuple(results.values()),
+    )
+
+
+def _listed(record: Record) -> list[Result]:
+    listed = record.retrieved if isinstance(record.retrieved, list) else []
+    return [one if isinstance(one, Result) else Result(id=one) for one in listed]
+
+
+def _result(one: Result, mask: Mask) -> dict[str, Any]:
+    found = {
+        "id": None if one.id is None else str(one.id),
+        "text": None if one.text is None else mask(one.text),
+        "document": None if one.document is None else str(one.document),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _identity(result: Mapping[str, Any]) -> str:
+    return str(result.get("id") or result.get("text") or result.get("document"))
+
+
+def _disagreement(lists: Sequence[frozenset[str]]) -> float:
+    """One minus the mean share that two different askings have in common."""
+    different = list(dict.fromkeys(lists))
+    pairs = list(combinations(different, 2))
+    if not pairs:
+        return 0.0
+    shares = [len(a & b) / len(a | b) for a, b in pairs]
+    return 1 - sum(shares) / len(shares)
+
+
+def _sampled(
+    found: Sequence[TracedQuestion], n: int, by: str | None, share: float, seed: int
+) -> list[TracedQuestion]:
+    """The questions on which results disagree most, then the rest, slice by slice."""
+    order = random.Random(seed).sample(range(len(found)), len(found))  # noqa: S311 - no secret
+    doubtful = sorted((i for i in order if found[i].disagreement > 0),
+                      key=lambda i: -found[i].disagreement)  # fmt: skip
+    taken = doubtful[: math.ceil(n * share)]
+    left = [i for i in order if i not in set(taken)]
+    taken += _by_turns(left, [_slice(found[i], by, found) for i in left])[: n - len(taken)]
+    return [found[i] for i in sorted(taken)]
+
+
+def _slice(question: TracedQuestion, by: str | None, found: Sequence[TracedQuestion]) -> str:
+    if by is None:
+        return ""
+    if by in question.tags:
+        return question.tags[by]
+    known = sorted({name for one in found for name in one.tags})
+    if by not in known:
+        raise InvalidInput(
+            f"The traces have no tag {by!r}; they have {', '.join(known)}.{did_you_mean(by, known)}"
+        )
+    return NO_TAG
+
+
+def _by_turns(items: Sequence[int], slices: Sequence[str]) -> list[int]:
+    """One of each slice, then a second of each …: rare slices are not drowned by common ones."""
+    rounds: dict[str, int] = {}
+    placed = []
+    for at, (item, name) in enumerate(zip(items, slices, strict=True)):
+        rounds[name] = rounds.get(name, 0) + 1
+        placed.append((rounds[name], at, item))
+    return [item for _, _, item in sorted(placed)]

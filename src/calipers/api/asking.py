@@ -1,0 +1,99 @@
+"""A live retriever in place of a run: asked here, then measured like any other."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, cast
+
+from calipers.api.keywords import ASKING, DEPTH, Reading
+from calipers.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from calipers.retrievers.live_run import LiveRun
+
+Watch = Callable[[], AbstractContextManager[tuple[Any, Any]]]
+"""Gives the callbacks for the number of questions and for the counts as they grow."""
+
+
+def below(k: Any) -> int:
+    """How many results to ask for where what stands below k is looked at too.
+
+    >>> below(None), below(50)
+    (20, 100)
+    """
+    return max(DEPTH, 2 * k) if isinstance(k, int) else DEPTH
+
+
+def with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading]:
+    """What is to be read, with the answers of a retriever as the run where one is given.
+
+    ``looks`` is how many results are looked at, for callers who do not say how many to ask for.
+    """
+    how = {name: value for name, value in reading.items() if name not in ASKING}
+    if reading.get("retriever") is None:
+        _refuse_alone(reading)
+        return data, cast(Reading, how)
+    questions = _questions(data, reading)
+    run = ask(reading["retriever"], _readable(questions, reading), reading, looks)
+    how |= {"ground_truth": questions, "run": run}
+    return None, cast(Reading, how)
+
+
+def answers_of(
+    retrievers: Mapping[str, Any], questions: Any, asking: Mapping[str, Any], looks: int
+) -> "dict[str, LiveRun]":
+    """The run of each of several retrievers, by its name; all are asked the same questions."""
+    if retrievers and questions is None:
+        raise InvalidInput(
+            "Retrievers are given without the questions to ask them; give the file of the "
+            "questions with their ground truth."
+        )
+    return {name: ask(one, questions, asking, looks) for name, one in retrievers.items()}
+
+
+def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":
+    """What one retriever answers, as deep as it is looked at."""
+    # Loaded when used: who measures files need not wait for what asks retrievers.
+    from calipers.retrievers.retrieve import retrieve_to_run
+
+    watch = asking.get("watch")
+    with nullcontext((None, None)) if watch is None else watch() as (total, progress):
+        return retrieve_to_run(
+            retriever, questions, k=asking.get("ask_for") or looks, workers=asking.get("workers"),
+            total=total, progress=progress,
+        )  # fmt: skip
+
+
+def _questions(data: Any, reading: Reading) -> Any:
+    """The one place to ask from and to measure by, where a retriever brings the results."""
+    if reading.get("run") is not None:
+        raise InvalidInput(
+            "Both --run and --retriever are given (run= and retriever= in Python); results come "
+            "from a file or from a live retriever, so leave one out."
+        )
+    given = [one for one in (data, reading.get("ground_truth")) if one is not None]
+    if len(given) != 1:
+        raise InvalidInput(
+            f"With --retriever (retriever= in Python) one file is needed, the questions with "
+            f"their ground truth; {len(given) or 'none'} {'are' if given else 'is'} given."
+        )
+    return given[0]
+
+
+def _readable(questions: Any, reading: Reading) -> Any:
+    """The questions, read by the names of columns that the caller gave, where any were given."""
+    if not reading.get("columns"):
+        return questions
+    from calipers.io.columns import Columns
+    from calipers.io.load import load
+
+    columns = Columns.of(reading["columns"])
+    return load(questions, "ground_truth", None, columns).ground_truth or questions
+
+
+def _refuse_alone(reading: Reading) -> None:
+    for name in ("ask_for", "workers"):
+        if reading.get(name) is not None:
+            raise InvalidInput(
+                f"{name} is given without a retriever to ask; give --retriever (retriever= in "
+                f"Python) too, or leave {name} out."
+            )

@@ -1,0 +1,61 @@
+"""calipers floor: below which score is it better to return nothing?"""
+
+from typing import Any
+
+import click
+
+from calipers.cli.parts import options
+from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.progress import reading
+
+
+@click.command("floor", short_help="Find the score below which to return nothing.")
+@options.input_options
+@click.option("-k", "k", type=int, help="How many results count. [default: 10]")
+@click.option(
+    "--keep", type=float, metavar="SHARE",
+    help="The share of what is found without a floor that must stay. [default: 0.95]",
+)  # fmt: skip
+@click.option("--recall", type=float, metavar="R", help="The recall that must stay, instead.")
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True,
+    help="How sure it must be that so much stays, on queries of the same kind.",
+)  # fmt: skip
+@click.option(
+    "--folds", type=int, default=5, show_default=True,
+    help="Into how many parts the queries are split to try the floor on others.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Draws the folds.")
+@options.matching_options
+@options.config_option
+@options.json_option
+@options.printed_as("csv", "Print every floor as CSV.")
+def command(
+    k: int | None, config: str | None, as_json: bool, as_csv: bool, **settings: Any
+) -> None:
+    """Find the score below which results are better not returned.
+
+    Shows what each floor under the scores does: precision, recall, questions without an answer
+    that are answered, questions with an answer that are refused. Every result needs a score;
+    a query with an empty ground truth is one without an answer.
+
+    \b
+    Examples:
+      calipers floor evals.jsonl
+      calipers floor evals.jsonl -k 5 --recall 0.8
+      calipers floor -g qrels.txt -r run.txt --keep 0.98 --csv
+    """
+    from calipers.api.decide import floor
+    from calipers.present.floor import floor_csv, print_floor
+
+    given = options.filled(config, k=k, **settings)
+    if isinstance(given.get("k"), list):
+        given["k"] = max(given["k"])
+    with reading() as progress:
+        found = floor(progress=progress, **given)
+    if as_json:
+        print_json(found.to_dict())
+    elif as_csv:
+        click.echo(floor_csv(found), nl=False)
+    else:
+        print_floor(found, console())

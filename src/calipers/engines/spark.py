@@ -1,0 +1,299 @@
+"""Spark: DataFrames in, a DataFrame of scores out, by the kernels that evaluation uses elsewhere.
+
+Rows of both sides come together by a shuffle on the query, each partition is sorted, and a
+worker measures its queries block by block. Only counts come back to the driver, one row from
+each partition. Nothing here needs more than the DataFrame API, so that it works through Spark
+Connect as well.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.analyse.scoring import (
+    check_intervals,
+    facts_of,
+    settings_fingerprint,
+    weights_by_name,
+)
+from calipers.analyse.summary import summarise
+from calipers.checks.counts import enforce
+from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
+from calipers.engines.part import Part, merged
+from calipers.engines.plan import Plan
+from calipers.engines.spark_columns import named, one_side
+from calipers.engines.spark_plan import Sides
+from calipers.errors import CalipersError, InvalidInput, MissingExtra
+from calipers.io.results import QUERY_SCHEMA
+from calipers.io.score_tables import KEY
+from calipers.measures import Metric
+from calipers.model.ground_truth import TARGET_SCHEMA
+from calipers.model.policy import Policy
+from calipers.model.run import RUN_SCHEMA, natural_order
+from calipers.model.scores import MetricFacts, Scores
+from calipers.model.summary import Summary
+from calipers.version import __version__
+
+PART = "__part"
+"""The column in which a partition says what it counted; empty in the rows of queries."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkScores(Scores):
+    """Scores whose queries stay in Spark: what is here are summaries and counts."""
+
+    frame: Any = None
+
+    @property
+    def per_query(self) -> Any:
+        """A Spark DataFrame with one row per query, which says what it holds when it is written.
+
+        Folders that it is written to as Parquet can be compared and sliced like other scores.
+        """
+        about = msgspec.json.encode(self.to_dict(per_query=False)).decode()
+        return self.frame.withMetadata("query", {KEY: about})
+
+    def __len__(self) -> int:
+        return self.audit.queries
+
+    def __repr__(self) -> str:
+        means = (f"{one.metric} {'undefined' if one.mean is None else format(one.mean, '.3f')}"
+                 for one in list(self.summaries.values())[:12])  # fmt: skip
+        return f"<Scores of {len(self):,} queries in Spark: {', '.join(means)}>"
+
+    def of(self, name: str) -> Any:
+        """The values of single queries are in ``per_query`` alone."""
+        raise InvalidInput(
+            f"The values of {name} stay in Spark, one row per query; take them from per_query, or "
+            "write that to Parquet and read the file with Calipers."
+        )
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """The whole result as plain values, without the scores of single queries."""
+        if per_query:
+            self.of("single queries")
+        return super().to_dict(per_query=False)
+
+
+def evaluate_frames(
+    run: Any,
+    ground_truth: Any,
+    metrics: Sequence[Metric],
+    *,
+    policy: Policy,
+    query: str | None = None,
+    item: str | None = None,
+    tags: Sequence[str] = (),
+    match: str | None = None,
+    level: str | None = None,
+    rel: float | None = None,
+    corpus_size: int | None = None,
+    weights: Mapping[str, float] | None = None,
+    partitions: int | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    fingerprints: bool = True,
+) -> SparkScores:
+    """The scores of a run, both sides given as Spark DataFrames with one row per item."""
+    check_intervals(confidence, resamples)
+    need_spark()
+    with spoken():
+        truth_names = named(ground_truth, "The ground truth", {"query": query, "item": item},
+                            TARGET_SCHEMA)  # fmt: skip
+        run_names = named(run, "The run", {"query": query, "item": item}, RUN_SCHEMA)
+        order = _order(run_names, policy)
+        _check_tags(ground_truth, tags)
+        sides = _sides(run, ground_truth, run_names, truth_names, tags)
+        metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
+        plan = Plan(
+            metrics=tuple(map(str, metrics)), policy=replace(policy, ties=policy.ties or "trec"),
+            truth_columns=sides.truth_columns, run_columns=sides.run_columns, order=order,
+            rel=rel, corpus_size=corpus_size, weights=weights_by_name(weights, rel),
+            tags=tuple(tags), fingerprints=fingerprints,
+        )  # fmt: skip
+        plan, notes = sides.settle(plan, match, level)
+        measured = _measured(sides, plan, partitions)
+        parts = measured.where(f"{PART} is not null").select(PART).collect()
+        part = merged(Part.decode(bytes(row[0])) for row in parts)
+        if part.error is not None:
+            measured.unpersist()
+            raise InvalidInput(part.error)
+        sides.check_in_common(plan, part)
+        by = "document" if plan.level == "document" else plan.match
+        settings = {
+            "calipers": __version__, "rel": rel, "corpus_size": corpus_size,
+            "matched_at": plan.level, "match": by,
+            "notes": list(notes), "confidence": confidence, "resamples": resamples, "seed": seed,
+        }  # fmt: skip
+        return _scores(plan, metrics, part, settings, measured, sides)
+
+
+def _scores(
+    plan: Plan, metrics: Sequence[Metric], part: Part, settings: Mapping[str, Any],
+    measured: Any, sides: Sides,
+) -> SparkScores:  # fmt: skip
+    facts = tuple(facts_of(metric) for metric in metrics)
+    cutoffs = [metric.k for metric in metrics if metric.k is not None]
+    audit = part.audit(max(cutoffs) if cutoffs else None)
+    enforce(plan.policy, audit)
+    prints = {"settings": settings_fingerprint(facts, plan.policy, plan.weights, settings)}
+    if plan.fingerprints:
+        of_truth = sides.truth_fingerprint(plan, audit.judgements)
+        prints = {"ground_truth": of_truth, "run": part.digest.hexdigest(), **prints}
+    return SparkScores(
+        metrics=facts,
+        values=np.empty((0, len(facts))),
+        queries=pl.DataFrame(schema=QUERY_SCHEMA),
+        tags={name: pl.Series(name, [], dtype=pl.String) for name in plan.tags},
+        audit=audit,
+        policy=plan.policy,
+        fingerprints=prints,
+        settings=settings,
+        summaries=_summaries(facts, part, plan, settings),
+        weights=plan.weights,
+        frame=measured.where(f"{PART} is null").drop(PART),
+    )
+
+
+def _summaries(
+    facts: Sequence[MetricFacts], part: Part, plan: Plan, settings: Mapping[str, Any]
+) -> dict[str, Summary]:
+    columns = list(facts)
+    if plan.weights:
+        columns.append(
+            MetricFacts("score", "score", None, "higher", (-np.inf, None), "the combined score")
+        )
+    found: dict[str, Summary] = {}
+    for one in columns:
+        # Each by itself: sorted, the values of two metrics are no longer those of one query.
+        found |= summarise([one], part.column(one.name)[:, np.newaxis], {}, settings)
+    return found
+
+
+def _order(names: Mapping[str, str], policy: Policy) -> Any:
+    order = natural_order(names)
+    if order == "listed":
+        raise InvalidInput(
+            "The run has neither a score nor a rank, and the rows of a DataFrame have no order; "
+            "add a column score or rank."
+        )
+    if order == "score" and policy.ties == "input":
+        raise InvalidInput(
+            "ties=input is asked for, and the rows of a DataFrame have no order; choose "
+            "ties=trec or ties=error, or give the run a column rank."
+        )
+    return order
+
+
+def _check_tags(ground_truth: Any, tags: Sequence[str]) -> None:
+    for tag in tags:
+        if tag not in ground_truth.columns:
+            raise InvalidInput(
+                f"The ground truth has no column {tag!r} to slice by; found "
+                f"{', '.join(ground_truth.columns)}."
+            )
+
+
+def _sides(
+    run: Any, ground_truth: Any, run_names: Mapping[str, str], truth_names: Mapping[str, str],
+    tags: Sequence[str],
+) -> Sides:  # fmt: skip
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    run_names = {ours: theirs for ours, theirs in run_names.items() if ours in RUN_SCHEMA}
+    truth = one_side(ground_truth, TRUTH, truth_names, tags, "the ground truth")
+    if "grade" not in truth_names:
+        truth = truth.withColumn("grade", F.lit(1.0))
+    results = one_side(run, RUN, run_names, (), "the run")
+    judged = tuple(n for n in TARGET_SCHEMA if n in truth_names or n == "grade")
+    return Sides(truth, results, judged, tuple(n for n in RUN_SCHEMA if n in run_names))
+
+
+def _measured(sides: Sides, plan: Plan, partitions: int | None) -> Any:
+    both = sides.truth.unionByName(sides.run, allowMissingColumns=True)
+    # Equal scores and ranks are settled by what stands in the row, not by when it arrived.
+    within = [name for name in ("rank", "item", "text", "document", "start", "quote")
+              if name in both.columns]  # fmt: skip
+    count = () if partitions is None else (partitions,)
+    placed = both.repartition(*count, "query").sortWithinPartitions("query", SIDE, *within)
+    return placed.mapInArrow(_worker(plan), _schema(plan)).persist()
+
+
+def _schema(plan: Plan) -> Any:
+    from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
+
+    kinds = {pl.String(): T.StringType(), pl.Int64(): T.LongType()}
+    values = [*plan.metrics, *(["score"] if plan.weights else [])]
+    return T.StructType(
+        [
+            *(T.StructField(name, kinds[kind]) for name, kind in QUERY_SCHEMA.items()),
+            *(T.StructField(TAG + name, T.StringType()) for name in plan.tags),
+            *(T.StructField(name, T.DoubleType()) for name in values),
+            T.StructField(PART, T.BinaryType()),
+        ]
+    )
+
+
+def _worker(plan: Plan) -> Any:
+    """What runs in each partition."""
+    values = [*plan.metrics, *(["score"] if plan.weights else [])]
+
+    def work(batches: Any) -> Any:
+        import pyarrow as pa
+
+        text, whole, number = pa.string(), pa.int64(), pa.float64()
+        schema = pa.schema(
+            [("query", text), ("text", text), ("status", text), ("retrieved", whole),
+             ("targets", whole), *((TAG + name, text) for name in plan.tags),
+             *((name, number) for name in values), (PART, pa.binary())]
+        )  # fmt: skip
+        part = Part()
+        frames = (pl.DataFrame(batch) for batch in batches if batch.num_rows)
+        try:
+            for table, counted in measure_partition(frames, plan):
+                part.merge(counted)
+                rows = table.with_columns(pl.lit(None, dtype=pl.Binary).alias(PART))
+                yield from rows.select(schema.names).to_arrow().cast(schema).to_batches()
+        except CalipersError as error:
+            part.error = str(error)
+        nothing = {name: [None] for name in schema.names}
+        yield pa.RecordBatch.from_pydict({**nothing, PART: [part.encode()]}, schema=schema)
+
+    return work
+
+
+def need_spark() -> None:
+    """Say how to install what is missing."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            'Spark is not installed; install it with pip install "calipers[spark]".'
+        ) from None
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Complaints of Spark as our sentence, without the stack of the Java machine."""
+    errors: tuple[type[BaseException], ...] = ()
+    with suppress(ImportError):
+        from pyspark.errors import PySparkException
+
+        errors = (PySparkException,)
+    with suppress(ImportError):
+        from py4j.protocol import Py4JError
+
+        errors = (*errors, Py4JError)
+    try:
+        yield
+    except errors as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise InvalidInput(
+            f"Spark cannot do this: {(lines or [type(error).__name__])[0][:300]}"
+        ) from None

@@ -1,0 +1,172 @@
+"""What must be known of whole DataFrames before the partitions are measured."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.engines.blocks import checked
+from calipers.engines.part import EDGES, Part
+from calipers.engines.plan import Plan
+from calipers.errors import InvalidInput
+from calipers.match.choose import check_level, choose, parse_matching
+from calipers.match.no_common_ids import (
+    check_common_documents,
+    check_common_ids,
+    check_common_texts,
+)
+from calipers.model.fingerprint import fingerprint_blobs, joined_rows, row_texts
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.matched import EXAMPLES, Tally
+from calipers.model.run import RUN_SCHEMA, Run
+
+SAMPLE = 50
+_ROWS_IN_ONE_PARTITION = 1_000_000
+_KINDS = ("item", "quote", "start")
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Both DataFrames in our names, as the plan needs to look into them."""
+
+    truth: Any
+    run: Any
+    truth_columns: tuple[str, ...]
+    run_columns: tuple[str, ...]
+
+    def settle(
+        self, plan: Plan, match: str | None, level: str | None
+    ) -> tuple[Plan, tuple[str, ...]]:
+        """The plan with what the data decide, and notes for the reader of the result."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        at = check_level(level)
+        filled = {name: F.count(name).alias(name) for name in self.truth_columns}
+        counted = self.truth.agg(
+            F.count(F.lit(1)).alias("__rows"), F.collect_set("grade").alias("__grades"),
+            *filled.values(),
+        ).collect()[0]  # fmt: skip
+        grades = tuple(sorted(_grades(counted["__grades"])))
+        plan = replace(plan, used_columns=tuple(name for name in filled if counted[name]))
+        if at == "document" and counted.asDict().get("document", 0) < counted["__rows"]:
+            raise InvalidInput(
+                "The level of documents cannot be computed: not every target says its document; "
+                "give the ground truth a column document."
+            )
+        sample = self.truth_sample()
+        by_quote = match is not None and parse_matching(match).kind == "quote"
+        columns = list(self.run_columns)
+        texts_from_ids = by_quote and "text" not in columns and "item" in columns
+        if texts_from_ids:
+            columns = ["text" if name == "item" else name for name in columns]
+        if at == "document":
+            plan = replace(plan, match="id", level=at, grades=grades)
+            return plan, ()
+        choice = choose(match, sample, columns, lambda: self.in_common("item"))
+        kind = choice.matching.kind
+        plan = replace(
+            plan, match=str(choice.matching), level=at, grades=grades,
+            quotes_from_ids=kind == "quote" and sample.kinds == {"item"},
+            texts_from_ids=texts_from_ids,
+        )  # fmt: skip
+        if plan.corpus_size is not None and kind != "id":
+            raise InvalidInput(
+                f"The size of the corpus is given and targets are matched by {kind}: how many of "
+                "its chunks hold a target is not known. Leave it out, or match by id."
+            )
+        return plan, choice.notes
+
+    def truth_sample(self) -> GroundTruth:
+        """Some targets of each kind, and some that lack it, so that what all have is seen."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        some = self.truth.limit(SAMPLE)
+        for name in _KINDS:
+            if name in self.truth_columns:
+                there = self.truth.where(F.col(name).isNotNull()).limit(SAMPLE)
+                some = some.union(there).union(self.truth.where(F.col(name).isNull()).limit(1))
+        rows = pl.DataFrame(some.select(*self.truth_columns).toArrow())
+        targets = checked(rows, TARGET_SCHEMA, self.truth_columns, "the ground truth")
+        return GroundTruth.from_targets(
+            targets.unique(maintain_order=True), where=lambda _: "the ground truth"
+        )
+
+    def in_common(self, column: str) -> bool:
+        """Whether any value of a column is on both sides, of whatever query."""
+        if column not in self.truth_columns or column not in self.run_columns:
+            return False
+        wanted = self.truth.select(column).distinct()
+        return bool(self.run.join(wanted, column, "left_semi").limit(1).count())
+
+    def check_in_common(self, plan: Plan, part: Part) -> None:
+        """Refuse to score 0 everywhere where both sides speak of different things."""
+        counts = part.counts
+        if counts[EDGES] or plan.policy.nothing_in_common == "zero" or not counts["judgements"]:
+            return
+        kind = "id" if plan.level == "document" else parse_matching(plan.match).kind
+        column = {"id": "document" if plan.level == "document" else "item"}.get(kind, "document")
+        if not counts["retrieved"] and not counts["unknown"]:
+            return
+        if counts["retrieved"] and self.in_common(column):
+            return
+        rows = pl.DataFrame(self.run.select(*self.run_columns).limit(1000).toArrow())
+        results = checked(rows, RUN_SCHEMA, self.run_columns, "the run")
+        if plan.texts_from_ids:
+            results = results.rename({"item": "text"})
+        sample, run = self.truth_sample(), Run.from_frame(results)
+        tally = Tally(
+            np.array([counts["retrieved"]]), pl.Series("status", [""]), 0, (), 0, 0, None,
+            tuple(results["query"].unique(maintain_order=True).head(EXAMPLES)), (),
+        )  # fmt: skip
+        check = {"id": check_common_ids, "span": check_common_documents}.get(
+            kind, check_common_texts
+        )
+        check(sample, run, plan.policy, tally, 0)
+
+    def truth_fingerprint(self, plan: Plan, rows: int) -> str:
+        """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""
+        columns = self.truth_columns
+        used = [name for name in TARGET_SCHEMA if name in plan.used_columns]
+        if plan.quotes_from_ids:
+            used = ["quote" if name == "item" else name for name in used]
+        once = self.truth.select(*columns).dropDuplicates()
+        texts = once.mapInArrow(_texts_of(plan, tuple(used), columns), "row string")
+        few = rows <= _ROWS_IN_ONE_PARTITION
+        ordered = texts.repartition(1).sortWithinPartitions("row") if few else texts.sort("row")
+        blobs = ordered.mapInArrow(_blobs, "blob binary").toLocalIterator()
+        return fingerprint_blobs((bytes(one["blob"]) for one in blobs), rows, used)
+
+
+def _grades(found: Any) -> list[float]:
+    try:
+        return [float(grade) for grade in found]
+    except (TypeError, ValueError):
+        # A text among them that is no number: the workers say which.
+        return []
+
+
+def _texts_of(plan: Plan, used: tuple[str, ...], columns: tuple[str, ...]) -> Any:
+    quotes = plan.quotes_from_ids
+
+    def work(batches: Any) -> Any:
+        import pyarrow as pa
+
+        for batch in batches:
+            rows = pl.DataFrame(batch)
+            frame = checked(rows, TARGET_SCHEMA, columns, "the ground truth")
+            if quotes:
+                frame = frame.rename({"item": "quote"})
+            texts = row_texts(frame, used).to_arrow().cast(pa.string())
+            yield pa.RecordBatch.from_arrays([texts], names=["row"])
+
+    return work
+
+
+def _blobs(batches: Any) -> Any:
+    import pyarrow as pa
+
+    for batch in batches:
+        if batch.num_rows:
+            rows = pl.Series(batch.column(0))
+            yield pa.RecordBatch.from_pydict({"blob": [joined_rows(rows)]})

@@ -1,0 +1,1 @@
+"""Calipers inside the evaluation tools of others: one module for each, loaded by its user alone."""

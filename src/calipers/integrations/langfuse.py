@@ -1,0 +1,59 @@
+"""Evaluators for the experiment runner of Langfuse."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+from calipers.api.keywords import Matching
+from calipers.errors import MissingExtra
+from calipers.integrations.langsmith import spread_of
+from calipers.integrations.scorer import scorer
+
+
+def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list[Any]]:
+    """An evaluator for ``run_experiment(evaluators=[…])``: one Evaluation for each metric.
+
+    The task returns what was retrieved, and ``expected_output`` of an item is what was expected.
+    A metric that is undefined for an item gives no Evaluation.
+    """
+    score, evaluation = scorer(*metrics, **matching), _evaluation()
+
+    def calipers(*, output: Any, expected_output: Any = None, **others: Any) -> list[Any]:
+        del others
+        found = score(output, expected_output)
+        return [evaluation(name=n, value=value) for n, value in found.items() if value is not None]
+
+    return calipers
+
+
+def run_evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list[Any]]:
+    """An evaluator for ``run_experiment(run_evaluators=[…])``: means with their intervals."""
+    score, evaluation = scorer(*metrics, **matching), _evaluation()
+
+    def calipers_run(*, item_results: Sequence[Any], **others: Any) -> list[Any]:
+        del others
+        scores = score.together((one.output, _expected(one.item)) for one in item_results)
+        return [
+            evaluation(
+                name=f"mean {name}", value=scores[name].mean, comment=spread_of(scores[name])
+            )
+            for name in score.names
+            if scores[name].mean is not None
+        ]
+
+    return calipers_run
+
+
+def _expected(item: Any) -> Any:
+    """An item is a dictionary, or an object where it comes from a dataset of Langfuse."""
+    name = "expected_output"
+    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
+
+
+def _evaluation() -> Any:
+    try:
+        from langfuse import Evaluation
+    except ImportError:
+        raise MissingExtra(
+            "Evaluators for Langfuse need its library: pip install langfuse"
+        ) from None
+    return Evaluation

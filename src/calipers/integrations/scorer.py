@@ -1,0 +1,194 @@
+"""One function behind every integration: what one query retrieved, against what was expected."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from calipers.api.keywords import Matching, Reading
+from calipers.api.operation import refuses_unknown
+from calipers.errors import InvalidInput
+from calipers.names import EXPECTED
+
+if TYPE_CHECKING:
+    from calipers.measures import Metric
+    from calipers.model.scores import Scores
+
+DEFAULT = ("recall@10", "precision@10", "ndcg@10", "mrr")
+Pair = tuple[Any, Any]
+"""What was retrieved, and what was expected."""
+
+
+@refuses_unknown
+def scorer(*metrics: str, **matching: Unpack[Matching]) -> "Scorer":
+    """A callable that scores what one query retrieved against what was expected.
+
+    ``metrics`` are names such as ``"recall@10"``; further arguments are those of ``read`` that
+    say how results are matched. What was retrieved is a list of ids, of dictionaries or of
+    documents of any library, a mapping of id to score, or an object that holds such a list. What
+    was expected is a list of ids, texts or documents, or a mapping of id to grade, or an object
+    that holds one of these under a name such as "ground_truth".
+
+    Every value equals that of ``evaluate`` on the same query, None where it is undefined.
+
+    >>> score = scorer("recall@2", "mrr")
+    >>> score(["x", "a", "b"], ["a", "b"])
+    {'recall@2': 0.5, 'mrr': 0.5}
+    >>> score([], {"a": 2, "b": 1})
+    {'recall@2': 0.0, 'mrr': 0.0}
+    >>> score(["a"], [])
+    {'recall@2': None, 'mrr': None}
+    """
+    from calipers.analyse.scoring import choose_metrics
+    from calipers.match.pair import check_matching
+
+    for name in ("store", "progress"):
+        if matching.get(name) is not None:
+            raise InvalidInput(f"A scorer reads no file, so it takes no {name}; leave it out.")
+    check_matching(
+        matching.get("match"), matching.get("level"), matching.get("rel"),
+        matching.get("corpus_size"),
+    )  # fmt: skip
+    return Scorer(choose_metrics(metrics or DEFAULT, None), matching)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """The metrics to compute and how to match; call it with what came back and what should."""
+
+    metrics: "tuple[Metric, ...]"
+    matching: Matching
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the values, in order."""
+        rel = self.matching.get("rel")
+        return tuple(str(metric.with_rel(rel)) for metric in self.metrics)
+
+    def __call__(self, retrieved: Any, expected: Any) -> dict[str, float | None]:
+        """Every metric for one query; None where it is undefined."""
+        values = self.together([(retrieved, expected)]).values[0].tolist()
+        return {
+            name: None if value != value else value
+            for name, value in zip(self.names, values, strict=True)
+        }
+
+    def together(self, pairs: Iterable[Pair]) -> "Scores":
+        """Several queries at once, with means and intervals, as ``evaluate`` gives them."""
+        from calipers.analyse.scoring import score
+        from calipers.api.inputs import matched
+
+        found = [(results_of(retrieved), targets_of(expected)) for retrieved, expected in pairs]
+        if not found:
+            raise InvalidInput("There is no query to score; give at least one.")
+        reading: dict[str, Any] = {"nothing_in_common": "zero", **self.matching}
+        # One query alone that found nothing cannot tell ids from texts; the form of both can.
+        reading["match"] = self.matching.get("match") or _way_of_matching(found)
+        records = [
+            {"id": str(i), "query": str(i), "retrieved": results, "ground_truth": targets}
+            for i, (results, targets) in enumerate(found)
+        ]
+        pair = matched(records, **cast(Reading, reading))
+        return score(pair, self.metrics)
+
+
+def results_of(retrieved: Any) -> list[dict[str, Any]]:
+    """What was retrieved as plain results, in order, from any shape in which it is passed on."""
+    import msgspec
+
+    from calipers.retrievers.base import AskFailed
+    from calipers.retrievers.layout import Layout
+    from calipers.retrievers.shapes import read_answer
+
+    if retrieved is None or (isinstance(retrieved, Mapping) and not retrieved):
+        return []
+    if is_graded(retrieved):
+        retrieved = _by_score(retrieved)
+    try:
+        rows = read_answer(retrieved, _ALL, Layout()).retrieved
+    except AskFailed as error:
+        raise InvalidInput(f"What was retrieved cannot be read: {error}.") from None
+    return [msgspec.to_builtins(row) for row in rows]
+
+
+_ALL = 1 << 31
+
+
+def _by_score(scores: Mapping[Any, Any]) -> list[tuple[str, float]]:
+    """The highest score first; equal ones as a run of scores has them."""
+    pairs = [(str(item), float(score)) for item, score in scores.items()]
+    return sorted(pairs, key=lambda pair: (pair[1], pair[0].encode()), reverse=True)
+
+
+def targets_of(expected: Any) -> Any:
+    """What should be found: a list of targets, or a mapping of id to grade."""
+    from calipers.io.documents import as_target, is_document
+
+    if expected is None or expected == {}:
+        return []
+    if is_graded(expected):
+        return {str(item): grade for item, grade in expected.items()}
+    if isinstance(expected, Mapping):
+        name = next((one for one in EXPECTED if expected.get(one) is not None), None)
+        if name is not None:
+            return targets_of(expected[name])
+        if _is_target(expected):
+            return [expected]
+        raise InvalidInput(
+            f"What was expected is a mapping with {', '.join(map(repr, expected)) or 'nothing'}; "
+            f"give a list of ids or texts, a mapping of id to grade, or one of these under "
+            f"{', '.join(map(repr, EXPECTED[:4]))}."
+        )
+    if isinstance(expected, str) or not isinstance(expected, Iterable):
+        raise InvalidInput(
+            f"What was expected is {expected!r:.80}; give a list of ids or texts, even for one."
+        )
+    listed = sorted(expected, key=repr) if isinstance(expected, set | frozenset) else list(expected)
+    return [as_target(one) if is_document(one) else _named(one) for one in listed]
+
+
+_TARGET = frozenset({"id", "item", "quote", "text", "document", "start", "end"})
+
+
+def _is_target(value: Mapping[Any, Any]) -> bool:
+    return not _TARGET.isdisjoint(value)
+
+
+def _named(target: Any) -> Any:
+    """A target in our own words; numbers that are ids become texts, as in results."""
+    if isinstance(target, Mapping):
+        return target
+    return str(target) if isinstance(target, int) and not isinstance(target, bool) else target
+
+
+def is_graded(value: Any) -> bool:
+    """Whether a value maps ids to numbers.
+
+    >>> is_graded({"a": 2}), is_graded({"ids": ["a"]}), is_graded({})
+    (True, False, False)
+    """
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(isinstance(one, Real) and not isinstance(one, bool) for one in value.values())
+    )
+
+
+def _way_of_matching(pairs: Sequence[Pair]) -> str | None:
+    """How plain strings are meant; None where the targets say themselves what they are."""
+    named = [name for _, targets in pairs for name in targets]
+    results = [one for retrieved, _ in pairs for one in retrieved]
+    if not all(isinstance(name, str) for name in named):
+        return None
+    ids = {one["id"] for one in results if one.get("id") is not None}
+    if not ids:
+        return "quote" if results else "id"
+    if not ids.isdisjoint(named) or not any(map(_has_space, named)):
+        return "id"
+    # No target is the id of a result, and targets read like texts: results may do so too.
+    texts = all(one.get("text") is not None for one in results) or all(map(_has_space, ids))
+    return "quote" if texts else "id"
+
+
+def _has_space(text: str) -> bool:
+    return any(character.isspace() for character in text.strip())

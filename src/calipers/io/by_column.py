@@ -1,0 +1,89 @@
+"""Tables that JSON holds column by column, as pandas' ``to_json`` and ``to_dict`` write them.
+
+``{"question": [...], "contexts": [...]}`` looks like two queries with many items each. It is a
+table where its keys are names that tables have, and all its columns are of one length.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io.columns import is_long
+
+MOST_COLUMNS = 200
+SPLIT = frozenset({"columns", "data"})
+"""The keys under which pandas keeps a table with ``orient="split"``."""
+
+
+def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    """The table in an object, decoded or not; None where it is no table."""
+    if SPLIT <= value.keys() <= SPLIT | {"index"}:
+        return _split(value, name)
+    keys = list(map(str, value))
+    if 1 < len(keys) <= MOST_COLUMNS and _names_a_query(keys):
+        return _by_column(value, name)
+    return None
+
+
+def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    decoded = {str(key): _decoded(one) for key, one in value.items()}
+    if all(isinstance(one, list | tuple) for one in decoded.values()):
+        columns = {key: list(one) for key, one in decoded.items()}
+    elif all(isinstance(one, Mapping) for one in decoded.values()):
+        index = list(next(iter(decoded.values())))
+        if not _is_index(index) or any(list(one) != index for one in decoded.values()):
+            return None
+        columns = {key: list(one.values()) for key, one in decoded.items()}
+    else:
+        return None
+    lengths = {key: len(one) for key, one in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{key} has {n}" for key, n in lengths.items())
+        raise InvalidInput(
+            f"{name} holds columns of different length: {listed[:200]}; give every column one "
+            "value for each question."
+        )
+    return _frame(columns, name)
+
+
+def _split(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    names, rows = _decoded(value["columns"]), _decoded(value["data"])
+    if not isinstance(names, list) or not isinstance(rows, list) or not _names_a_query(names):
+        return None
+    if any(not isinstance(row, list) or len(row) != len(names) for row in rows):
+        return None
+    return _frame({str(key): [row[i] for row in rows] for i, key in enumerate(names)}, name)
+
+
+def frame_of_rows(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:
+    """The table of flat records."""
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return _frame({key: [row.get(key) for row in rows] for key in keys}, name)
+
+
+def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:
+    try:
+        return pl.DataFrame(
+            [pl.Series(key, values, strict=False) for key, values in columns.items()]
+        )
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(
+            f"{name} holds a table column by column, and a column mixes kinds of values "
+            f"({str(error)[:80]}); write it as a list of records (orient='records' in pandas)."
+        ) from None
+
+
+def _names_a_query(names: Iterable[Any]) -> bool:
+    return all(isinstance(one, str) for one in names) and is_long(names)
+
+
+def _is_index(keys: list[Any]) -> bool:
+    """Whether keys are the numbers of rows."""
+    return bool(keys) and all(str(key).isdigit() for key in keys)
+
+
+def _decoded(value: Any) -> Any:
+    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value

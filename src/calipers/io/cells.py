@@ -1,0 +1,117 @@
+"""Cells in which people write several ids: a list, or ids with a sign between them.
+
+What divides them is found cell by cell. A comma divides only where no part holds a blank, so
+that a text stays whole; and a cell with two kinds of signs is not guessed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from calipers.errors import InvalidInput
+from calipers.io.decoded import decoded_text
+
+SIGNS: dict[str, str] = {";": "';'", "|": "'|'", "\n": "line ends", ",": "commas"}
+LIST = "lists"
+At = Callable[[], str]
+
+
+class Splitter:
+    """Splits the cells of one column, and knows how many it split and by what."""
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        self._split: Counter[str] = Counter()
+        self._parts = 0
+
+    def split(self, cell: Any, at: At) -> list[str]:
+        """The ids in one cell, in order; ``at`` says where it stands."""
+        if cell is None:
+            return []
+        if isinstance(cell, list | tuple):
+            return self._listed(list(cell), at)
+        text = str(cell).strip()
+        if text.startswith("[") and text.endswith("]"):
+            return self._listed(decoded_text(text), at)
+        signs = [sign for sign in (";", "|", "\n") if sign in text.strip(";|")]
+        if len(signs) > 1:
+            raise InvalidInput(
+                f"A cell of {self.column!r} has two kinds of dividers at {at()}: {text!r:.80}; put "
+                "one sign between ids, such as ';', or write a list as in JSON."
+            )
+        if not signs and "," in text:
+            parts = _parts(text, ",")
+            signs = [","] if len(parts) > 1 and not any(map(_has_blank, parts)) else []
+        if not signs:
+            self._check_blanks(text, at)
+            single = text.strip(";|, ") if text[-1:] in ";|," else text
+            return [single] if single else []
+        return self._noted(signs[0], _parts(text, signs[0]))
+
+    def notes(self) -> Iterable[str]:
+        """What was split, in a sentence; nothing where nothing was."""
+        if self._split:
+            cells = sum(self._split.values())
+            by = " and ".join(SIGNS.get(sign, sign) for sign in self._split)
+            held = "cell holds" if cells == 1 else "cells hold"
+            yield (
+                f"{cells:,} {held} several ids in {self.column!r}: {self._parts:,} ids, "
+                f"divided by {by}."
+            )
+
+    def _noted(self, sign: str, parts: list[str]) -> list[str]:
+        if len(parts) > 1:
+            self._split[sign] += 1
+            self._parts += len(parts)
+        return parts
+
+    def _listed(self, found: Any, at: At) -> list[str]:
+        plain = isinstance(found, list) and all(
+            isinstance(one, str | int) and not isinstance(one, bool) for one in found
+        )
+        if not plain:
+            raise InvalidInput(
+                f"A cell of {self.column!r} is no list of ids at {at()}: {found!r:.80}; "
+                'write it as in JSON, ["a", "b"], or put \';\' between ids.'
+            )
+        return self._noted(LIST, [str(one).strip() for one in found])
+
+    def _check_blanks(self, text: str, at: At) -> None:
+        """Refuse ids of one shape with blanks between them: several, or one with blanks in it?"""
+        parts = text.split()
+        shapes = {_shape(part) for part in parts}
+        if len(parts) > 1 and len(shapes) == 1 and any("9" in shape for shape in shapes):
+            raise InvalidInput(
+                f"A cell of {self.column!r} holds blanks at {at()}: {text!r:.80} could be "
+                f"{len(parts)} ids or one; put ';' between several ids, or add a column grade to "
+                "say that every row holds one."
+            )
+
+
+def looks_like_texts(cells: Iterable[Any]) -> bool:
+    """Whether most cells are sentences and not ids.
+
+    >>> looks_like_texts(["Lists grow by an eighth.", "a#1"]), looks_like_texts(["a#14, a#15"])
+    (True, False)
+    """
+    filled = [str(cell) for cell in cells if cell is not None and str(cell).strip()]
+    sentences = sum(len(re.sub(r"[;|,]\s*", "", cell).split()) >= 3 for cell in filled)
+    return bool(filled) and 2 * sentences >= len(filled)
+
+
+def _parts(text: str, sign: str) -> list[str]:
+    return [part.strip() for part in text.split(sign) if part.strip()]
+
+
+def _has_blank(part: str) -> bool:
+    return len(part.split()) > 1
+
+
+def _shape(part: str) -> str:
+    """An id with its digits and letters made alike.
+
+    >>> _shape("a#14"), _shape("doc-2.md")
+    ('a#9', 'a-9.a')
+    """
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", part))

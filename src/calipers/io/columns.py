@@ -1,0 +1,218 @@
+"""Which column of a table is what: as the user says, or by the usual names.
+
+The names are those of ``calipers.names``; here is how the columns of one table are held against
+them, and the sentence for a table in which something is missing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from calipers.errors import InvalidInput
+from calipers.model.dataset import Role
+from calipers.model.ground_truth import TARGET_SCHEMA
+from calipers.model.run import RUN_SCHEMA
+from calipers.names import (
+    QUERY_ID,
+    QUERY_TEXT,
+    ROW,
+    WANTED_IDS,
+    WEAK_QUOTE,
+    plain_name,
+    possible_meaning,
+)
+from calipers.suggest import did_you_mean
+
+FIELDS = (
+    "query", "query_id", "query_text", *(n for n in TARGET_SCHEMA if n != "query"),
+    *(n for n in RUN_SCHEMA if n not in TARGET_SCHEMA), "retrieved", "ground_truth",
+)  # fmt: skip
+"""What a column can be named as."""
+IDENTITIES = ("item", "quote", "document", "text", "retrieved")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What the user says about columns: our names, each with the one it has in a file.
+
+    It holds for every file that has the column; that one has it is checked at the end.
+    """
+
+    named: Mapping[str, str] = field(default_factory=dict)
+    seen: dict[str, list[str]] = field(default_factory=dict)
+    """The columns of every file that was looked at."""
+
+    @classmethod
+    def of(cls, given: Any) -> "Columns":
+        """From ``{"item": "expected_ids"}`` or texts such as ``item=expected_ids``."""
+        if isinstance(given, Columns):
+            return given
+        if isinstance(given, str):
+            given = [given]
+        pairs = given.items() if isinstance(given, Mapping) else map(_pair, given or ())
+        named: dict[str, str] = {}
+        for ours, theirs in pairs:
+            if ours not in FIELDS:
+                raise InvalidInput(
+                    f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}."
+                    f"{did_you_mean(str(ours), FIELDS)}"
+                )
+            if not isinstance(theirs, str) or not theirs:
+                raise InvalidInput(
+                    f"The column for {ours} is {theirs!r}; write the name it has in the file, such "
+                    f"as {ours}=my_column."
+                )
+            if ours in named or theirs in named.values():
+                raise InvalidInput(
+                    f"{ours}={theirs} is said beside another column for the same; name each once."
+                )
+            named[str(ours)] = theirs
+        return cls(named)
+
+    def rename(self, columns: Iterable[str], name: str) -> dict[str, str]:
+        """The columns of one file that get another name; ours is free for the one that is meant."""
+        listed = list(columns)
+        self.seen[name] = listed
+        found = {theirs: ours for ours, theirs in self.named.items() if theirs in listed}
+        taken = {one: f"{one} (not read)" for one in listed if one in found.values()}
+        return {**{old: new for old, new in taken.items() if old not in found}, **found}
+
+    def renamed(self, row: Mapping[str, Value], name: str) -> dict[str, Value]:
+        """A record with its fields under the names that are meant."""
+        names = self.rename(row, name)
+        return {names.get(key, key): value for key, value in row.items()}
+
+    def check_used(self) -> None:
+        """Refuse a column that no file has."""
+        for ours, theirs in self.named.items():
+            if self.seen and not any(theirs in columns for columns in self.seen.values()):
+                listed = "; ".join(f"{n} has {', '.join(c)}" for n, c in self.seen.items())
+                every = [one for columns in self.seen.values() for one in columns]
+                raise InvalidInput(
+                    f"There is no column {theirs!r} to take as {ours}: {listed[:400]}."
+                    f"{did_you_mean(theirs, every)}"
+                )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    ours, equals, theirs = str(text).partition("=")
+    if not equals:
+        raise InvalidInput(
+            f"The column {text!r} cannot be read; write what it is and its name in the file, such "
+            "as item=expected_ids."
+        )
+    return ours.strip(), theirs.strip()
+
+
+def is_long(columns: Iterable[str]) -> bool:
+    """Whether one of the columns names the query."""
+    return "query" in renaming(sorted(columns)).values()
+
+
+def renaming(columns: list[str]) -> dict[str, str]:
+    """The columns that are understood, each with our name for it.
+
+    Where one column is an id of the query and another its text, the id is the query.
+
+    >>> renaming(["qid", "query", "docno", "rank", "note"])
+    {'qid': 'query', 'query': 'query_text', 'docno': 'item', 'rank': 'rank'}
+    >>> renaming(["Question", "Relevant"])
+    {'Question': 'query', 'Relevant': 'item'}
+    >>> renaming(["question", "chunk_id", "relevant"])
+    {'question': 'query', 'chunk_id': 'item', 'relevant': 'grade'}
+    """
+    plain = {plain_name(name): name for name in reversed(columns)}
+    chosen: dict[str, str] = {}
+    ident = next((name for name in QUERY_ID if name in plain), None)
+    text = next((name for name in QUERY_TEXT if name in plain), None)
+    if text and (ident or (text == "query_text" and "query" in plain)):
+        chosen[plain[text]] = "query_text"
+        chosen[plain[ident or "query"]] = "query"
+    for ours in (*TARGET_SCHEMA, *RUN_SCHEMA, "retrieved"):
+        free = (plain[n] for n in ROW.get(ours, (ours,)) if n in plain and plain[n] not in chosen)
+        theirs = next(free, None)
+        if theirs is not None and ours not in chosen.values():
+            chosen[theirs] = ours
+    if not set(chosen.values()) & {*IDENTITIES}:
+        # "relevant" alone is what is relevant, and beside an id whether it is.
+        chosen = {
+            theirs: "item" if plain_name(theirs) == "relevant" else ours
+            for theirs, ours in chosen.items()
+        }
+    return {column: chosen[column] for column in columns if column in chosen}
+
+
+def is_flat_table(columns: Iterable[str]) -> bool:
+    """Whether the fields of a record are the columns of a table: a query and an item of it."""
+    known = set(renaming(sorted(columns)).values())
+    return "query" in known and bool(known & {"item", "quote", "retrieved"})
+
+
+def says_wanted(theirs: str) -> bool:
+    """Whether the name of a column says that its ids should be found."""
+    return plain_name(theirs) in WANTED_IDS
+
+
+def may_be_texts(theirs: str) -> bool:
+    """Whether a column of ids may hold texts all the same: ``expected_chunks``, ``gold``."""
+    name = plain_name(theirs)
+    return not name.endswith(("id", "ids", "docno")) and name not in ("item", "items", "pid")
+
+
+def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str | None:
+    """The column of texts that are quotes, in a ground truth with nothing else to find."""
+    known = set(names.values())
+    if role == "run" or known & {"item", "quote", "document", "score", "rank", "retrieved"}:
+        return None
+    plain = {plain_name(name): name for name in reversed(columns)}
+    usable = (n for n in WEAK_QUOTE if n in plain and (n != "text" or role == "ground_truth"))
+    return next((plain[name] for name in usable), None)
+
+
+def unread(columns: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """The columns that are not understood, and whose names say that they could matter."""
+    return [
+        one
+        for one in columns
+        if one not in names
+        and not one.endswith("(not read)")
+        and plain_name(one) not in ("id", "index", "")
+        and possible_meaning(one) not in (None, "score", "rank", "query")
+    ]
+
+
+def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
+    """The sentence for a table in which a column is missing: what each could be, what to say."""
+    listed = [one for one in columns if one.strip()]
+    shown = ", ".join(listed[:20]) or "none with a name"
+    known = renaming(listed)
+    could = [(one, possible_meaning(one)) for one in listed if one not in known]
+    hints = [f"{one} could be the {what}: --column {what}={one}" for one, what in could if what]
+    usual = {
+        "query": "question, query or query_id",
+        "item": "chunk_id or expected_ids (ids), quote or expected_text (texts)",
+    }
+    if not any(f"--column {lacking}=" in hint for hint in hints):
+        example = next((one for one, what in could if not what), None) or "my_column"
+        hints.append(f"say which it is, such as --column {lacking}={example}")
+    return (
+        f"{name} has no column for the {lacking}; found {shown}. Usual names are "
+        f"{usual.get(lacking, lacking)}. {'; '.join(hints)[:1].upper()}{'; '.join(hints)[1:]} "
+        "(columns= in Python, [columns] in the settings)."
+    )
+
+
+def unknown_fields(fields: Iterable[str], role: Role) -> str:
+    """Which fields of a record could be the part that is looked for, and how to say so."""
+    wanted = "retrieved" if role == "run" else "ground_truth"
+    called = "results" if role == "run" else "ground truth"
+    meant = ("item", "quote", "retrieved")
+    known = {"id", "_id", "tags", "latency_ms", "error", "stages", "text"}
+    unknown = [one for one in fields if one not in renaming(list(fields)) and one not in known]
+    could = [one for one in unknown if possible_meaning(one) in meant]
+    listed = f"its fields are {', '.join(sorted(fields))}"[:200]
+    if not could:
+        return f"{listed}; say which holds the {called}, such as --column {wanted}=NAME"
+    offers = "; ".join(f"{one} could be the {called}: --column {wanted}={one}" for one in could)
+    return f"{listed}; {offers}"

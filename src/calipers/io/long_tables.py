@@ -1,0 +1,290 @@
+"""Tables of query, item and what is known of the two, read as people write them.
+
+One row holds one result or judgement, or one question with all its ids in a cell. Whatever is
+not plain is said in a note: cells that were split, questions that stand in the row above, a
+column that was taken for quotes.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io.cast_columns import cast_columns
+from calipers.io.cells import Splitter, looks_like_texts
+from calipers.io.columns import (
+    IDENTITIES,
+    may_be_texts,
+    nothing_fits,
+    renaming,
+    says_wanted,
+    unread,
+    weak_quote,
+)
+from calipers.io.tables import Table, explained
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.policy import Ties
+from calipers.model.run import RUN_SCHEMA, Run, natural_order
+from calipers.model.spans import check_direction
+from calipers.names import BEIR_JUDGEMENTS, RANX
+
+BATCH = 250_000
+ROW = "__row"
+ONE_EACH = ("grade", "score", "rank", "start", "group")
+"""Columns that say something about one item: a row that has them holds one."""
+
+
+def read_long(table: Table, role: Role) -> Dataset:
+    """A ground truth, a run or both from a table, by its columns."""
+    with explained(table.name, table.fault):
+        found = table.lazy.collect_schema().names()
+        names = _meant(table, found, role)
+        ours = {meaning: theirs for theirs, meaning in names.items()}
+        lazy = table.lazy.select(pl.col(theirs).alias(ours) for theirs, ours in names.items())
+        has_truth, has_results = _parts(ours, found, role, table.name)
+        if not set(ours) & {*IDENTITIES}:
+            raise InvalidInput(nothing_fits(table.name, found, "item"))
+        named = replace(table, open=lambda: lazy)
+        truth = _truth(named, ours, found, has_results) if has_truth else None
+        run = _run(named, ours) if has_results else None
+    parts = " and ".join(
+        word for word, there in (("judgements", has_truth), ("results", has_results)) if there
+    )
+    return Dataset(truth, run, f"a table of {parts}")
+
+
+def _meant(table: Table, found: list[str], role: Role) -> dict[str, str]:
+    """The columns that are used, each with our name for what it is."""
+    names = renaming(found)
+    if "query" not in names.values():
+        raise InvalidInput(nothing_fits(table.name, found, "query"))
+    header = frozenset(found)
+    if header >= BEIR_JUDGEMENTS and role != "run":
+        names["score"] = "grade"
+    if header == RANX:
+        if role == "both":
+            raise InvalidInput(
+                f"{table.name} could be two forms: ranx writes judgements and runs with the same "
+                "columns (q_id, doc_id, score); say which it is with --run or --ground-truth "
+                "(run= or ground_truth= in Python)."
+            )
+        names["score"] = "grade" if role == "ground_truth" else "score"
+    quote = weak_quote(found, names, role)
+    if quote is not None:
+        return {**names, quote: "quote"}
+    item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
+    if item is None or not may_be_texts(item) or "quote" in names.values():
+        return names
+    return {**names, item: _ids_or_texts(table, item, names)}
+
+
+def _ids_or_texts(table: Table, item: str, names: dict[str, str]) -> str:
+    """Whether a column such as ``expected_chunks`` holds ids or the texts themselves."""
+    column = table.lazy.select(item).head(1000).collect().to_series()
+    if column.dtype.is_nested():
+        column = column.explode() if isinstance(column.dtype, pl.List) else column
+    elif {"grade", "score", "rank"}.isdisjoint(names.values()) and item.strip().lower() in (
+        "relevant", "expected", "gold",
+    ):  # fmt: skip
+        cells = column.cast(pl.String).str.strip_chars().drop_nulls()
+        if len(cells) and cells.is_in(["0", "1", "0.0", "1.0", "yes", "no", "true", "false"]).all():
+            raise InvalidInput(
+                f"The column {item!r} of {table.name} could be two things: ids that should be "
+                f"found, or whether something is relevant (it holds {cells[0]!r}); say which with "
+                f"--column item={item} or --column grade={item}, and name the other."
+            )
+    return "quote" if looks_like_texts(column.to_list()) else "item"
+
+
+def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tuple[bool, bool]:
+    """Whether the table holds targets, and whether it holds results."""
+    has_truth = any(column in ours for column in ("grade", "quote"))
+    has_results = any(column in ours for column in ("score", "rank", "text", "retrieved"))
+    wanted = "item" in ours and says_wanted(ours["item"])
+    if "retrieved" in ours:
+        return has_truth or "item" in ours, True
+    if has_truth or has_results:
+        return has_truth, has_results
+    if wanted:
+        return True, False
+    if role == "both":
+        raise InvalidInput(
+            f"{name} could be two forms: it has the columns {', '.join(found)}, neither a score "
+            "or rank (a run) nor a grade (a ground truth); say which it is with --run or "
+            "--ground-truth (run= or ground_truth= in Python)."
+        )
+    return role == "ground_truth", role == "run"
+
+
+def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bool) -> GroundTruth:
+    columns = [name for name in TARGET_SCHEMA if name in ours]
+    texts = ["query_text"] if "query_text" in ours else []
+    frame = table.lazy.select(columns + texts).with_row_index(ROW).collect(engine="streaming")
+    notes = [*table.notes, *_about_columns(table, ours, found)]
+    by_question = not has_results or "retrieved" in ours
+    if by_question:
+        frame = _filled(frame, table, notes)
+    asked = frame.select("query", *texts)
+    if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
+        frame = _split(frame, "item", Splitter(ours["item"]), table, notes)
+    elif "item" in columns:
+        notes += _kept_whole(frame["item"], ours["item"])
+    if "quote" in columns and frame["quote"].dtype.is_nested():
+        frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
+    if by_question and "grade" not in columns:
+        frame = _without_targets(frame, columns, notes)
+    rows = frame[ROW].to_list()
+
+    def place(row: int) -> str:
+        return table.where(rows[row])
+
+    cast = cast_columns(frame.select(columns), TARGET_SCHEMA, place, 0, table.decimal_comma)
+    queries = _queries(asked, texts)
+    where = place
+    if has_results and "grade" in columns:
+        # Results nobody judged stand in the same table without a grade.
+        judged = cast["grade"].is_not_null().arg_true()
+        cast = cast[judged]
+
+        def where(row: int) -> str:
+            return place(int(judged[row]))
+
+    truth = GroundTruth.from_targets(cast, queries=queries, where=where)
+    return replace(truth, notes=(*truth.notes, *notes))
+
+
+def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
+    """Every question once, with its text."""
+    whole = cast_columns(asked.select("query"), TARGET_SCHEMA, str, 0)
+    queries = whole.select("query", *(asked[t].cast(pl.String).alias("text") for t in texts))
+    return queries.unique("query", keep="first", maintain_order=True)
+
+
+def _about_columns(table: Table, ours: dict[str, str], found: list[str]) -> Iterator[str]:
+    quote = ours.get("quote")
+    if quote is not None and quote.strip().lower() not in ("quote", "quotes"):
+        yield (
+            f"The column {quote!r} is taken as quotes: one is found where the text of a result "
+            "holds it."
+        )
+    left = unread(found, {theirs: one for one, theirs in ours.items()})
+    if left:
+        listed = ", ".join(map(repr, left[:5]))
+        yield f"Not read: the column{'s' if len(left) > 1 else ''} {listed} of {table.name}."
+
+
+def _filled(frame: pl.DataFrame, table: Table, notes: list[str]) -> pl.DataFrame:
+    """Without empty rows; where cells were merged, the question of the row above."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    # A blank may be an id where somebody wrote one row for each judgement.
+    texts = [] if "grade" in frame.columns else texts
+    blank = pl.col(texts).str.strip_chars() == ""
+    if frame.select(blank.any()).transpose().to_series().any() if texts else False:
+        frame = frame.with_columns(pl.when(blank).then(None).otherwise(pl.col(texts)).name.keep())
+    if not frame["query"].null_count():
+        return frame
+    others = [name for name in frame.columns if name not in (ROW, "grade")]
+    frame = frame.filter(~pl.all_horizontal(pl.col(others).is_null()))
+    merged = frame["query"].is_null()
+    if not merged.any():
+        return frame
+    if merged[0]:
+        raise InvalidInput(
+            f"The first row names no question at {table.where(int(frame[ROW][0]))}; a row without "
+            "one belongs to the question above it."
+        )
+    count = int(merged.sum())
+    rows = "1 row has" if count == 1 else f"{count:,} rows have"
+    notes.append(f"{rows} no question and belong to the one above (merged cells).")
+    kept = [name for name in ("query", "query_text") if name in frame.columns]
+    return frame.with_columns(pl.col(kept).forward_fill())
+
+
+def _split(
+    frame: pl.DataFrame, column: str, splitter: Splitter, table: Table, notes: list[str]
+) -> pl.DataFrame:
+    """One row for each id in a cell; a row without any stays, with nothing in it."""
+    rows = frame[ROW].to_list()
+    cells = frame[column].to_list()
+    if frame[column].dtype.is_float():
+        cells = [None if c is None else int(c) if float(c).is_integer() else c for c in cells]
+    lists: list[Sequence[str | None]] = [
+        splitter.split(cell, partial(table.where, row)) or [None]
+        for cell, row in zip(cells, rows, strict=True)
+    ]
+    notes += splitter.notes()
+    made = pl.Series(column, lists, dtype=pl.List(pl.String))
+    return frame.with_columns(made).explode(column)
+
+
+def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
+    """A note about ids that look like several, in a table with one row for each."""
+    if cells.dtype != pl.String:
+        return
+    several = cells.str.contains(r"[^;]+;[^;]|\n|^\[.*,.*\]$").fill_null(False)
+    if several.any():
+        first = cells.filter(several)[0]
+        yield (
+            f"Ids such as {first!r:.60} in {called!r} are taken as one each: the table has a "
+            "column about single items. Give each id a row of its own if they are several."
+        )
+
+
+def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) -> pl.DataFrame:
+    """Without rows that name nothing to find: of these questions nothing should be found."""
+    named = [name for name in ("item", "quote", "document") if name in columns]
+    empty = frame.select(pl.all_horizontal(pl.col(named).is_null())).to_series()
+    if not empty.any():
+        return frame
+    filled = frame.filter(~empty)
+    silent = frame.filter(empty)["query"].unique()
+    silent = silent.filter(~silent.is_in(filled["query"].implode()))
+    if len(silent):
+        called = "1 question has" if len(silent) == 1 else f"{len(silent):,} questions have"
+        notes.append(f"{called} nothing that should be found, such as {silent[0]!r:.60}.")
+    return filled
+
+
+def _run(table: Table, ours: dict[str, str]) -> Run:
+    if "retrieved" in ours:
+        return _listed_run(table, "retrieved", ours)
+    columns = [name for name in RUN_SCHEMA if name in ours]
+    if set(columns) == {"query", "item"}:
+        return _listed_run(table, "item", ours)
+    lazy = table.lazy.select(columns)
+
+    def scan() -> Iterator[pl.DataFrame]:
+        seen = 0
+        with explained(table.name, table.fault):
+            for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+                made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
+                check_direction(made, table.where, seen)
+                yield made
+                seen += batch.height
+
+    order = natural_order(columns)
+    ties: Ties = "trec" if order == "score" and "item" in columns else "input"
+    return Run(scan, order, ties, name=table.name, notes=table.notes)
+
+
+def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:
+    """A run without scores: its rows, and the ids in each cell, stand in order."""
+    notes = list(table.notes)
+    frame = table.lazy.select("query", item=column).with_row_index(ROW).collect()
+    asked = frame
+    if column == "retrieved":
+        frame = _filled(frame, table, notes)
+        asked = frame
+    frame = _split(frame, "item", Splitter(ours[column]), table, notes)
+    if column == "retrieved":
+        frame = frame.filter(pl.col("item").is_not_null())
+    rows = frame[ROW].to_list()
+    cast = cast_columns(
+        frame.select("query", "item"), RUN_SCHEMA, lambda row: table.where(rows[row]), 0
+    )
+    queries = _queries(asked, []) if column == "retrieved" else None
+    made = Run.from_frame(cast, order="listed", queries=queries, name=table.name)
+    return replace(made, notes=tuple(notes))

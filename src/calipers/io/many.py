@@ -1,0 +1,180 @@
+"""Files that belong together: a folder or a pattern of files is read as one."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.columns import Columns
+from calipers.io.registry import read_source, recognise
+from calipers.io.sight import Sight
+from calipers.io.source import Progress, Source, is_standard_input
+from calipers.model.dataset import Dataset, Role
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
+
+DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".trec", ".run", ".txt")
+"""The endings of files that are data; a folder may hold others, such as a note or a mark."""
+PACKED = (".gz", ".zst")
+
+
+def read_path(
+    value: str | os.PathLike[str], role: Role, progress: Progress | None, columns: Columns
+) -> Dataset:
+    """What a file, a folder or a pattern such as ``logs/*.parquet`` holds."""
+    path = Path(value)
+    files = _files(path, columns)
+    if files is None:
+        return read_source(Source(path, progress), role, columns)
+    told = _progress_of(files, progress)
+    return together(
+        [read_source(Source(one, told[one]), role, columns) for one in files],
+        [str(one) for one in files], str(path),
+    )  # fmt: skip
+
+
+def _files(path: Path, columns: Columns) -> list[Path] | None:
+    """The files that a path stands for; None where it is one file, or a form of its own."""
+    if path.is_dir():
+        try:
+            recognise(Sight(Source(path), columns), "both")
+        except UnreadableFile:
+            inside = sorted(one for one in path.rglob("*") if is_data(one.relative_to(path)))
+            inside = [one for one in inside if one.is_file()]
+            if inside:
+                return inside
+        return None
+    # A file of that very name is that file, whatever stands in it.
+    if is_standard_input(path) or path.exists() or not has_magic(str(path)):
+        return None
+    # Path.glob knows no absolute patterns.
+    matching = glob(str(path), recursive=True)  # noqa: PTH207
+    found = sorted(one for one in map(Path, matching) if one.is_file())
+    if not found:
+        raise UnreadableFile(f"No file matches {path}; check the pattern.")
+    return found
+
+
+def is_data(path: Path) -> bool:
+    """Whether a file in a folder is data: by its ending, and neither hidden nor a mark.
+
+    >>> [is_data(Path(p)) for p in ("part-0.parquet", "a.jsonl.zst", "_SUCCESS", ".x.csv")]
+    [True, True, False, False]
+    """
+    if any(part.startswith((".", "_")) for part in path.parts):
+        return False
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in DATA
+
+
+def _progress_of(files: Sequence[Path], progress: Progress | None) -> Mapping[Any, Any]:
+    if progress is None:
+        return dict.fromkeys(files)
+    sizes = [one.stat().st_size for one in files]
+
+    def of_one(before: int) -> Progress:
+        return lambda done, _: progress(before + done, sum(sizes))
+
+    return {one: of_one(sum(sizes[:i])) for i, one in enumerate(files)}
+
+
+def together(parts: Sequence[Dataset], names: Sequence[str], what: str) -> Dataset:
+    """Several files as one dataset; all of them hold the same."""
+    for part, name in zip(parts, names, strict=True):
+        if part.kind != parts[0].kind:
+            raise InvalidInput(
+                f"The files of {what} are not alike: {names[0]} is {parts[0].kind} and {name} is "
+                f"{part.kind}; give files of one form."
+            )
+    truths = [part.ground_truth for part in parts if part.ground_truth is not None]
+    runs = [part.run for part in parts if part.run is not None]
+    return Dataset(
+        _one_truth(truths, names, what) if truths else None,
+        _one_run(runs, names, what) if runs else None,
+        parts[0].kind,
+        parts[0].no_truth,
+    )
+
+
+def _note(what: str, n: int) -> str:
+    return f"{what} is read as one: {n:,} {'file' if n == 1 else 'files'}."
+
+
+def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -> GroundTruth:
+    queries = pl.concat([one.queries for one in truths])
+    tags: dict[str, pl.Series] = {}
+    if any(one.tags for one in truths):
+        tables = [pl.DataFrame(dict(one.tags), height=one.queries.height) for one in truths]
+        tagged = pl.concat(tables, how="diagonal")
+        _refuse_twice([one.queries["query"] for one in truths], names)
+        tags = {column.name: column for column in tagged}
+    made = GroundTruth.from_targets(
+        pl.concat([one.targets for one in truths]),
+        queries=queries.unique("query", keep="first", maintain_order=True), tags=tags,
+        where=lambda row: f"{what}, row {row + 1}",
+    )  # fmt: skip
+    made = made.forbidding([one.forbidden for one in truths if one.forbidden is not None])
+    notes = dict.fromkeys(note for one in truths for note in one.notes)
+    repeated = made.repeated + sum(one.repeated for one in truths)
+    return replace(made, repeated=repeated, notes=(_note(what, len(truths)), *notes))
+
+
+def _one_run(runs: Sequence[Run], names: Sequence[str], what: str) -> Run:
+    first = runs[0]
+    orders = {(one.order, one.ties) for one in runs}
+    if len(orders) > 1:
+        raise InvalidInput(
+            f"The files of {what} are not alike: in some of them scores make the order, in others "
+            "ranks or rows; give files of one form."
+        )
+    asked = [one.queries for one in runs if one.queries is not None]
+    if asked:
+        # A list of results is whole: two of them for one query cannot be put together.
+        _refuse_twice([frame["query"] for frame in asked], names)
+    notes = dict.fromkeys(note for one in runs for note in one.notes)
+    return Run(
+        lambda: _scan(runs, names, what), first.order, first.ties,
+        pl.concat(asked, how="diagonal") if asked else None, what,
+        notes=(_note(what, len(runs)), *notes),
+    )  # fmt: skip
+
+
+def _scan(runs: Sequence[Run], names: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
+    columns: list[str] | None = None
+    of_file: dict[str, str] = {}
+    for run, name in zip(runs, names, strict=True):
+        for frame in run.scan():
+            columns = columns or frame.columns
+            if set(frame.columns) != set(columns):
+                raise InvalidInput(
+                    f"The files of {what} are not alike: {names[0]} has {', '.join(columns)} and "
+                    f"{name} has {', '.join(frame.columns)}; give files with the same columns."
+                )
+            if run.order == "listed" and run.queries is None:
+                for query in frame["query"].unique():
+                    if of_file.setdefault(query, name) != name:
+                        raise InvalidInput(_twice(query, of_file[query], name))
+            yield frame.select(columns)
+
+
+def _refuse_twice(queries: Sequence[pl.Series], names: Sequence[str]) -> None:
+    whole = pl.concat(queries)
+    if not whole.is_duplicated().any():
+        return
+    query = whole.filter(whole.is_duplicated())[0]
+    both = [name for name, one in zip(names, queries, strict=False) if query in one]
+    raise InvalidInput(_twice(query, both[0], both[-1]))
+
+
+def _twice(query: str, one: str, other: str) -> str:
+    return (
+        f"The query {query!r} is in two files, {one} and {other}, without scores or ranks that "
+        "would say how its results belong together; put them into one file."
+    )

@@ -1,0 +1,114 @@
+"""Scores per query as a Parquet table that knows what it holds: the result is in its metadata.
+
+So a table is enough to compare, to gate and to slice, also one of ten million queries. Spark
+writes the same: a folder of parts, with the result in the metadata of the first column.
+"""
+
+import os
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.results import QUERY_SCHEMA, Result, decode
+from calipers.io.source import Source
+from calipers.io.tables import explained
+from calipers.io.write import write_table
+from calipers.model.scores import Scores
+
+KEY = "calipers"
+SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
+TAG = "tag."
+_MAGIC = b"PAR1"
+_AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
+
+
+def write_scores(scores: Scores, path: str | os.PathLike[str]) -> None:
+    """Every query's scores, in the form that the ending of the path names."""
+    content = msgspec.json.encode(scores.to_dict(per_query=False)).decode()
+    write_table(scores.per_query, Path(path), {KEY: content})
+
+
+def is_score_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a file, or a folder that Spark wrote, holds scores per query and what they are."""
+    return _about(Path(path)) is not None
+
+
+def read_score_table(path: str | os.PathLike[str]) -> Scores:
+    """The scores of such a table; means and intervals are those that it was written with."""
+    place = Path(path)
+    source, about = Source(place), _about(place)
+    if about is None:
+        raise UnreadableFile(
+            f"{source.name} is no table of scores that Calipers wrote: its metadata do not say "
+            f"what was measured; {_AGAIN}."
+        )
+    result = decode(about, source)
+    with explained(source.name):
+        table = pl.read_parquet(_parts(place), glob=False)
+    metrics = [metric.name for metric in result.metrics]
+    lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]
+    if lacking:
+        raise InvalidInput(
+            f"The table of scores {source.name} has no column {lacking[0]!r}, which its metadata "
+            f"promise; {_AGAIN}."
+        )
+    return _scores(result, table, source)
+
+
+def _scores(result: Result, table: pl.DataFrame, source: Source) -> Scores:
+    queries = table.select(pl.col(name).cast(kind) for name, kind in QUERY_SCHEMA.items())
+    if queries.height != result.audit.queries:
+        raise InvalidInput(
+            f"The table of scores {source.name} has {queries.height:,} queries, and "
+            f"{result.audit.queries:,} were measured; give all parts of it."
+        )
+    if queries["query"].is_duplicated().any():
+        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
+        raise InvalidInput(f"The table of scores {source.name} has the query {twice!r} twice.")
+    values = np.empty((table.height, len(result.metrics)), order="F")
+    for i, metric in enumerate(result.metrics):
+        values[:, i] = table[metric.name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    tags = {
+        name.removeprefix(TAG): table[name].alias(name.removeprefix(TAG))
+        for name in table.columns
+        if name.startswith(TAG)
+    }
+    return result.scores(values, queries, tags)
+
+
+def _about(path: Path) -> bytes | None:
+    """The result in the metadata of a Parquet file; None where there is none."""
+    parts = _parts(path)
+    if not parts:
+        return None
+    try:
+        with parts[0].open("rb") as file:
+            if file.read(4) != _MAGIC:
+                return None
+        found = pl.read_parquet_metadata(parts[0])
+    except (OSError, pl.exceptions.PolarsError):
+        # What is wrong with it, the reader of runs will say.
+        return None
+    if KEY in found:
+        return found[KEY].encode()
+    return _of_spark(found.get(SPARK_KEY))
+
+
+def _of_spark(schema: str | None) -> bytes | None:
+    """What stands in the metadata of a column, where Spark keeps it."""
+    try:
+        fields = msgspec.json.decode(schema)["fields"] if schema else []
+        found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
+    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
+        return None
+    return found.encode() if isinstance(found, str) else None
+
+
+def _parts(path: Path) -> list[Path]:
+    """The file itself, or the parts in a folder."""
+    if path.is_dir():
+        return sorted(path.glob("*.parquet"))
+    return [path] if path.is_file() else []

@@ -1,0 +1,180 @@
+"""The files that a project starts with: questions, a function to fill in, settings, a check in CI.
+
+Everything works as it is written, so that the first thing a newcomer sees is an answer; and
+every file is short enough to be replaced by one's own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from calipers.config import PLAIN, find_config
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.io.write import whole_file
+from calipers.version import __version__
+
+QUESTIONS = "questions.csv"
+WORKFLOW = ".github/workflows/retrieval.yml"
+FUNCTION_FILES = ("search.py", "calipers_search.py")
+"""Where the function to fill in is written: the first name that is free."""
+
+QUESTIONS_TEXT = """\
+question,chunk_id
+How can I get my money back?,refunds#1
+How long does delivery abroad take?,shipping#2
+I forgot my password. What now?,account#1
+When can I call you?,contact#1
+"""
+
+FUNCTION_TEXT = '''\
+"""The retriever that Calipers asks. Put a call of your own search here."""
+
+DOCUMENTS = {
+    "refunds#1": "Send the item back within 30 days and you get your money back.",
+    "refunds#2": "Opened software cannot be sent back.",
+    "shipping#1": "How long an order takes: it leaves the warehouse within two days.",
+    "shipping#2": "Delivery abroad: one to two weeks.",
+    "account#1": "A new password: follow the link on the page where you sign in.",
+    "account#2": "I want to leave: how you can delete your account.",
+    "payment#1": "You can pay by card or by invoice.",
+    "payment#2": "What is on an invoice, and how can I get it again?",
+    "contact#1": "You can write to us, or call on weekdays from 9 to 5.",
+    "contact#2": "What we do with your letters, and when we answer.",
+}
+
+
+def search(query, k):
+    """The ids of the k best documents, the best first; (id, score) pairs and dicts do as well."""
+    words = set(query.split())
+    best = sorted(DOCUMENTS, key=lambda name: -len(words & set(DOCUMENTS[name].split())))
+    return best[:k]
+'''
+
+SETTINGS_TEXT = """\
+# Settings of every calipers command that runs in this folder; `calipers config` shows them.
+ground-truth = "{questions}"
+retriever = {retriever}
+metrics = ["recall@{k}", "precision@{k}", "mrr"]
+
+[gate]
+require = ["recall@{k} >= 0.5"]
+"""
+
+WORKFLOW_TEXT = """\
+# Checks the retriever on every pull request: the conditions in {settings}, and that nothing got
+# significantly worse than on main, nor worse by more than the tolerance (a few questions show no
+# significant drop). The baseline is kept in the cache and refreshed on main.
+name: retrieval
+on:
+  pull_request:
+  push:
+    branches: [main]
+permissions:
+  contents: read
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    timeout-minutes: 30
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - name: Install
+        run: python -m pip install calipers=={version}
+      - name: Fetch the baseline of main
+        uses: actions/cache/restore@v4
+        with:
+          path: .calipers/baseline.json
+          key: calipers-baseline-${{{{ github.sha }}}}
+          restore-keys: calipers-baseline-
+      - name: Check a pull request
+        if: github.event_name == 'pull_request'
+        run: |
+          if [ -f .calipers/baseline.json ]
+          then
+            calipers gate --baseline .calipers/baseline.json --tolerance 0.1 --markdown retrieval.md
+          else calipers gate --markdown retrieval.md
+          fi
+      - name: Refresh the baseline on main
+        if: github.event_name == 'push'
+        run: |
+          mkdir -p .calipers
+          calipers baseline save -o .calipers/baseline.json
+      - name: Keep the baseline
+        if: github.event_name == 'push'
+        uses: actions/cache/save@v4
+        with:
+          path: .calipers/baseline.json
+          key: calipers-baseline-${{{{ github.sha }}}}
+      - name: Show the result
+        if: always() && hashFiles('retrieval.md') != ''
+        run: cat retrieval.md >> "$GITHUB_STEP_SUMMARY"
+"""
+
+
+@dataclass(frozen=True)
+class Started:
+    """What was written into a folder, and what was there already."""
+
+    written: tuple[str, ...]
+    left: tuple[str, ...]
+    retriever: str
+    is_example: bool
+    """Whether the retriever is our example, which finds its own questions."""
+
+
+def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
+    """Write what is not there yet; nothing that exists is touched."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    files: dict[str, str] = {QUESTIONS: QUESTIONS_TEXT}
+    target = retriever
+    if target is None:
+        free = (name for name in FUNCTION_FILES if not (folder / name).exists())
+        name = next(free, FUNCTION_FILES[-1])
+        files[name] = FUNCTION_TEXT
+        target = f"{name.removesuffix('.py')}:search"
+    settings = _settings_of(folder)
+    if settings is None:
+        files[PLAIN] = SETTINGS_TEXT.format(questions=QUESTIONS, retriever=_toml(target), k=k)
+    files[WORKFLOW] = WORKFLOW_TEXT.format(version=__version__, settings=settings or PLAIN)
+    written, left = _write(folder, files)
+    if settings is not None:
+        left.append(settings)
+    return Started(tuple(written), tuple(left), target, retriever is None)
+
+
+def _settings_of(folder: Path) -> str | None:
+    """The file that holds settings of this very folder already."""
+    found = find_config(folder).path
+    if found is not None and found.parent == folder.resolve():
+        return found.name
+    return PLAIN if (folder / PLAIN).exists() else None
+
+
+def _toml(text: str) -> str:
+    """A text as TOML writes it, which is as JSON does."""
+    import msgspec
+
+    return msgspec.json.encode(text).decode()
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    written: list[str] = []
+    left: list[str] = []
+    for name, text in files.items():
+        path = folder / name
+        if path.exists():
+            left.append(name)
+            continue
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteFailed(
+                f"The folder {path.parent} cannot be made: {error.strerror}; make room for it."
+            ) from error
+        with whole_file(path) as file:
+            file.write(text.encode())
+        written.append(name)
+    return written, left

@@ -1,0 +1,122 @@
+"""What must not be found: which results hold something that the ground truth forbids.
+
+A result holds a forbidden item by its id, a forbidden document by coming from it, a forbidden span
+by any character of it, and a forbidden quote by the whole of it.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matches import FAILED, Leaked
+from calipers.model.policy import Ties
+from calipers.model.ranking import NotGroupedError
+from calipers.model.run import Run
+from calipers.text import normalise
+
+_NEEDS = {"item": "an id", "quote": "a text", "document": "a document", "start": "start and end"}
+_COLUMN = {"item": "item", "quote": "text", "document": "document", "start": "start"}
+
+
+def match_forbidden(
+    truth: GroundTruth, run: Run, ties: Ties | None, status: pl.Series
+) -> Leaked | None:
+    """Every result that holds something forbidden for its query; None where nothing is."""
+    if truth.forbidden is None:
+        return None
+    codes = truth.queries.select("query").with_row_index("code")
+    forbidden = _with_kinds(truth.forbidden.join(codes, on="query", how="inner"))
+    failed = truth.queries.filter(status == FAILED)["query"]
+    try:
+        found = _found(forbidden, run, ties)
+    except NotGroupedError:
+        found = _found(forbidden, run.grouped(), ties)
+    found = found.filter(~pl.col("query").is_in(failed.implode())).sort("code", "rank", "name")
+    counts = np.bincount(forbidden["code"].to_numpy(), minlength=truth.queries.height)
+    return Leaked(
+        counts.astype(np.int64),
+        found["code"].to_numpy().astype(np.int64), found["rank"].to_numpy().astype(np.int64),
+        found["result"], found["name"],
+    )  # fmt: skip
+
+
+def _with_kinds(forbidden: pl.DataFrame) -> pl.DataFrame:
+    """Each forbidden thing with how it is recognised, and what to call it."""
+    kind = (
+        pl.when(pl.col("item").is_not_null()).then(pl.lit("item"))
+        .when(pl.col("quote").is_not_null()).then(pl.lit("quote"))
+        .when(pl.col("start").is_not_null()).then(pl.lit("start"))
+        .otherwise(pl.lit("document"))
+    )  # fmt: skip
+    place = pl.format("{}:{}-{}", "document", "start", "end")
+    return forbidden.with_columns(kind=kind, name=pl.coalesce("item", "quote", place, "document"))
+
+
+_FOUND = {
+    "query": pl.String, "code": pl.Int64, "rank": pl.Int64, "result": pl.String, "name": pl.String,
+}  # fmt: skip
+
+
+def _found(forbidden: pl.DataFrame, run: Run, ties: Ties | None) -> pl.DataFrame:
+    tables = [pl.DataFrame(schema=_FOUND)]
+    for batch in run.ranked(ties):
+        frame = batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
+        frame = frame.join(forbidden.select("query").unique(), on="query", how="semi",
+                           maintain_order="left")  # fmt: skip
+        if not frame.height:
+            continue
+        _check_columns(forbidden["kind"].unique().to_list(), frame)
+        called = [name for name in ("item", "document") if name in frame.columns]
+        frame = frame.with_columns(
+            result=pl.coalesce(*called) if called else pl.lit(None, dtype=pl.String)
+        )
+        for table in _by_kind(forbidden, frame):
+            tables.append(table.select(pl.col(n).cast(t) for n, t in _FOUND.items()))
+    return pl.concat(tables).unique()
+
+
+def _by_kind(forbidden: pl.DataFrame, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    some = {kind: forbidden.filter(pl.col("kind") == kind) for kind in _COLUMN}
+    results = frame.select("query", "rank", "result", *(c for c in _USED if c in frame.columns))
+    if some["item"].height:
+        named = some["item"].select("query", "code", "name", "item")
+        yield results.join(named, on=["query", "item"], how="inner")
+    if some["document"].height:
+        named = some["document"].select("query", "code", "name", "document")
+        yield results.join(named, on=["query", "document"], how="inner")
+    if some["start"].height:
+        named = some["start"].select(
+            "query", "code", "name", "document", since="start", until="end"
+        )
+        yield results.join(named, on=["query", "document"], how="inner").filter(
+            pl.max_horizontal("start", "since") < pl.min_horizontal("end", "until")
+        )
+    if some["quote"].height:
+        yield _holding_quotes(some["quote"].select("query", "code", "name", "quote"), results)
+
+
+_USED = ("item", "text", "document", "start", "end")
+
+
+def _holding_quotes(quotes: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
+    together = results.filter(pl.col("text").is_not_null()).join(quotes, on="query", how="inner")
+    held = [
+        normalise(quote) in normalise(text)
+        for quote, text in together.select("quote", "text").iter_rows()
+    ]
+    return together.filter(pl.Series(held, dtype=pl.Boolean))
+
+
+def _check_columns(kinds: list[str], frame: pl.DataFrame) -> None:
+    """What cannot be recognised must not pass for not being there."""
+    for kind in kinds:
+        column = _COLUMN[kind]
+        if column not in frame.columns or (kind != "quote" and frame[column].null_count()):
+            raise InvalidInput(
+                f"The ground truth forbids something by its {kind if kind != 'start' else 'span'}, "
+                f"and not every result has {_NEEDS[kind]}, so it could leak unseen; give every "
+                f"result {_NEEDS[kind]}."
+            )

@@ -1,0 +1,107 @@
+"""What changed between two runs: no ground truth is needed for it."""
+
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any
+
+from calipers.model.labels import Label
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A result that only one of the two runs has among its first k."""
+
+    item: str
+    """The id, or the text where there is no id."""
+    rank: int
+
+
+@dataclass(frozen=True)
+class QueryDiff:
+    """How much the results for one query changed."""
+
+    query: str
+    text: str | None
+    rbo: float
+    """Rank-biased overlap: 1 for the same ranking, 0 for nothing in common."""
+    overlap: float
+    """The share of the first k that both have."""
+    tau: float | None
+    """Kendall's tau over the results that both have; None below two of them."""
+    new: tuple[Moved, ...]
+    lost: tuple[Moved, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is new, lost or at another rank."""
+        return bool(self.new or self.lost) or (self.tau is not None and self.tau < 1)
+
+
+@dataclass(frozen=True)
+class DiffSlice:
+    """The mean change over the queries that share something."""
+
+    by: str
+    value: str
+    queries: int
+    changed: int
+    rbo: float
+    overlap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Diff:
+    """Two runs side by side, the most changed query first."""
+
+    old: str
+    new: str
+    k: int
+    p: float
+    queries: tuple[QueryDiff, ...]
+    only_old: tuple[str, ...]
+    """Queries that the new run does not have."""
+    only_new: tuple[str, ...]
+    slices: tuple[DiffSlice, ...]
+    to_judge: tuple[Label, ...]
+    """The results that the new run has and the old one has not, in an order that tells nothing."""
+    already_judged: int
+    """New results left out of these, as the ground truth has them."""
+
+    @property
+    def changed(self) -> int:
+        """How many queries have other results, or the same in another order."""
+        return sum(one.changed for one in self.queries)
+
+    def mean(self, name: str) -> float | None:
+        """The mean of ``rbo``, ``overlap`` or ``tau`` over the queries that have it."""
+        values = [value for one in self.queries if (value := getattr(one, name)) is not None]
+        return sum(values) / len(values) if values else None
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """The new results as a file to label, .jsonl or .csv."""
+        from pathlib import Path
+
+        from calipers.errors import InvalidInput
+        from calipers.io.labels import write_labels
+
+        unknown = next((one.query_id for one in self.to_judge if one.query is None), None)
+        if unknown is not None:
+            raise InvalidInput(
+                f"The text of the question {unknown!r:.80} is not known: the runs have ids alone, "
+                "and nobody can judge an id; give a file that has the texts (-g FILE)."
+            )
+        write_labels(self.to_judge, Path(path))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole difference as plain values: what ``--json`` prints."""
+        return {
+            "old": self.old, "new": self.new, "k": self.k, "p": self.p,
+            "queries": len(self.queries), "changed": self.changed,
+            "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
+            "new_results": sum(len(one.new) for one in self.queries),
+            "lost_results": sum(len(one.lost) for one in self.queries),
+            "to_judge": len(self.to_judge), "already_judged": self.already_judged,
+            "only_old": list(self.only_old), "only_new": list(self.only_new),
+            "slices": [asdict(one) for one in self.slices],
+            "per_query": [asdict(one) for one in self.queries],
+        }  # fmt: skip

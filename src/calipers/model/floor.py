@@ -1,0 +1,64 @@
+"""When to return nothing: what a floor under the scores keeps, and what it costs."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from calipers.model.summary import Interval
+
+Goal = Literal["keep", "recall"]
+
+
+@dataclass(frozen=True)
+class FloorPoint:
+    """What happens when only results with a score of at least ``floor`` are returned."""
+
+    floor: float | None
+    """None: no floor, everything is returned."""
+    precision: float | None
+    """The share of the results returned, over all queries, that hold a target."""
+    recall: float | None
+    """The mean recall of the queries that have an answer."""
+    kept: float | None
+    """Of what is found without a floor, the share that is still found; mean over queries."""
+    wrongly_answered: float | None
+    """The share of queries without an answer for which something is returned."""
+    wrongly_refused: float | None
+    """The share of queries with an answer for which nothing is returned."""
+    results: float
+    """Results returned per query."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How floors did on queries that had no part in choosing them, over all folds."""
+
+    folds: int
+    floors: tuple[float | None, ...]
+    """The floor that the other folds chose; None where they could promise none."""
+    point: FloorPoint
+    """The values over all queries, each under the floor of its fold; ``floor`` is None."""
+    interval: Interval | None
+    """Of ``kept`` or of ``recall``, whichever was to be promised."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The highest floor that keeps what was asked for, and every other floor beside it."""
+
+    k: int
+    goal: Goal
+    least: float
+    """What was asked for: the share of what is found to keep, or the recall to reach."""
+    confidence: float
+    answerable: int
+    unanswerable: int
+    without: FloorPoint
+    chosen: FloorPoint | None
+    """None where no floor can be promised to keep so much."""
+    points: tuple[FloorPoint, ...]
+    held_out: HeldOut | None
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values: what ``--json`` prints."""
+        return asdict(self)

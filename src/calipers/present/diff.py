@@ -1,0 +1,108 @@
+"""What changed between two runs: on a terminal and as a page."""
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from calipers.io.write import whole_file
+from calipers.model.diff import Diff, Moved, QueryDiff
+from calipers.present.plain import printable
+from calipers.present.table import number
+from calipers.words import plural
+
+LONGEST = 70
+MOST_MOVED = 3
+ON_PAGE = 1_000
+"""Queries on a page: more would make it slow to open, and nobody reads them."""
+NAMES = {"rbo": "rank-biased overlap", "overlap": "overlap@{k}", "tau": "Kendall's tau"}
+
+
+def verdict(diff: Diff) -> str:
+    """The answer in one line."""
+    total = len(diff.queries)
+    if not diff.changed:
+        return f"Nothing changed in the first {diff.k} results of {_queries(total)}."
+    new = sum(len(one.new) for one in diff.queries)
+    lost = sum(len(one.lost) for one in diff.queries)
+    return (
+        f"{diff.changed:,} of {_queries(total)} changed in the first {diff.k}: "
+        f"{plural(new, 'new result')}, {lost:,} lost."
+    )
+
+
+def print_diff(diff: Diff, console: Console, *, examples: int) -> None:
+    """The answer, the means, slices, and the most changed queries."""
+    console.print(Text(verdict(diff), style="bold"))
+    means = _named_means(diff)
+    console.print(Text("; ".join(f"{name} {_shown(value)}" for name, value in means) + "."))
+    for text, some in (("only in the old run", diff.only_old), ("only in the new", diff.only_new)):
+        if some:
+            console.print(Text(f"{_queries(len(some))} {text}: not compared."))
+    if diff.slices:
+        console.print()
+        console.print(_slices(diff))
+    worst = [one for one in diff.queries if one.changed][:examples]
+    if worst:
+        console.print()
+        console.print(Text("The most changed:", style="bold"))
+    for one in worst:
+        _print_query(one, console)
+    if diff.already_judged:
+        left = plural(diff.already_judged, "new result")
+        console.print(Text(f"{left} judged already by the ground truth."))
+
+
+def save_diff(diff: Diff, path: str | PathLike[str]) -> None:
+    """Write the page, whole or not at all."""
+    from calipers.present.html.page import fill
+
+    changed = [one for one in diff.queries if one.changed]
+    view: dict[str, Any] = {
+        "diff": diff, "verdict": verdict(diff), "means": _named_means(diff),
+        "listed": changed[:ON_PAGE], "left_out": max(0, len(changed) - ON_PAGE),
+    }  # fmt: skip
+    with whole_file(Path(path)) as file:
+        file.write(fill("diff.html.j2", view).encode())
+
+
+def _named_means(diff: Diff) -> list[tuple[str, float | None]]:
+    return [(text.format(k=diff.k), diff.mean(name)) for name, text in NAMES.items()]
+
+
+def _queries(n: int) -> str:
+    return plural(n, "query", "queries")
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def _slices(diff: Diff) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("slice", overflow="fold")
+    for name in ("queries", "changed", "rbo", f"overlap@{diff.k}"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in diff.slices:
+        table.add_row(
+            Text(f"{printable(one.by, 20)}={printable(one.value, 40)}"), f"{one.queries:,}",
+            f"{one.changed:,}", number(one.rbo), number(one.overlap),
+        )  # fmt: skip
+    return table
+
+
+def _print_query(one: QueryDiff, console: Console) -> None:
+    question = printable(one.text or one.query, LONGEST)
+    console.print(Text(f"  {number(one.rbo)}  {question}"))
+    for what, some in (("new", one.new), ("lost", one.lost)):
+        if some:
+            console.print(Padding(Text(f"{what}: {_moved(some)}"), (0, 0, 0, 9), expand=False))
+
+
+def _moved(some: tuple[Moved, ...]) -> str:
+    shown = ", ".join(f"{printable(one.item, 40)} (rank {one.rank})" for one in some[:MOST_MOVED])
+    return shown + (f" and {len(some) - MOST_MOVED} more" if len(some) > MOST_MOVED else "")

@@ -1,0 +1,105 @@
+"""Floors on a terminal, and as CSV."""
+
+import csv
+import io
+from dataclasses import astuple, fields
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.model.floor import Floor, FloorPoint, HeldOut
+from calipers.present.table import number
+
+COLUMNS = (
+    "floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results",
+)  # fmt: skip
+WITHOUT = "none"
+
+
+def headline(found: Floor) -> str:
+    """The floor to take, and what it costs, in a sentence."""
+    goal = (
+        f"keeps {found.least:.3g} of what is found"
+        if found.goal == "keep"
+        else f"keeps a recall of {found.least:.3g}"
+    )
+    chosen = found.chosen
+    if chosen is None:
+        return f"No floor {goal} with {found.confidence:.0%} confidence."
+    return (
+        f"Return only results with a score of at least {_score(chosen.floor)}: it {goal} in the "
+        f"first {found.k} results, with {found.confidence:.0%} confidence."
+    )
+
+
+def lines(found: Floor) -> list[str]:
+    """What the floor changes, how it did elsewhere, and what is not known."""
+    said = []
+    chosen, without = found.chosen, found.without
+    if chosen is not None:
+        said.append(
+            f"Precision {_value(without.precision)} → {_value(chosen.precision)}, "
+            f"recall {_value(without.recall)} → {_value(chosen.recall)}, "
+            f"wrongly answered {_value(without.wrongly_answered)} → "
+            f"{_value(chosen.wrongly_answered)} of {found.unanswerable:,} queries without an "
+            f"answer, wrongly refused {_value(without.wrongly_refused)} → "
+            f"{_value(chosen.wrongly_refused)} of {found.answerable:,} with one."
+        )
+    if found.held_out is not None and chosen is not None:
+        said.append(_elsewhere(found, found.held_out))
+    return [*said, *found.notes]
+
+
+def _elsewhere(found: Floor, held: HeldOut) -> str:
+    floors = sorted(one for one in held.floors if one is not None)
+    spread = f"{_score(floors[0])} to {_score(floors[-1])}" if floors else WITHOUT
+    value = held.point.kept if found.goal == "keep" else held.point.recall
+    interval = held.interval
+    about = f" ({number(interval.low)}–{number(interval.high)})" if interval else ""
+    return (
+        f"On queries that had no part in choosing it ({held.folds} folds, floors {spread}): "
+        f"{'kept' if found.goal == 'keep' else 'recall'} {_value(value)}{about}, wrongly answered "
+        f"{_value(held.point.wrongly_answered)}, wrongly refused "
+        f"{_value(held.point.wrongly_refused)}."
+    )
+
+
+def print_floor(found: Floor, console: Console) -> None:
+    """The floor to take, every floor in a table, and what is known of other queries."""
+    console.print(Text(headline(found), style="bold"))
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in COLUMNS:
+        table.add_column(name, justify="right", no_wrap=name == "floor")
+    for one in (found.without, *found.points):
+        is_chosen = found.chosen is not None and one.floor == found.chosen.floor
+        table.add_row(*_cells(one), style="bold green" if is_chosen else None)
+    console.print(table)
+    for line in lines(found):
+        console.print()
+        console.print(Text(line))
+
+
+def floor_csv(found: Floor) -> str:
+    """One line per floor, full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(FloorPoint)])
+    writer.writerows(astuple(one) for one in (found.without, *found.points))
+    return text.getvalue()
+
+
+def _cells(one: FloorPoint) -> list[str]:
+    values = (
+        one.precision, one.recall, one.kept, one.wrongly_answered, one.wrongly_refused, one.results,
+    )  # fmt: skip
+    return [_score(one.floor), *map(_value, values)]
+
+
+def _score(value: float | None) -> str:
+    return WITHOUT if value is None else f"{value:.4g}"
+
+
+def _value(value: float | None) -> str:
+    return "–" if value is None else number(value)

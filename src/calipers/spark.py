@@ -1,0 +1,62 @@
+"""Evaluation on Spark: ``from calipers import spark``."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.api.keywords import Matching
+
+if TYPE_CHECKING:
+    from calipers.engines.spark import SparkScores
+    from calipers.measures import Metric
+
+_ELSEWHERE = ("store", "progress", "memory", "temp")
+
+
+def evaluate(
+    run: Any,
+    ground_truth: Any,
+    *,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    query: str | None = None,
+    item: str | None = None,
+    tags: Sequence[str] = (),
+    weights: Mapping[str, float] | None = None,
+    partitions: int | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    **matching: Unpack[Matching],
+) -> "SparkScores":
+    """Score a run against a ground truth, both Spark DataFrames with one row per item.
+
+    Columns are found by their usual names; ``query`` and ``item`` name those that are called
+    otherwise on both sides. ``tags`` are columns of the ground truth by which the result can be
+    sliced. ``partitions`` divides the work (default: as Spark is set). Further arguments are
+    those of ``calipers.read`` that say how to match. The values are those of
+    ``calipers.evaluate``, to the last bit; ``per_query`` is a DataFrame, and nothing of it comes
+    to the driver.
+    """
+    from calipers.analyse.scoring import choose_metrics
+    from calipers.engines.spark import evaluate_frames
+    from calipers.errors import InvalidInput
+    from calipers.match.pair import check_matching
+    from calipers.model.policy import CHOICES, Policy
+
+    for name in _ELSEWHERE:
+        if matching.get(name) is not None:
+            raise InvalidInput(f"{name} has no meaning on Spark; leave it out.")
+    unknown = set(matching) - set(Matching.__annotations__)
+    if unknown:
+        raise InvalidInput(f"There is no argument {sorted(unknown)[0]!r} here.")
+    like, rel, size = matching.get("like"), matching.get("rel"), matching.get("corpus_size")
+    check_matching(matching.get("match"), matching.get("level"), rel, size)
+    policy = Policy.like(like) if like else Policy()
+    return evaluate_frames(
+        run, ground_truth, choose_metrics(metrics, k, None, weights, like),
+        policy=policy.with_changes(**{name: matching.get(name) for name in CHOICES}),
+        query=query, item=item, tags=tags, match=matching.get("match"),
+        level=matching.get("level"), rel=rel, corpus_size=size, weights=weights,
+        partitions=partitions, confidence=confidence, resamples=resamples, seed=seed,
+        fingerprints=matching.get("fingerprints", True),
+    )  # fmt: skip

@@ -1,0 +1,165 @@
+"""The log of labels: one transaction for each entry, and nothing in it is ever changed."""
+
+import secrets
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from calipers.errors import InvalidInput
+from calipers.model.evaluation import moment
+from calipers.model.judging import KINDS, Entry, EntryKind, LabelState
+from calipers.model.labels import is_machine
+from calipers.store.labels_tables import LABEL, POOL, POOL_JUDGE
+from calipers.store.open import Store
+from calipers.suggest import did_you_mean
+
+LONGEST_TEXT = 20_000
+"""Characters of a note or a quote."""
+
+
+def new_request() -> str:
+    """A name for an entry that no other has."""
+    return secrets.token_hex(16)
+
+
+def append(
+    store: Store,
+    pool: int,
+    *,
+    item: int,
+    judge: str,
+    kind: EntryKind = "label",
+    grade: float | None = None,
+    quote: str | None = None,
+    note: str | None = None,
+    request: str | None = None,
+    grades: tuple[float, ...] | None = None,
+    items: int | None = None,
+    now: datetime | None = None,
+) -> Entry:
+    """Add one entry to the log; it is on disk when this returns.
+
+    ``request`` names the entry: given twice, the first is returned and nothing is added.
+    ``grades`` are those allowed, ``items`` is how many the pool has. An undo takes back the last
+    entry of its judge that holds, whatever its ``item``.
+    """
+    _check(kind, grade, grades, item, items, quote, note)
+    with store.writing() as connection:
+        return append_on(
+            connection, pool, item=item, judge=judge, kind=kind, grade=grade, quote=quote,
+            note=note, request=request or new_request(), now=now,
+        )  # fmt: skip
+
+
+def append_on(
+    connection: Connection,
+    pool: int,
+    *,
+    item: int,
+    judge: str,
+    kind: EntryKind,
+    request: str,
+    grade: float | None = None,
+    quote: str | None = None,
+    note: str | None = None,
+    now: datetime | None = None,
+) -> Entry:
+    """Add one entry as part of the caller's transaction."""
+    lock_pool(connection, pool)
+    known = judges_of(connection, pool)
+    if judge not in known and not is_machine(judge):
+        raise InvalidInput(
+            f"The judge {judge!r:.60} is not among those of this pool: {', '.join(known)}."
+            f"{did_you_mean(judge, known)}"
+        )
+    sent = connection.execute(
+        select(LABEL).where(
+            LABEL.c.pool == pool, LABEL.c.judge == judge, LABEL.c.request == request
+        )
+    ).first()
+    if sent is not None:
+        return _entry(sent)
+    undoes = None
+    if kind == "undo":
+        last = label_state(connection, pool).latest(judge)
+        if last is None:
+            raise InvalidInput(f"There is nothing to undo: {judge} has no label left.")
+        item, undoes = last.item, last.number
+    row = {
+        "pool": pool, "item": item, "judge": judge, "kind": kind, "grade": grade, "quote": quote,
+        "note": note and note.replace("\x00", "\ufffd"), "undoes": undoes, "request": request,
+        "saved": moment(now or datetime.now(UTC)),
+    }  # fmt: skip
+    added = connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one()
+    return _entry(added)
+
+
+def entries_after(store: Store, pool: int, number: int = 0) -> list[Entry]:
+    """The entries of a pool behind a number, oldest first."""
+    with store.reading() as connection:
+        return _read(connection, pool, number)
+
+
+def label_state(connection: Connection, pool: int) -> LabelState:
+    """What holds in a pool now."""
+    return LabelState(_read(connection, pool, 0))
+
+
+def lock_pool(connection: Connection, pool: int) -> None:
+    """One writer at a time for a pool, so that the log has the order in which it became visible."""
+    statement = select(POOL.c.number).where(POOL.c.number == pool)
+    if connection.dialect.name == "postgresql":
+        statement = statement.with_for_update()
+    if connection.execute(statement).first() is None:
+        raise InvalidInput(f"There is no pool number {pool}.")
+
+
+def judges_of(connection: Connection, pool: int) -> list[str]:
+    """The people who may judge a pool, in the order in which they were named."""
+    statement = select(POOL_JUDGE.c.name).where(POOL_JUDGE.c.pool == pool)
+    return list(connection.execute(statement.order_by(POOL_JUDGE.c.position)).scalars())
+
+
+def _read(connection: Connection, pool: int, after: int) -> list[Entry]:
+    statement = (
+        select(LABEL).where(LABEL.c.pool == pool, LABEL.c.number > after).order_by(LABEL.c.number)
+    )
+    return [_entry(row) for row in connection.execute(statement)]
+
+
+def _entry(row: Any) -> Entry:
+    return Entry(
+        number=row.number, item=row.item, judge=row.judge, kind=row.kind, saved=row.saved,
+        grade=None if row.grade is None else float(row.grade), quote=row.quote, note=row.note,
+        undoes=row.undoes, request=row.request,
+    )  # fmt: skip
+
+
+def _check(
+    kind: str,
+    grade: float | None,
+    grades: tuple[float, ...] | None,
+    item: int,
+    items: int | None,
+    quote: str | None,
+    note: str | None,
+) -> None:
+    if kind not in KINDS:
+        raise InvalidInput(f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}.")
+    if kind in ("label", "settle"):
+        if grade is None or (grades is not None and grade not in grades):
+            allowed = ", ".join(f"{one:g}" for one in grades or ()) or "a number"
+            raise InvalidInput(f"The grade is {grade!r}; it can be {allowed}.")
+    elif grade is not None:
+        raise InvalidInput(f"An entry of the kind {kind} has a grade; only labels have one.")
+    if kind == "note" and note is None:
+        raise InvalidInput("A note is empty; write something, or undo the note before.")
+    if items is not None and not 0 <= item < items:
+        raise InvalidInput(f"There is no item {item} in the pool; it has {items}, from 0.")
+    for what, text in (("quote", quote), ("note", note)):
+        if text is not None and (len(text) > LONGEST_TEXT or "\x00" in text or not text.strip()):
+            raise InvalidInput(
+                f"The {what} cannot be kept: it is empty, holds a character that no database "
+                f"keeps, or has more than {LONGEST_TEXT:,} characters; mark less of the text."
+            )

@@ -1,0 +1,335 @@
+"""A pool on the desk: queues, progress, agreement, and what the labels make of the metric."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice, pairwise
+from pathlib import Path
+
+from calipers.analyse.agreement import agree
+from calipers.analyse.judging import (
+    JudgedTruth,
+    in_order,
+    judged_truth,
+    label_worth,
+    matched_run,
+    measured,
+)
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.io.convert import convert
+from calipers.io.labels import read_labels
+from calipers.model.agreement import Opinions, TargetsAs
+from calipers.model.evaluation import from_moment
+from calipers.model.judging import (
+    Conflict,
+    Entry,
+    EntryKind,
+    Exported,
+    Imported,
+    JudgeProgress,
+    LabelState,
+    Moved,
+    PoolAgreement,
+    PoolItem,
+)
+from calipers.model.labels import Label, Pair, is_machine
+from calipers.model.summary import Summary
+from calipers.store.labels import append, append_on, entries_after, new_request
+from calipers.store.labels_pool import PoolContent, add_judges, load_pool, pool_number
+from calipers.store.open import Store
+from calipers.suggest import did_you_mean
+
+PACE_OVER = 20
+"""Labels that the pace is taken from."""
+LONGEST_PAUSE = 300.0
+"""Seconds between two labels that are a pause and no part of the pace."""
+REMEMBERED = 8
+"""States of the log whose numbers are kept."""
+
+
+class Desk:
+    """A pool opened for judging. It may be shared by threads; the store is the truth.
+
+    ``items`` is what is judged, ``give`` adds to the log, ``next`` says what comes next.
+    """
+
+    def __init__(self, store: Store, number: int) -> None:
+        self.store = store
+        self.content: PoolContent = load_pool(store, number)
+        self._entries: list[Entry] = []
+        self._state = LabelState()
+        self._lock = threading.RLock()
+        self._numbers: OrderedDict[int, Mapping[str, Summary]] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        """What the pool is called."""
+        return self.content.name
+
+    @property
+    def items(self) -> tuple[PoolItem, ...]:
+        """What is judged, by position."""
+        return self.content.items
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who may judge."""
+        return self.content.judges
+
+    def state(self) -> LabelState:
+        """What holds now; entries of other processes are read too."""
+        new = entries_after(self.store, self.content.number, self._state.last)
+        with self._lock:
+            # Another thread may have read some of them in the meantime.
+            new = [one for one in new if one.number > self._state.last]
+            self._entries += new
+            self._state.add(new)
+            return self._state
+
+    @property
+    def known(self) -> LabelState:
+        """What held when somebody last asked."""
+        return self._state
+
+    def give(
+        self,
+        judge: str,
+        item: int = 0,
+        grade: float | None = None,
+        *,
+        kind: EntryKind = "label",
+        quote: str | None = None,
+        note: str | None = None,
+        request: str | None = None,
+    ) -> Entry:
+        """Add a label, a skip, a note, a settlement or an undo; it is on disk when this returns."""
+        if quote is not None and 0 <= item < len(self.items):
+            _check_quote(quote, self.items[item].label)
+        return append(
+            self.store, self.content.number, item=item, judge=judge, kind=kind, grade=grade,
+            quote=quote, note=note, request=request, grades=self.content.settings.grades,
+            items=len(self.items),
+        )  # fmt: skip
+
+    @cached_property
+    def _worth(self) -> Mapping[Pair, float] | None:
+        if self.content.settings.order == "plain":
+            return None
+        settings = self.content.settings
+        pairs = (
+            matched_run(self.content.ground_truth, run, settings)
+            for run in self.content.runs.values()
+        )
+        return label_worth([pair for pair in pairs if pair is not None], settings.metric)
+
+    @cached_property
+    def _ordered(self) -> Sequence[PoolItem]:
+        return in_order(self.items, self._worth, self.content.settings.seed)
+
+    def _check_judge(self, judge: str) -> int:
+        if judge not in self.judges:
+            raise InvalidInput(
+                f"The judge {judge!r:.60} is not among those of the pool {self.name}: "
+                f"{', '.join(self.judges)}.{did_you_mean(judge, self.judges)}"
+            )
+        return self.judges.index(judge)
+
+    def queue(self, judge: str) -> list[PoolItem]:
+        """Everything that a judge is to look at, done or not, in the order of the queue."""
+        self.state()
+        return self._queue(judge)
+
+    def _queue(self, judge: str) -> list[PoolItem]:
+        mine = self._check_judge(judge)
+        ordered = self._ordered
+        with self._lock:
+            state, n = self._state, len(self.judges)
+            taken = {one.item for one in state.labels() if one.judge != judge}
+            return [
+                item
+                for item in ordered
+                if item.share is None
+                or state.current(item.position, judge) is not None
+                or (item.share % n == mine and item.position not in taken)
+            ]
+
+    def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
+        """What a judge has not looked at yet; of one question first where it is named."""
+        return self.ahead(judge, count, query)[0]
+
+    def ahead(
+        self, judge: str, count: int = 1, query: str | None = None
+    ) -> tuple[list[PoolItem], JudgeProgress]:
+        """What comes next for a judge, and how far the judge is."""
+        self.state()
+        queue = self._queue(judge)
+        with self._lock:
+            given = [self._state.current(one.position, judge) for one in queue]
+            pace = _pace(self._state.of_judge(judge))
+        left = [item for item, entry in zip(queue, given, strict=True) if entry is None]
+        if query is not None:
+            left.sort(key=lambda one: one.label.query_id != query)
+        labelled = sum(one is not None and one.kind == "label" for one in given)
+        skipped = len(queue) - labelled - len(left)
+        progress = JudgeProgress(judge, len(queue), labelled, skipped, len(left), pace)
+        return left[:count], progress
+
+    def search(self, words: str, count: int = 20) -> list[PoolItem]:
+        """Items whose question or text holds the words."""
+        wanted = words.casefold()
+        found = (
+            one
+            for one in self._ordered
+            if wanted in f"{one.label.query_id}\n{one.label.query}\n{one.label.text}".casefold()
+        )
+        return list(islice(found, count))
+
+    def progress(self, judge: str) -> JudgeProgress:
+        """How far a judge is, and how fast."""
+        return self.ahead(judge, 0)[1]
+
+    def truth(self, *, machines: bool = False, upto: int | None = None) -> JudgedTruth:
+        """The ground truth with the labels; ``upto`` leaves out entries behind that number."""
+        state = self.state()
+        with self._lock:
+            if upto is not None and upto < state.last:
+                state = LabelState(one for one in self._entries if one.number <= upto)
+            return judged_truth(
+                self.content.ground_truth, self.items, state, self.content.settings,
+                machines=machines,
+            )  # fmt: skip
+
+    def numbers(self, upto: int | None = None) -> Mapping[str, Summary]:
+        """The watched metric of every run, with its interval."""
+        last = self.state().last if upto is None else upto
+        with self._lock:
+            if last in self._numbers:
+                return self._numbers[last]
+        truth = self.truth(upto=last).ground_truth
+        # Two who ask at once do the work twice at worst; nobody waits for a lock meanwhile.
+        made = measured(truth, self.content.runs, self.content.settings)
+        with self._lock:
+            self._numbers[last] = made
+            while len(self._numbers) > REMEMBERED:
+                self._numbers.popitem(last=False)
+        return made
+
+    def moved(self, since: int) -> list[Moved]:
+        """What the entries behind a number did to the watched metric."""
+        before, after = self.numbers(since), self.numbers()
+        return [Moved(name, before[name], after[name]) for name in after]
+
+    def agreement(self, *, machines: bool = False) -> PoolAgreement:
+        """How far the judges agree, and every item on which they differ."""
+        state = self.state()
+        with self._lock:
+            given = list(state.labels())
+        labels: dict[str, list[Label]] = {}
+        for one in given:
+            if machines or not is_machine(one.judge):
+                about = self.items[one.item].label
+                labels.setdefault(one.judge, []).append(about.judged(one.judge, one.grade))
+        if not labels:
+            return PoolAgreement(None, ())
+        found = agree(labels)
+        at = {item.label.pair: item for item in self.items}
+        conflicts = tuple(self._conflict(one, at[one.about.pair], state)
+                          for one in found.disagreements)  # fmt: skip
+        return PoolAgreement(found, conflicts)
+
+    def _conflict(self, opinions: Opinions, item: PoolItem, state: LabelState) -> Conflict:
+        return Conflict(item, opinions, state.settled(item.position))
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        to: str | None = None,
+        targets_as: TargetsAs | None = None,
+        machines: bool = False,
+        overwrite: bool = False,
+    ) -> Exported:
+        """Write what was known and what was judged as a ground truth, in any form."""
+        if Path(path).exists() and not overwrite:
+            raise WriteFailed(
+                f"The output {path} exists already; name another file, or say that it may be "
+                "replaced (--overwrite)."
+            )
+        settings = self.content.settings
+        if targets_as is not None:
+            settings = replace(settings, targets_as=targets_as)
+        state = self.state()
+        with self._lock:
+            found = judged_truth(
+                self.content.ground_truth, self.items, state, settings, machines=machines
+            )
+        if found.ground_truth is None:
+            raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
+        done = convert(None, path, ground_truth=found.ground_truth, run=None, to=to, form=None)
+        return Exported(
+            done.files, done.form, found.ground_truth.queries.height,
+            found.ground_truth.targets.height, found.labels, found.unsettled,
+            found.ground_truth.fingerprint,
+        )  # fmt: skip
+
+    def take(self, paths: Iterable[str | os.PathLike[str]]) -> Imported:
+        """Read labels that were filled in elsewhere, in one transaction."""
+        at = {item.label.pair: item.position for item in self.items}
+        rows: list[tuple[int, str, float, str | None]] = []
+        ungraded = 0
+        for path in paths:
+            stem = Path(path).name.split(".")[0]
+            for place, label in read_labels(path):
+                if label.grade is None:
+                    ungraded += 1
+                    continue
+                if label.pair not in at:
+                    raise InvalidInput(
+                        f"The row at {place} is about something that is not in the pool "
+                        f"{self.name}: query {label.query_id!r:.60}, item "
+                        f"{label.item or label.text!r:.60}; import it into the pool it was "
+                        "drafted from."
+                    )
+                judge = (label.judge or "").strip() or stem
+                rows.append((at[label.pair], judge, label.grade, label.note))
+        names = list(dict.fromkeys(judge for _, judge, _, _ in rows))
+        state = self.state()
+        new = []
+        for row in rows:
+            held = state.current(row[0], row[1])
+            if held is None or held.grade != row[2]:
+                new.append(row)
+        add_judges(self.store, self.content.number, [one for one in names if not is_machine(one)])
+        with self.store.writing() as connection:
+            for position, judge, grade, note in new:
+                append_on(
+                    connection, self.content.number, item=position, judge=judge, kind="label",
+                    grade=grade, note=note, request=new_request(),
+                )  # fmt: skip
+        self.content = replace(
+            self.content,
+            judges=tuple(dict.fromkeys([*self.judges, *(n for n in names if not is_machine(n))])),
+        )
+        return Imported(self.name, len(new), len(rows) - len(new), ungraded, tuple(names))
+
+
+def open_desk(store: Store, pool: str) -> Desk:
+    """The pool of that name, opened for judging."""
+    return Desk(store, pool_number(store, pool))
+
+
+def _check_quote(quote: str, label: Label) -> None:
+    if label.text is None or quote not in label.text:
+        raise InvalidInput(
+            f"The quote {quote[:60]!r} does not stand in the text of the item; mark a part of it."
+        )
+
+
+def _pace(entries: Sequence[Entry]) -> float | None:
+    times = [from_moment(one.saved).timestamp() for one in entries[-PACE_OVER - 1 :]]
+    steps = [after - before for before, after in pairwise(times) if after - before < LONGEST_PAUSE]
+    total = sum(steps)
+    return 60 * len(steps) / total if steps and total > 0 else None

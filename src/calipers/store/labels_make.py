@@ -1,0 +1,220 @@
+"""Making a pool out of runs: what is worth judging, who gets it, how it is measured."""
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from calipers.analyse.agreement import check_choice
+from calipers.analyse.draft import draft
+from calipers.analyse.judging import shares
+from calipers.analyse.scoring import choose_metrics
+from calipers.errors import InvalidInput, NoCommonIds
+from calipers.io.load import load
+from calipers.match.pair import match_pair
+from calipers.model.agreement import TargetsAs
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.judging import ORDERS, SCALES, PoolSettings
+from calipers.model.labels import Label
+from calipers.model.policy import Policy
+from calipers.model.run import Run
+from calipers.retrievers.questions import read_questions
+from calipers.store.labels_desk import Desk
+from calipers.store.labels_pool import add_items, add_judges, make_pool
+from calipers.store.open import Store
+
+LONGEST_GUIDELINES = 20_000
+
+
+def make(
+    store: Store,
+    name: str,
+    runs: Mapping[str, Any],
+    *,
+    ground_truth: Any = None,
+    questions: Any = None,
+    corpus: Any = None,
+    judges: Sequence[str] = ("me",),
+    queries: Collection[str] | None = None,
+    again: bool = False,
+    settings: PoolSettings,
+) -> Desk:
+    """Pool the first results of several runs, keep the pool, and open it.
+
+    ``queries`` leaves out every other question. With ``again`` also what the ground truth has is
+    judged.
+    """
+    check_settings(settings, judges)
+    loaded = {one: _run(value, one) for one, value in runs.items()}
+    truth = None if ground_truth is None else _truth(ground_truth)
+    labels = to_judge(
+        loaded, truth, questions=questions, corpus=corpus, queries=queries, again=again,
+        settings=settings,
+    )  # fmt: skip
+    _check_common(loaded)
+    settings = _matched_alike(settings, truth, loaded, labels)
+    given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
+    number = make_pool(
+        store, name, [(given[one.query_id], one) for one in labels], runs=loaded,
+        ground_truth=truth, judges=judges, settings=settings,
+    )  # fmt: skip
+    return Desk(store, number)
+
+
+def enlarge(desk: Desk, labels: Sequence[Label]) -> Desk:
+    """The pool with more to judge; what it has already is left as it is."""
+    known = {one.label.pair for one in desk.items}
+    shared = {one.label.query_id: one.share for one in desk.items}
+    new = [one for one in labels if one.pair not in known]
+    if new:
+        # Somebody asked for these by name, so nobody is left out of them.
+        rows = [(shared.get(one.query_id), one) for one in new]
+        add_items(desk.store, desk.content.number, rows)
+    return Desk(desk.store, desk.content.number)
+
+
+def join(desk: Desk, judges: Sequence[str]) -> Desk:
+    """The pool with more judges."""
+    if set(judges) <= set(desk.judges):
+        return desk
+    add_judges(desk.store, desk.content.number, judges)
+    return Desk(desk.store, desk.content.number)
+
+
+def to_judge(
+    runs: Mapping[str, Run],
+    truth: GroundTruth | None,
+    *,
+    questions: Any = None,
+    corpus: Any = None,
+    queries: Collection[str] | None = None,
+    again: bool = False,
+    settings: PoolSettings,
+) -> list[Label]:
+    """The results to judge, each once, in an order that tells nothing."""
+    asked = None
+    if questions is not None:
+        asked = {one.id: one.text for one in read_questions(questions)}
+    elif truth is not None:
+        asked = _asked(truth, runs)
+    found = draft(
+        list(runs.values()), asked, k=settings.depth, seed=settings.seed,
+        ground_truth=None if again else truth, corpus=corpus,
+    )  # fmt: skip
+    rows = [one for one in found.rows if queries is None or one.query_id in queries]
+    if not rows:
+        raise InvalidInput(
+            f"There is nothing to judge: the ground truth has all {found.judged} of the first "
+            f"{settings.depth} results already; look deeper (--depth), or judge them again."
+            if found.judged
+            else "There is nothing to judge: none of the questions has a result."
+        )
+    return rows
+
+
+def check_settings(settings: PoolSettings, judges: Sequence[str]) -> None:
+    """Refuse what cannot be meant before any file is read."""
+    check_choice("scale", settings.scale, list(SCALES))
+    check_choice("order", settings.order, ORDERS)
+    if not 0 <= settings.overlap <= 1:
+        raise InvalidInput(
+            f"The overlap is {settings.overlap!r}; it is the share of questions that every judge "
+            "gets, from 0 to 1."
+        )
+    if len(choose_metrics(settings.metric, None)) != 1:
+        raise InvalidInput(
+            f"The metric to watch is {settings.metric!r}; name one, such as ndcg@10."
+        )
+    if not judges:
+        raise InvalidInput("Nobody is named to judge; name at least one judge.")
+    if len(settings.guidelines) > LONGEST_GUIDELINES:
+        raise InvalidInput(
+            f"The guidelines have {len(settings.guidelines):,} characters; judges read at most "
+            f"{LONGEST_GUIDELINES:,}."
+        )
+
+
+def read_guidelines(path: str | os.PathLike[str] | None) -> str:
+    """The guidelines for judges, from a text file."""
+    if path is None:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not valid UTF-8"
+        raise InvalidInput(
+            f"The guidelines {path} cannot be read: {reason}; give a text file."
+        ) from None
+
+
+def _run(value: Any, name: str) -> Run:
+    found = load(value, "run")
+    if found.run is None:
+        raise InvalidInput(f"{name} holds no results ({found.kind}); give a run.")
+    return found.run
+
+
+def _truth(value: Any) -> GroundTruth:
+    found = load(value, "ground_truth")
+    if found.ground_truth is None:
+        raise InvalidInput(f"The ground truth holds no judgements ({found.kind}); name another.")
+    return found.ground_truth
+
+
+def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:
+    texts = dict(truth.queries.select("query", "text").iter_rows())
+    for run in runs.values():
+        if run.queries is not None and "text" in run.queries.columns:
+            for query, text in run.queries.select("query", "text").iter_rows():
+                if texts.get(query) is None and text is not None and query in texts:
+                    texts[query] = text
+    return {query: text or query for query, text in texts.items()}
+
+
+def _check_common(runs: Mapping[str, Run]) -> None:
+    """Two runs without a document in common do not search the same corpus."""
+    if len(runs) < 2:
+        return
+    column = "item" if all("item" in run.frame.columns for run in runs.values()) else "text"
+    if any(column not in run.frame.columns for run in runs.values()):
+        return
+    seen: set[str] = set()
+    for name, run in runs.items():
+        here = set(run.frame[column].drop_nulls().unique())
+        if seen and not seen & here:
+            first = next(iter(sorted(here)), "")
+            raise InvalidInput(
+                f"The runs have no document in common: {name} returned {first!r:.60} and others, "
+                "and none of them stands in the runs before it; give runs over the same corpus."
+            )
+        seen |= here
+
+
+def _matched_alike(
+    settings: PoolSettings,
+    truth: GroundTruth | None,
+    runs: Mapping[str, Run],
+    labels: Sequence[Label],
+) -> PoolSettings:
+    """The settings with the way of matching that the ground truth asks for, checked on it."""
+    if truth is None or not truth.targets.height:
+        by_id = any(one.item is not None for one in labels)
+        return replace(settings, targets_as="id" if by_id else "quote")
+    kinds: list[TargetsAs] = []
+    strange: NoCommonIds | None = None
+    for run in runs.values():
+        try:
+            pair = match_pair(
+                truth, run, policy=Policy(), match=settings.match, level=settings.level,
+                rel=settings.rel,
+            )  # fmt: skip
+        except NoCommonIds as error:
+            # One run may find nothing; that none of them does is a mix-up.
+            strange = error
+            continue
+        word = str(pair.settings["match"]).partition("(")[0]
+        kinds.append("quote" if word == "quote" else "span" if word == "span" else "id")
+    if not kinds and strange is not None:
+        raise strange
+    return replace(settings, targets_as=kinds[0] if kinds else "id")

@@ -1,0 +1,255 @@
+"""Pools of what is to be judged: making them, listing them, reading what they hold."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import polars as pl
+from sqlalchemy import Connection, Row, func, insert, select
+
+from calipers.errors import InvalidInput
+from calipers.model.evaluation import moment
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.judging import PoolInfo, PoolItem, PoolList, PoolSettings
+from calipers.model.labels import Label
+from calipers.model.run import Run
+from calipers.store.blob import digest_of, pack, unpack
+from calipers.store.labels import judges_of, label_state, lock_pool
+from calipers.store.labels_tables import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
+from calipers.store.open import Store
+from calipers.store.record import TAG_COLUMN, check_name
+from calipers.suggest import did_you_mean
+
+ITEM_SCHEMA: dict[str, pl.DataType] = {
+    "share": pl.Int64(), "query_id": pl.String(), "query": pl.String(), "item": pl.String(),
+    "text": pl.String(), "document": pl.String(), "start": pl.Int64(), "end": pl.Int64(),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PoolContent:
+    """Everything that a pool holds beside the log."""
+
+    number: int
+    name: str
+    created: str
+    settings: PoolSettings
+    judges: tuple[str, ...]
+    items: tuple[PoolItem, ...]
+    runs: Mapping[str, Run]
+    ground_truth: GroundTruth | None
+
+
+def make_pool(
+    store: Store,
+    name: str,
+    labels: Sequence[tuple[int | None, Label]],
+    *,
+    runs: Mapping[str, Run],
+    ground_truth: GroundTruth | None,
+    judges: Sequence[str],
+    settings: PoolSettings,
+    now: datetime | None = None,
+) -> int:
+    """Keep a new pool, whole or not at all; returns its number."""
+    check_name(name)
+    checked = [check_judge(one) for one in judges]
+    contents: list[tuple[str, str | None, bytes]] = [("items", None, pack(_item_table(labels)))]
+    contents += [("run", one, pack(run.frame)) for one, run in runs.items()]
+    if ground_truth is not None:
+        contents.append(("targets", None, pack(ground_truth.targets)))
+        tags = [tag.alias(TAG_COLUMN + one) for one, tag in ground_truth.tags.items()]
+        contents.append(("queries", None, pack(ground_truth.queries.with_columns(tags))))
+    with store.writing() as connection:
+        if _number(connection, name) is not None:
+            raise InvalidInput(
+                f"There is a pool called {name!r} already in {store.place.shown}; serve it with "
+                f"`calipers serve --pool {name}`, or give the new one another name."
+            )
+        written = moment(now or datetime.now(UTC))
+        statement = insert(POOL).values(
+            name=name, created=written, settings=msgspec.json.encode(asdict(settings)).decode()
+        )
+        number = int(connection.execute(statement.returning(POOL.c.number)).scalar_one())
+        _add_judges(connection, number, checked)
+        for kind, called, content in contents:
+            _add_content(connection, number, kind, called, content)
+    return number
+
+
+def add_items(store: Store, pool: int, labels: Sequence[tuple[int | None, Label]]) -> None:
+    """Put more into a pool; what stands there keeps its place."""
+    with store.writing() as connection:
+        lock_pool(connection, pool)
+        _add_content(connection, pool, "items", None, pack(_item_table(labels)))
+
+
+def add_judges(store: Store, pool: int, names: Iterable[str]) -> None:
+    """Let more people judge; those who may already stay."""
+    with store.writing() as connection:
+        lock_pool(connection, pool)
+        known = judges_of(connection, pool)
+        _add_judges(connection, pool, [check_judge(one) for one in names if one not in known])
+
+
+def list_pools(store: Store) -> PoolList:
+    """Every pool with how much of it is judged, newest first."""
+    with store.reading() as connection:
+        rows = connection.execute(select(POOL).order_by(POOL.c.number.desc())).all()
+        found = tuple(_info(connection, row, store) for row in rows)
+    return PoolList(store.place.shown, found)
+
+
+def pool_number(store: Store, name: str) -> int:
+    """The number of the pool of a name, or a sentence about those that there are."""
+    with store.reading() as connection:
+        number = _number(connection, name)
+        if number is None:
+            known = list(connection.execute(select(POOL.c.name).order_by(POOL.c.name)).scalars())
+            there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
+            raise InvalidInput(
+                f"There is no pool called {name!r} in {store.place.shown}; {there}."
+                f"{did_you_mean(name, known)}"
+            )
+    return number
+
+
+def load_pool(store: Store, number: int) -> PoolContent:
+    """A pool with all that it holds."""
+    with store.reading() as connection:
+        row = connection.execute(select(POOL).where(POOL.c.number == number)).first()
+        if row is None:
+            raise InvalidInput(f"There is no pool number {number} in {store.place.shown}.")
+        judges = judges_of(connection, number)
+        parts = connection.execute(
+            select(POOL_CONTENT)
+            .where(POOL_CONTENT.c.pool == number)
+            .order_by(POOL_CONTENT.c.position)
+        ).all()
+    whose = f"The pool {row.name} in {store.place.shown}"
+    tables = [(one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose)) for one in parts]
+    items = pl.concat([table for kind, _, table in tables if kind == "items"])
+    return PoolContent(
+        number, row.name, row.created, _settings(row.settings), tuple(judges),
+        tuple(_items(items)),
+        {
+            called or "": Run.from_frame(table, order="rank", name=called)
+            for kind, called, table in tables if kind == "run"
+        },
+        _truth({kind: table for kind, _, table in tables}),
+    )  # fmt: skip
+
+
+def check_judge(name: str) -> str:
+    """The name of a judge, or a sentence about what is odd in it.
+
+    >>> check_judge("anna"), check_judge("machine:small-model")
+    ('anna', 'machine:small-model')
+    """
+    plain = name.strip() if isinstance(name, str) else ""
+    if not plain or not plain.isprintable() or len(plain) > 100 or "," in plain:
+        raise InvalidInput(
+            f"The judge {str(name)[:40]!r} has an odd name; a judge is called by 1 to 100 "
+            "printable characters without commas, such as anna."
+        )
+    return plain
+
+
+def _number(connection: Connection, name: str) -> int | None:
+    found: int | None = connection.execute(
+        select(POOL.c.number).where(POOL.c.name == name)
+    ).scalar()
+    return found
+
+
+def _add_judges(connection: Connection, pool: int, names: Sequence[str]) -> None:
+    first = len(judges_of(connection, pool))
+    rows = [
+        {"pool": pool, "position": first + i, "name": name}
+        for i, name in enumerate(dict.fromkeys(names))
+    ]
+    if rows:
+        connection.execute(insert(POOL_JUDGE), rows)
+
+
+def _add_content(
+    connection: Connection, pool: int, kind: str, name: str | None, content: bytes
+) -> None:
+    last = connection.execute(
+        select(func.max(POOL_CONTENT.c.position)).where(POOL_CONTENT.c.pool == pool)
+    ).scalar()
+    row = {
+        "pool": pool, "position": 0 if last is None else last + 1, "kind": kind, "name": name,
+        "digest": digest_of(content), "bytes": content,
+    }  # fmt: skip
+    connection.execute(insert(POOL_CONTENT).values(row))
+
+
+def _item_table(labels: Sequence[tuple[int | None, Label]]) -> pl.DataFrame:
+    rows = [
+        {"share": share, **{name: getattr(one, name) for name in ITEM_SCHEMA if name != "share"}}
+        for share, one in labels
+    ]
+    return pl.DataFrame(rows, schema=ITEM_SCHEMA)
+
+
+def _items(table: pl.DataFrame) -> Iterable[PoolItem]:
+    for position, row in enumerate(table.iter_rows(named=True)):
+        share = row.pop("share")
+        yield PoolItem(position, share, Label(**row))
+
+
+def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
+    if "targets" not in tables:
+        return None
+    known = tables["queries"]
+    return GroundTruth.from_targets(
+        tables["targets"],
+        queries=known.select("query", "text"),
+        tags={
+            name.removeprefix(TAG_COLUMN): known[name].alias(name.removeprefix(TAG_COLUMN))
+            for name in known.columns
+            if name.startswith(TAG_COLUMN)
+        },
+    )
+
+
+def _settings(text: str) -> PoolSettings:
+    return msgspec.json.decode(text, type=PoolSettings)
+
+
+def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
+    number: int = row.number
+    parts = connection.execute(
+        select(POOL_CONTENT.c.digest, POOL_CONTENT.c.bytes).where(
+            POOL_CONTENT.c.pool == number, POOL_CONTENT.c.kind == "items"
+        )
+    ).all()
+    name: str = row.name
+    whose = f"The pool {name} in {store.place.shown}"
+    tables = [unpack(bytes(one.bytes), one.digest, whose) for one in parts]
+    runs = connection.execute(
+        select(POOL_CONTENT.c.name)
+        .where(POOL_CONTENT.c.pool == number, POOL_CONTENT.c.kind == "run")
+        .order_by(POOL_CONTENT.c.position)
+    ).scalars()
+    state = label_state(connection, number)
+    labels = list(state.labels())
+    entries = connection.execute(
+        select(func.count()).select_from(LABEL).where(LABEL.c.pool == number)
+    ).scalar_one()
+    return PoolInfo(
+        name=name,
+        created=row.created,
+        items=sum(one.height for one in tables),
+        queries=pl.concat([one.select("query_id") for one in tables])["query_id"].n_unique(),
+        runs=tuple(one or "" for one in runs),
+        judges=tuple(judges_of(connection, number)),
+        labels=len(labels),
+        judged=len({one.item for one in labels}),
+        entries=int(entries),
+        settings=_settings(row.settings),
+        number=number,
+    )

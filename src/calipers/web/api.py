@@ -1,0 +1,258 @@
+"""The JSON API: what ``--json`` prints, and the labels of judges."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from calipers.api.history import history, trend
+from calipers.errors import InvalidInput
+from calipers.model.judging import EntryKind, LabelState, PoolItem
+from calipers.present.html.texts import clean
+from calipers.store.labels_desk import Desk
+from calipers.web import asked
+from calipers.web.shelf import Shelf
+
+HERE = Path(__file__).parent
+MOST_QUERIES = 2_000
+"""Questions that one request may put into a pool."""
+
+Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
+
+
+class Given(msgspec.Struct, forbid_unknown_fields=True):
+    """A label on its way into the log."""
+
+    request: Request_
+    item: int = 0
+    kind: EntryKind = "label"
+    grade: float | None = None
+    quote: str | None = None
+    note: str | None = None
+    query: str | None = None
+    """The question whose results are to come next, where one is judged alone."""
+
+
+class Wanted(msgspec.Struct, forbid_unknown_fields=True):
+    """What is to be judged: all results to some questions of some evaluations."""
+
+    of: Annotated[list[str], msgspec.Meta(min_length=1, max_length=8)]
+    queries: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MOST_QUERIES)]
+
+
+def routes() -> list[Route]:
+    """Every address of the API."""
+    return [
+        Route("/api/v1/openapi.json", description),
+        Route("/api/v1/evaluations", evaluations),
+        Route("/api/v1/trend", trend_of),
+        Route("/api/v1/compare", compared),
+        Route("/api/v1/evaluations/{reference}", evaluation),
+        Route("/api/v1/evaluations/{reference}/queries", queries),
+        Route("/api/v1/evaluations/{reference}/misses", misses),
+        Route("/api/v1/evaluations/{reference}/audit", health),
+        Route("/api/v1/pools", pools),
+        Route("/api/v1/pools", make_pool, methods=["POST"]),
+        Route("/api/v1/pools/{number:int}/next", following),
+        Route("/api/v1/pools/{number:int}/labels", label, methods=["POST"]),
+        Route("/api/v1/pools/{number:int}/moved", moved),
+        Route("/api/v1/pools/{number:int}/search", search),
+        Route("/api/v1/pools/{number:int}/agreement", agreement),
+        Route("/api/v1/pools/{number:int}/export", export),
+    ]
+
+
+def answer(value: Any, status: int = 200) -> Response:
+    """Plain values as JSON, as the command line prints them."""
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def _shelf(request: Request) -> Shelf:
+    shelf: Shelf = request.app.state.shelf
+    return shelf
+
+
+def _desk(request: Request) -> Desk:
+    return _shelf(request).desk(request.path_params["number"])
+
+
+async def _body(request: Request, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(await request.body(), type=kind)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The request cannot be read: {error}.") from None
+
+
+def description(_: Request) -> Response:
+    """This API in the words of OpenAPI."""
+    return Response((HERE / "openapi.json").read_bytes(), media_type="application/json")
+
+
+def evaluations(request: Request) -> Response:
+    """What ``calipers history --json`` prints."""
+    found = history(
+        asked.words(request, "name") or None, branch=asked.words(request, "branch") or None,
+        since=asked.words(request, "since") or None, last=asked.whole(request, "last", 20),
+        store=_shelf(request).where,
+    )  # fmt: skip
+    return answer(found.to_dict())
+
+
+def trend_of(request: Request) -> Response:
+    """What ``calipers trend --json`` prints."""
+    found = trend(asked.words(request, "name"), store=_shelf(request).where)
+    return answer(found.to_dict())
+
+
+def evaluation(request: Request) -> Response:
+    """What ``calipers eval --json`` or ``calipers show --json`` prints, queries on request."""
+    browse, saved = _shelf(request).evaluation(request.path_params["reference"])
+    found = browse.scores.to_dict(per_query=asked.switch(request, "per_query"))
+    if saved is not None:
+        kept = saved.to_dict()
+        kept.pop("summaries")
+        found["evaluation"] = kept
+    return answer(found)
+
+
+def queries(request: Request) -> Response:
+    """One page of the queries of an evaluation."""
+    browse, _ = _shelf(request).evaluation(request.path_params["reference"])
+    return answer(browse.select(asked.view(request)).to_dict())
+
+
+def misses(request: Request) -> Response:
+    """What ``calipers misses --json`` prints."""
+    browse, _ = _shelf(request).evaluation(request.path_params["reference"])
+    found = browse.misses()
+    if found is None:
+        raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
+    return answer(found.to_dict())
+
+
+def health(request: Request) -> Response:
+    """What ``calipers audit --json`` prints."""
+    return answer(_shelf(request).health(request.path_params["reference"]).to_dict())
+
+
+def compared(request: Request) -> Response:
+    """What ``calipers compare --json`` prints."""
+    references = tuple(dict.fromkeys(request.query_params.getlist("of")))[:8]
+    return answer(_shelf(request).comparison(references, asked.switch(request, "anyway")).to_dict())
+
+
+def pools(request: Request) -> Response:
+    """What ``calipers labels list --json`` prints."""
+    shelf = _shelf(request)
+    found = shelf.pools()
+    place = shelf.store().place.shown if shelf.has_store else None
+    return answer({"place": place, "pools": [one.to_dict() for one in found]})
+
+
+async def make_pool(request: Request) -> Response:
+    """Put the results to some questions into the pool of their evaluations."""
+    wanted: Wanted = await _body(request, Wanted)
+    desk = await _in_thread(
+        lambda: _shelf(request).judge_these(tuple(wanted.of), set(wanted.queries))
+    )
+    return answer({"pool": desk.content.number, "name": desk.name, "items": len(desk.items)}, 201)
+
+
+async def _in_thread(work: Callable[[], Any]) -> Any:
+    from starlette.concurrency import run_in_threadpool
+
+    return await run_in_threadpool(work)
+
+
+def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
+    """What a judge sees of an item: no run, no rank, no opinion of others."""
+    mine = state.current(item.position, judge)
+    return {
+        "item": item.position,
+        "query_id": clean(item.label.query_id),
+        "query": clean(item.label.query or item.label.query_id),
+        "id": None if item.label.item is None else clean(item.label.item),
+        "document": None if item.label.document is None else clean(item.label.document),
+        "text": item.label.text,
+        "mine": None if mine is None else {"kind": mine.kind, "grade": mine.grade,
+                                           "quote": mine.quote},
+        "note": state.note(item.position, judge),
+    }  # fmt: skip
+
+
+def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
+    items, progress = desk.ahead(judge, 2, query or None)
+    state = desk.known
+    return {
+        "next": [shown_item(state, one, judge) for one in items],
+        "progress": progress.to_dict(),
+        "last": state.last,
+    }
+
+
+def following(request: Request) -> Response:
+    """What is next for the judge who asks; one more is sent along, so that it is there in time."""
+    desk, judge = _desk(request), request.state.judge
+    found = _ahead(desk, judge, asked.words(request, "query"))
+    if asked.words(request, "item"):
+        at = asked.whole(request, "item", 0)
+        if at >= len(desk.items):
+            raise InvalidInput(f"There is no item {at} in the pool; it has {len(desk.items)}.")
+        found["next"] = [shown_item(desk.known, desk.items[at], judge)]
+    return answer(found)
+
+
+async def label(request: Request) -> Response:
+    """Take one entry into the log; it is on disk when this is answered."""
+    given: Given = await _body(request, Given)
+    desk, judge = _desk(request), request.state.judge
+
+    def write() -> dict[str, Any]:
+        entry = desk.give(
+            judge, given.item, given.grade, kind=given.kind, quote=given.quote, note=given.note,
+            request=given.request,
+        )  # fmt: skip
+        ahead = _ahead(desk, judge, given.query)
+        return {"saved": entry.to_dict(), "before": entry.number - 1, **ahead}
+
+    return answer(await _in_thread(write))
+
+
+def moved(request: Request) -> Response:
+    """What the entries behind a number did to the watched metric of every run."""
+    desk = _desk(request)
+    found = desk.moved(asked.whole(request, "since", 0))
+    return answer(
+        {"metric": desk.content.settings.metric, "moved": [one.to_dict() for one in found]}
+    )
+
+
+def search(request: Request) -> Response:
+    """Items whose question or text holds some words."""
+    desk, judge = _desk(request), request.state.judge
+    found, state = desk.search(asked.words(request, "text")), desk.state()
+    return answer({"items": [shown_item(state, one, judge) for one in found]})
+
+
+def agreement(request: Request) -> Response:
+    """How far the judges agree, and where they do not."""
+    return answer(_desk(request).agreement(machines=asked.switch(request, "machines")).to_dict())
+
+
+def export(request: Request) -> Response:
+    """The ground truth with the labels, as a file to keep."""
+    desk = _desk(request)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ground-truth.jsonl"
+        desk.export(path, machines=asked.switch(request, "machines"))
+        content = path.read_bytes()
+    plain = "".join(one if one.isascii() and one.isalnum() else "-" for one in desk.name)[:60]
+    return Response(
+        content, media_type="application/x-ndjson",
+        headers={"content-disposition": f'attachment; filename="{plain or "pool"}.jsonl"'},
+    )  # fmt: skip

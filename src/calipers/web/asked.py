@@ -1,0 +1,61 @@
+"""What an address asks for, read strictly."""
+
+from starlette.requests import Request
+
+from calipers.errors import InvalidInput
+from calipers.model.browse import View
+
+SLICE = "slice."
+"""How parameters begin that name a tag of the queries."""
+
+
+def words(request: Request, name: str, default: str = "") -> str:
+    """A text of the address."""
+    return request.query_params.get(name, default)[:1000]
+
+
+def whole(request: Request, name: str, default: int = 1) -> int:
+    """A whole number of the address."""
+    text = words(request, name)
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise InvalidInput(f"{name} is {text[:40]!r}; it must be a whole number.")
+    return int(text)
+
+
+def number(request: Request, name: str) -> float | None:
+    """A number of the address."""
+    text = words(request, name)
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"{name} is {text[:40]!r}; it must be a number.") from None
+
+
+def switch(request: Request, name: str) -> bool:
+    """Whether the address switches something on."""
+    return words(request, name) in ("1", "on", "true")
+
+
+def view(request: Request) -> View:
+    """Which queries are to be shown."""
+    below = number(request, "below")
+    return View(
+        text=words(request, "text"),
+        slices={
+            name.removeprefix(SLICE): value
+            for name, value in request.query_params.items()
+            if name.startswith(SLICE) and value
+        },
+        metric=words(request, "metric") or None,
+        below=below,
+        reason=words(request, "reason") or None,
+        failures=switch(request, "failures"),
+        sort=words(request, "sort"),
+        down=switch(request, "down"),
+        page=whole(request, "page"),
+        size=whole(request, "size", View().size),
+    )

@@ -1,0 +1,91 @@
+// What the pages share: asking the API, and moving through a list with the keyboard.
+
+export const byId = (id) => document.getElementById(id);
+
+// Text only ever becomes text nodes: nothing in it can become markup.
+export const make = (tag, classes, ...children) => {
+  const one = document.createElement(tag);
+  if (classes) one.className = classes;
+  for (const child of children) if (child !== null && child !== undefined) one.append(child);
+  return one;
+};
+
+export class Refused extends Error {
+  constructor(status, words) {
+    super(words);
+    this.status = status;
+  }
+}
+
+export const ask = async (path, body) => {
+  const options = { credentials: "same-origin", headers: { accept: "application/json" } };
+  if (body !== undefined) {
+    options.method = "POST";
+    options.headers["content-type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  const answer = await fetch(path, options);
+  const said = await answer.json().catch(() => ({ error: "The server gave no readable answer." }));
+  if (!answer.ok) throw new Refused(answer.status, said.error || `The server said ${answer.status}.`);
+  return said;
+};
+
+export const typing = (event) =>
+  event.ctrlKey || event.metaKey || event.altKey ||
+  (event.target.closest && event.target.closest("input, textarea, select, dialog[open]"));
+
+// A name for a request: sent again after a lost answer, it is known for the same.
+export const newRequest = () => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((one) => one.toString(16).padStart(2, "0")).join("");
+};
+
+export const say = (words) => {
+  const place = byId("said");
+  place.textContent = words;
+  place.hidden = !words;
+};
+
+// Put the results to some questions into a pool, and go there.
+export const judgeThese = async (of, queries, first) => {
+  try {
+    const made = await ask("/api/v1/pools", { of, queries });
+    const query = first === undefined ? "" : `?query=${encodeURIComponent(first)}`;
+    location.assign(`/pools/${made.pool}/judge${query}`);
+  } catch (error) {
+    say(error.message);
+  }
+};
+
+// j and k move over the rows, / goes to the search field, a filter that is changed is applied.
+export const listKeys = () => {
+  const rows = () => [...document.querySelectorAll("#queries a.open")];
+  document.addEventListener("keydown", (event) => {
+    if (typing(event)) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      byId("text").focus();
+    } else if (event.key === "j" || event.key === "k") {
+      const all = rows();
+      const at = all.indexOf(document.activeElement);
+      const next = event.key === "j" ? Math.min(at + 1, all.length - 1) : Math.max(at - 1, 0);
+      if (all[next]) all[next].focus();
+    }
+  });
+  const form = byId("filters");
+  if (form) form.addEventListener("change", (event) => {
+    if (event.target.matches("select, input[type=checkbox]")) form.requestSubmit();
+  });
+  // What is not filled in stays out of the address.
+  if (form) form.addEventListener("submit", () => {
+    for (const one of form.elements) if (one.name && !one.value) one.disabled = true;
+  });
+  const opened = document.querySelector('#queries a.open[aria-expanded="true"]');
+  if (opened) opened.focus({ preventScroll: true });
+  const page = byId("judge-page");
+  if (page) {
+    page.hidden = false;
+    page.addEventListener("click", () => judgeThese(page.dataset.of.split(" "),
+      [...document.querySelectorAll("#queries tr.row")].map((one) => one.dataset.query)));
+  }
+};

@@ -1,0 +1,3 @@
+import { listKeys } from "./common.js";
+
+listKeys();

@@ -1,0 +1,263 @@
+// Judging: one keystroke per label. A label counts as saved only when the server says that it is
+// on disk; until then it stays in a queue here, which also outlives a reload.
+import { ask, byId, make, newRequest, Refused, typing } from "./common.js";
+
+const desk = byId("desk");
+const api = `/api/v1/pools/${desk.dataset.pool}`;
+const grades = desk.dataset.grades.split(",").map(Number);
+const yesNo = desk.dataset.scale === "yes/no";
+const words = yesNo ? ["no", "yes"] : ["useless", "touches it", "helps", "answers it"];
+const KEPT = `calipers-unsaved-${desk.dataset.pool}`;
+
+const state = { item: null, ahead: [], quote: null, last: 0, lastMine: null };
+
+// Labels on their way
+
+let sending = false;
+const waiting = JSON.parse(sessionStorage.getItem(KEPT) || "[]");
+const keep = () => sessionStorage.setItem(KEPT, JSON.stringify(waiting));
+const status = (text, wrong = false) => {
+  const place = byId("save");
+  place.textContent = text;
+  place.classList.toggle("wrong", wrong);
+};
+
+const send = async () => {
+  if (sending) return;
+  sending = true;
+  let pause = 500;
+  while (waiting.length) {
+    status(waiting.length > 1 ? `Saving ${waiting.length} …` : "Saving …");
+    try {
+      const answer = await ask(`${api}/labels`, waiting[0]);
+      waiting.shift();
+      keep();
+      pause = 500;
+      if (!waiting.length) arrived(answer);
+    } catch (error) {
+      if (error instanceof Refused && error.status !== 401 && error.status < 500) {
+        // The server will never take it: say so, and go on with the next.
+        waiting.shift();
+        keep();
+        status(`Not saved: ${error.message}`, true);
+        sending = false;
+        await load();
+        return;
+      }
+      const why = error instanceof Refused ? error.message : "The server cannot be reached.";
+      status(`Not saved yet: ${why} ${waiting.length} kept here and sent again.`, true);
+      await new Promise((done) => { setTimeout(done, pause); });
+      pause = Math.min(pause * 2, 8000);
+    }
+  }
+  sending = false;
+};
+
+const queue = (entry) => {
+  waiting.push({ request: newRequest(), ...entry,
+    ...(desk.dataset.query ? { query: desk.dataset.query } : {}) });
+  keep();
+  send();
+};
+
+const arrived = (answer) => {
+  const saved = answer.saved;
+  status(saved.kind === "undo" ? "Undone." : "Saved.");
+  take(answer, saved.kind === "undo" ? saved.item : null);
+  showMoved(answer.before);
+};
+
+// What is shown
+
+const take = (answer, undone = null) => {
+  state.last = answer.last;
+  const done = answer.progress.labelled + answer.progress.skipped;
+  byId("progress").max = Math.max(answer.progress.total, 1);
+  byId("progress").value = done;
+  const pace = answer.progress.per_minute
+    ? `, ${answer.progress.per_minute.toFixed(1)} per minute, about ${Math.ceil(answer.progress.minutes_left)} min left` : "";
+  byId("pace").textContent =
+    `${answer.progress.labelled} labelled, ${answer.progress.skipped} skipped, ${answer.progress.remaining} left${pace}`;
+  byId("place").textContent = `${Math.min(done + 1, answer.progress.total)} of ${answer.progress.total}`;
+  let next = answer.next;
+  if (undone !== null) next = [...next].sort((a, b) => (b.item === undone) - (a.item === undone));
+  state.ahead = next.slice(1);
+  // What is on the screen already is not drawn again: a selection in it would be lost.
+  if (!next.length) show(null);
+  else if (!state.item || state.item.item !== next[0].item) show(next[0]);
+};
+
+const show = (item) => {
+  state.item = item;
+  state.quote = item && item.mine ? item.mine.quote : null;
+  desk.hidden = !item;
+  byId("done").hidden = Boolean(item);
+  if (!item) return;
+  byId("question").textContent = item.query;
+  byId("source").textContent = item.text === null ? "" : [item.id, item.document].filter(Boolean).join(" · ");
+  drawText();
+  byId("note-text").value = item.note || "";
+  byId("note-form").hidden = true;
+  for (const button of byId("grades").children) {
+    const mine = item.mine && item.mine.kind === "label" && item.mine.grade === Number(button.dataset.grade);
+    button.setAttribute("aria-pressed", mine ? "true" : "false");
+  }
+  byId("text").scrollTop = 0;
+};
+
+const drawText = () => {
+  const place = byId("text");
+  const text = state.item.text ?? state.item.id ?? "";
+  const at = state.quote ? text.indexOf(state.quote) : -1;
+  place.replaceChildren();
+  if (at < 0) place.append(text);
+  else place.append(text.slice(0, at), make("mark", "", state.quote), text.slice(at + state.quote.length));
+  const said = byId("quote");
+  said.hidden = !state.quote;
+  said.textContent = state.quote ? "The marked text is kept as the quote with the next grade." : "";
+};
+
+const number = (value) => (value === null ? "–" : value.toFixed(3));
+const showMoved = async (since) => {
+  let answer;
+  try {
+    answer = await ask(`${api}/moved?since=${since}`);
+  } catch {
+    return;
+  }
+  const place = byId("moved");
+  place.replaceChildren(...answer.moved.map((one) => {
+    const interval = one.after.interval;
+    const sign = one.difference > 0 ? "+" : one.difference < 0 ? "−" : "±";
+    const moved = one.difference === null ? "" : ` ${sign}${Math.abs(one.difference).toFixed(4)}`;
+    const tone = one.difference > 0 ? "better" : one.difference < 0 ? "worse" : "quiet";
+    return make("p", "moved-run", make("span", "quiet", one.run), document.createElement("br"),
+      make("strong", "", number(one.after.mean)), make("span", tone, moved),
+      interval ? make("small", "", `${number(interval.low)} – ${number(interval.high)}, ${one.after.n} queries`) : null);
+  }));
+};
+
+// What a judge does
+
+const next = () => {
+  // The next item is here already; the answer to the label brings the one after it.
+  const following = state.ahead.shift();
+  if (following) show(following);
+};
+
+const grade = (value) => {
+  if (!state.item) return;
+  queue({ item: state.item.item, kind: "label", grade: value, ...(state.quote ? { quote: state.quote } : {}) });
+  next();
+};
+
+const skip = () => {
+  if (!state.item) return;
+  queue({ item: state.item.item, kind: "skip" });
+  next();
+};
+
+const undo = () => queue({ item: 0, kind: "undo" });
+
+const mark = () => {
+  const chosen = getSelection();
+  const inside = chosen.rangeCount && byId("text").contains(chosen.anchorNode) && byId("text").contains(chosen.focusNode);
+  const text = inside ? chosen.toString().trim() : "";
+  if (!text) {
+    if (state.quote) {
+      state.quote = null;
+      drawText();
+      status("The mark is gone.");
+    } else status("Select a part of the text first.");
+    return;
+  }
+  if (!(state.item.text || "").includes(text)) {
+    status("Select one piece of the text.", true);
+    return;
+  }
+  state.quote = text;
+  drawText();
+  status("Marked; the grade keeps it.");
+};
+
+const toggle = (form, field) => {
+  byId(form).hidden = !byId(form).hidden;
+  if (!byId(form).hidden) byId(field).focus();
+};
+
+byId("note-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = byId("note-text").value.trim();
+  if (text) {
+    queue({ item: state.item.item, kind: "note", note: text });
+    state.item.note = text;
+  }
+  byId("note-form").hidden = true;
+  byId("text").focus();
+});
+
+byId("search-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const found = await ask(`${api}/search?text=${encodeURIComponent(byId("search-text").value)}`);
+  byId("search-found").replaceChildren(...found.items.map((one) => {
+    const button = make("button", "", one.query.slice(0, 80), " – ", (one.text || one.id || "").slice(0, 80));
+    button.type = "button";
+    button.addEventListener("click", () => {
+      byId("search-form").hidden = true;
+      state.ahead.unshift(state.item);
+      show(one);
+      byId("text").focus();
+    });
+    return make("li", "", button);
+  }));
+  if (!found.items.length) byId("search-found").replaceChildren(make("li", "", "Nothing holds that."));
+});
+
+grades.forEach((value, at) => {
+  const button = make("button", "", make("span", "", String(value)), make("small", "", words[at]));
+  button.type = "button";
+  button.dataset.grade = String(value);
+  button.setAttribute("aria-keyshortcuts", String(value));
+  button.addEventListener("click", () => grade(value));
+  byId("grades").append(button);
+});
+
+const actions = {
+  n: skip, u: undo, m: mark, c: () => toggle("note-form", "note-text"),
+  "/": () => toggle("search-form", "search-text"), "?": () => byId("keys").showModal(),
+};
+if (yesNo) actions.y = () => grade(1);
+for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["search", "/"], ["help", "?"]]) {
+  byId(id).addEventListener("click", actions[key]);
+  byId(id).setAttribute("aria-keyshortcuts", key);
+}
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    byId("note-form").hidden = true;
+    byId("search-form").hidden = true;
+    return;
+  }
+  if (typing(event) || event.repeat) return;
+  const value = grades.find((one) => String(one) === event.key);
+  if (value !== undefined) {
+    event.preventDefault();
+    grade(value);
+  } else if (actions[event.key]) {
+    event.preventDefault();
+    actions[event.key]();
+  }
+});
+
+const load = async () => {
+  const query = desk.dataset.query ? `?query=${encodeURIComponent(desk.dataset.query)}` : "";
+  try {
+    const answer = await ask(`${api}/next${query}`);
+    take(answer);
+    showMoved(answer.last);
+  } catch (error) {
+    status(error.message, true);
+  }
+};
+
+await load();
+if (waiting.length) send();

@@ -1,0 +1,171 @@
+"""What every request goes through before a page sees it, and every answer afterwards."""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from calipers.web.doors import Doors
+
+LARGEST_BODY = 64_000
+LONGEST_TARGET = 8_000
+READS = ("GET", "HEAD")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+LOG = logging.getLogger("calipers.web")
+
+
+@dataclass(frozen=True)
+class Address:
+    """How browsers reach the server: the one Host and the one Origin that are answered."""
+
+    scheme: str
+    host: str
+    """With the port where the address has one."""
+
+    @property
+    def origin(self) -> str:
+        """What a browser calls the origin of our pages."""
+        return f"{self.scheme}://{self.host}"
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie: servers on other ports share the jar and need another name."""
+        return f"calipers-{self.host.rpartition(':')[2] or 'web'}"
+
+
+class Guard:
+    """An ASGI application around ours that refuses what no page of ours would send."""
+
+    def __init__(self, app: ASGIApp, address: Address, doors: Doors) -> None:
+        self.app, self.address, self.doors = app, address, doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or hand it on."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            # There is no web socket here; nobody who asks for one is ours.
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        began, headers = time.perf_counter(), Headers(scope=scope)
+        status = 500
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                sent = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    sent[name] = value
+                if "cache-control" not in sent:
+                    sent["cache-control"] = "no-store"
+            await send(message)
+
+        refused = self._refusal(scope, headers)
+        try:
+            if refused is not None:
+                await refused(scope, receive, answer)
+            else:
+                scope.setdefault("state", {})["judge"] = self._judge(headers)
+                await self._within_limits(scope, receive, answer, headers)
+        finally:
+            # The path alone: a query may hold a token or words of a corpus.
+            taken = 1000 * (time.perf_counter() - began)
+            path = scope["path"] if scope["path"].isascii() else "(not ASCII)"
+            LOG.info("%s %s %d %.0f ms", scope["method"], path[:200], status, taken)
+
+    def _judge(self, headers: Headers) -> str | None:
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return self.doors.who(cookies.get(self.address.cookie))
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        if headers.getlist("host") != [self.address.host]:
+            return refusal(scope, 421, f"This server answers to {self.address.host} alone.")
+        target = scope["raw_path"] + b"?" + scope["query_string"]
+        if len(target) > LONGEST_TARGET:
+            return refusal(scope, 414, "The address is too long.")
+        if scope["method"] not in (*READS, "POST"):
+            return refusal(scope, 405, f"The method {scope['method'][:20]} is not known here.")
+        if scope["path"].startswith("/api/"):
+            return self._api_refusal(scope, headers)
+        if scope["method"] == "POST":
+            return refusal(scope, 405, "Pages are read; only the API takes anything.")
+        return None
+
+    def _api_refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        reading = scope["method"] in READS
+        if origin is None and not reading:
+            return refusal(scope, 403, "A request that changes something needs its Origin.")
+        if origin is not None and origin != self.address.origin:
+            return refusal(scope, 403, "The request comes from another site.")
+        if site is not None and site not in (("same-origin", "none") if reading else
+                                             ("same-origin",)):  # fmt: skip
+            return refusal(scope, 403, "The request comes from another site.")
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not reading and kind != "application/json":
+            return refusal(scope, 415, "The API takes JSON (application/json) alone.")
+        if self._judge(headers) is None:
+            return refusal(scope, 401, NOT_IN)
+        return None
+
+    async def _within_limits(
+        self, scope: Scope, receive: Receive, send: Send, headers: Headers
+    ) -> None:
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > LARGEST_BODY:
+            await refusal(scope, 413, TOO_LARGE)(scope, receive, send)
+            return
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            if message["type"] == "http.request":
+                taken += len(message.get("body", b""))
+                if taken > LARGEST_BODY:
+                    raise BodyTooLargeError
+            return message
+
+        await self.app(scope, counted, send)
+
+
+NOT_IN = "You are not signed in, or the server was started again; open the link that it printed."
+TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
+
+
+class BodyTooLargeError(Exception):
+    """A body that goes on past the limit, whatever its Content-Length said."""
+
+
+def refusal(scope: Scope, status: int, sentence: str) -> Response:
+    """A sentence, as the asker reads it: JSON for the API, else plain text."""
+    if scope["path"].startswith("/api/"):
+        return JSONResponse({"error": sentence}, status)
+    return PlainTextResponse(sentence + "\n", status)
+
+
+def set_cookie(response: Response, address: Address, cookie: str, lifetime: int) -> None:
+    """Hand out a cookie that no script reads and no other site sends."""
+    settings: dict[str, Any] = {"httponly": True, "samesite": "strict", "path": "/"}
+    response.set_cookie(
+        address.cookie, cookie, max_age=lifetime, secure=address.scheme == "https", **settings
+    )

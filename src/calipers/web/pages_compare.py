@@ -1,0 +1,86 @@
+"""Two or more evaluations on the same queries."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from calipers.analyse.contrast import contrast
+from calipers.errors import InvalidInput
+from calipers.present.html.texts import clean
+from calipers.present.html.view import comparison_view
+from calipers.suggest import did_you_mean
+from calipers.web import asked
+from calipers.web.pages_evaluation import shown
+from calipers.web.render import address
+from calipers.web.shelf import Shelf
+
+
+def compared(request: Request) -> Response:
+    """The differences with their intervals and tests, and the queries that contrast most."""
+    shelf: Shelf = request.app.state.shelf
+    references = tuple(dict.fromkeys(request.query_params.getlist("of")))[:8]
+    anyway = asked.switch(request, "anyway")
+    renderer = request.app.state.renderer
+    if len(references) < 2:
+        raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
+    try:
+        comparison = shelf.comparison(references, anyway)
+    except InvalidInput as error:
+        refused: Response = renderer.page(
+            request, "refused.html.j2", status=409, title="Compare", sentence=str(error),
+            anyway=address("/compare", of=list(references), anyway="1"), references=references,
+        )  # fmt: skip
+        return refused
+    names = [facts.name for facts in comparison.metrics]
+    metric = asked.words(request, "metric") or names[0]
+    if metric not in names:
+        raise InvalidInput(
+            f"The comparison has no {metric!r:.60}; it has {', '.join(names)}."
+            f"{did_you_mean(metric, names)}"
+        )
+    text, different = asked.words(request, "text"), asked.switch(request, "different")
+    found = contrast(
+        comparison, metric, text=text, different=different, page=asked.whole(request, "page")
+    )
+    kept: dict[str, Any] = {
+        "of": list(references), "anyway": "1" if anyway else None, "metric": metric, "text": text,
+        "different": "1" if different else None,
+    }  # fmt: skip
+    opened = asked.words(request, "open")
+    page: Response = renderer.page(
+        request, "compare.html.j2", title="Compare", comparison=comparison_view(comparison, []),
+        systems=[clean(name) for name in comparison.systems], references=references,
+        metrics=names, metric=metric, text=text, different=different, anyway=anyway,
+        found=found, opened=_side_by_side(shelf, references, opened) if opened else None,
+        open_query=opened,
+        link=lambda **more: address("/compare", **{**kept, "page": found.page, **more}),
+    )  # fmt: skip
+    return page
+
+
+def _side_by_side(shelf: Shelf, references: tuple[str, ...], query: str) -> list[dict[str, Any]]:
+    """The rankings of every system, each result with its rank in the first."""
+    columns: list[dict[str, Any]] = []
+    first: dict[str, int] = {}
+    for reference in references:
+        browse, _ = shelf.evaluation(reference)
+        row = browse.row_of(query)
+        if row is None:
+            columns.append({"name": clean(browse.name), "results": [], "expected": []})
+            continue
+        one = shown(browse.open(row))
+        for result in one["results"]:
+            name = result.get("name") or str(result.get("text"))
+            result["before"] = first.get(name) if columns else None
+            result["moved"] = (
+                None if not columns or name not in first else first[name] - result["rank"]
+            )
+            result["new"] = bool(columns) and name not in first
+        if not columns:
+            first = {
+                result.get("name") or str(result.get("text")): result["rank"]
+                for result in reversed(one["results"])
+            }
+        columns.append({**one, "name": clean(browse.name), "reference": reference})
+    return columns

@@ -1,0 +1,103 @@
+"""Pages of one evaluation: its queries, its report, its ground truth."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from calipers.model.browse import OpenedQuery
+from calipers.present.comparison import query_name
+from calipers.present.headline import headline
+from calipers.present.html.details import opened_view
+from calipers.present.html.texts import clean
+from calipers.present.html.view import system_view
+from calipers.web import asked
+from calipers.web.render import address
+from calipers.web.shelf import Shelf
+
+SHOWN_FINDINGS = 8
+"""Examples of one finding that a page lists."""
+
+
+def queries(request: Request) -> Response:
+    """The queries, a page at a time, one of them opened where the address says so."""
+    shelf: Shelf = request.app.state.shelf
+    reference = request.path_params["reference"]
+    browse, saved = shelf.evaluation(reference)
+    view = asked.view(request)
+    found = browse.select(view)
+    opened = None
+    if asked.words(request, "open"):
+        opened = shown(browse.open(asked.whole(request, "open", 0)))
+        opened["other_runs"] = _other_ranks(shelf, reference, opened["row"].query)
+    kept: dict[str, Any] = {
+        "text": view.text, "metric": view.metric, "below": view.below, "reason": view.reason,
+        "failures": "1" if view.failures else None, "sort": view.sort,
+        "down": "1" if view.down else None,
+        **{f"{asked.SLICE}{name}": value for name, value in view.slices.items()},
+    }  # fmt: skip
+    path = request.url.path
+    page: Response = request.app.state.renderer.page(
+        request, "evaluation.html.j2", title=clean(browse.name), browse=browse, saved=saved,
+        reference=reference, view=view, found=found, opened=opened, tab="queries",
+        link=lambda **more: address(path, **{**kept, "page": found.page, **more}),
+        reasons_here=browse.reasons,
+        summaries=[browse.head[name] for name in browse.shown] if len(browse.scores) else [],
+    )  # fmt: skip
+    return page
+
+
+def _other_ranks(shelf: Shelf, reference: str, query: str) -> list[dict[str, Any]]:
+    """Where the same items stand in the other runs that were given."""
+    found = []
+    for name in shelf.given:
+        if name == reference:
+            continue
+        other, _ = shelf.evaluation(name)
+        row = other.row_of(query)
+        if row is not None:
+            ranks = other.open(row).rankings
+            items = dict(ranks.select("item", "rank").reverse().iter_rows())
+            found.append(
+                {"name": clean(name), "ranks": {clean(str(k)): v for k, v in items.items()}}
+            )
+    return found
+
+
+def shown(opened: OpenedQuery) -> dict[str, Any]:
+    """An opened query as the template writes it."""
+    return {
+        "row": opened.row,
+        "name": clean(query_name(opened.row.query, opened.row.text)),
+        **opened_view(opened),
+    }
+
+
+def report(request: Request) -> Response:
+    """Everything that the report shows."""
+    shelf: Shelf = request.app.state.shelf
+    reference = request.path_params["reference"]
+    browse, saved = shelf.evaluation(reference)
+    made = shelf.report(reference)
+    page: Response = request.app.state.renderer.page(
+        request, "report.html.j2", title=clean(browse.name), browse=browse, saved=saved,
+        reference=reference, tab="report", system=system_view(made, False),
+        lead=headline(made, clean(made.name)),
+    )  # fmt: skip
+    return page
+
+
+def truth(request: Request) -> Response:
+    """The health of the ground truth, each finding with the queries it is about."""
+    shelf: Shelf = request.app.state.shelf
+    reference = request.path_params["reference"]
+    browse, saved = shelf.evaluation(reference)
+    health = shelf.health(reference)
+    page: Response = request.app.state.renderer.page(
+        request, "truth.html.j2", title=clean(browse.name), browse=browse, saved=saved,
+        reference=reference, tab="truth", health=health, row_of=browse.row_of,
+        fingerprint=browse.scores.fingerprints.get("ground_truth"),
+        pools=[one for one in shelf.pools() if one.name == browse.name],
+        most=SHOWN_FINDINGS,
+    )  # fmt: skip
+    return page

@@ -1,0 +1,56 @@
+"""Templates made into answers; those of the report are at hand too."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from calipers.model.misses import REASONS
+from calipers.present.html.page import environment
+from calipers.present.table import number
+from calipers.version import __version__
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+class Renderer:
+    """The templates, loaded once."""
+
+    def __init__(self) -> None:
+        self._templates: Any = environment(TEMPLATES)
+        self._templates.globals.update(
+            version=__version__, address=address, signed=_signed, reason_list=REASONS,
+        )  # fmt: skip
+
+    def page(
+        self, request: Request, template: str, status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        """A page of ours."""
+        text = self._templates.get_template(template).render(
+            here=request.url.path, judge=getattr(request.state, "judge", None), **values
+        )
+        # Half a surrogate pair cannot be sent; it is shown as what it is, a broken character.
+        return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def address(path: str, **query: Any) -> str:
+    """A path with a query of those values that say something.
+
+    >>> address("/compare", of=["a", "b"], page=1, text="")
+    '/compare?of=a&of=b&page=1'
+    """
+    kept = [
+        (name, one)
+        for name, value in query.items()
+        for one in (value if isinstance(value, list | tuple) else [value])
+        if one not in (None, "", False)
+    ]
+    return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def _signed(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{number(abs(value))}"

@@ -1,0 +1,223 @@
+"""What is served: the evaluations of a history, the files that were given, the pools."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from calipers.analyse.browse import Browse
+from calipers.analyse.report import describe
+from calipers.api.decide import compare
+from calipers.api.measure import evaluate
+from calipers.api.truth import audit
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.match.pair import match_pair
+from calipers.measures import parse
+from calipers.model.comparison import Comparison
+from calipers.model.evaluation import Evaluation
+from calipers.model.health import Health
+from calipers.model.judging import PoolSettings
+from calipers.model.matched import Matched
+from calipers.model.report import SystemReport
+from calipers.store.labels_desk import Desk
+from calipers.store.labels_make import enlarge, join, make, to_judge
+from calipers.store.labels_pool import list_pools
+from calipers.store.load import load_retrieved, load_scores
+from calipers.store.open import Store, open_store
+from calipers.store.place import Where, locate
+from calipers.store.references import resolve
+
+HELD = 4
+"""Evaluations, reports and comparisons that stay in memory; the one not used longest goes."""
+
+LARGEST_NUMBER = 2**31 - 1
+"""That a database counts to."""
+
+T = TypeVar("T")
+
+
+class Held:
+    """A few values by name, each made once even if several ask at the same time."""
+
+    def __init__(self, most: int = HELD) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._values: OrderedDict[Any, Any] = OrderedDict()
+        self._making: dict[Any, threading.Lock] = {}
+
+    def get(self, name: Any, make_it: Callable[[], T]) -> T:
+        """The value of a name, made now where it is not held."""
+        with self._lock:
+            if name in self._values:
+                self._values.move_to_end(name)
+                found: T = self._values[name]
+                return found
+            own = self._making.setdefault(name, threading.Lock())
+        with own:
+            with self._lock:
+                if name in self._values:
+                    return self._values[name]  # type: ignore[no-any-return]
+            made = make_it()
+            with self._lock:
+                self._values[name] = made
+                self._making.pop(name, None)
+                while len(self._values) > self._most:
+                    self._values.popitem(last=False)
+        return made
+
+    def forget(self, name: Any) -> None:
+        """Let go of a value, so that the next who asks gets a new one."""
+        with self._lock:
+            self._values.pop(name, None)
+
+
+@dataclass
+class Shelf:
+    """Everything that pages can ask for; what they ask is answered by the library."""
+
+    where: Where = None
+    given: Mapping[str, Matched] = field(default_factory=dict)
+    """Evaluations that were given as files, by the name that their address has."""
+    judges: tuple[str, ...] = ("me",)
+    settings: PoolSettings = field(default_factory=PoolSettings)
+
+    def __post_init__(self) -> None:
+        self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
+        self._audits, self._desks = Held(), Held(16)
+        self._pooling = threading.Lock()
+
+    # Where things are kept
+
+    def store(self, *, create: bool = False) -> Store:
+        """The store; a sentence where there is none."""
+        return open_store(self.where, create=create)
+
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a history to list."""
+        try:
+            place = locate(self.where)
+        except UnreadableFile:
+            return False
+        return place.path is None or place.path.exists()
+
+    # Evaluations
+
+    def evaluation(self, reference: str) -> tuple[Browse, Evaluation | None]:
+        """An evaluation to look through, and what the history knows of it."""
+        if reference in self.given:
+            pair = self.given[reference]
+            held = self._evaluations.get(
+                reference, lambda: _explaining(Browse(reference, evaluate(pair), pair))
+            )
+            return held, None
+        store = self.store()
+        found = resolve(store, f"@{reference}")
+        return self._evaluations.get(found.id, lambda: _explaining(_opened(store, found))), found
+
+    def report(self, reference: str) -> SystemReport:
+        """Everything that the report shows of one evaluation."""
+        browse, _ = self.evaluation(reference)
+        pair = browse.pair
+        if pair is None:
+            raise InvalidInput(
+                "What was retrieved was not kept with this evaluation, so there is no report of "
+                "it; save without --no-results."
+            )
+        chosen = parse([facts.name for facts in browse.scores.metrics])
+        return self._reports.get(
+            (reference, id(browse)),
+            lambda: describe(browse.name, pair, chosen, weights=None, corpus=None, by=None),
+        )
+
+    def health(self, reference: str) -> Health:
+        """What the audit finds in the ground truth of an evaluation."""
+        browse, _ = self.evaluation(reference)
+        pair = browse.pair
+        if pair is None:
+            raise InvalidInput(
+                "The ground truth was not kept with this evaluation; save without --no-results."
+            )
+        return self._audits.get(
+            (reference, id(browse)), lambda: audit(pair.as_read[0], run=pair.as_read[1])
+        )
+
+    def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
+        """Two or more evaluations held against the first."""
+        systems = {}
+        for one in references:
+            browse, saved = self.evaluation(one)
+            name = browse.name
+            if name in systems:
+                name = f"{name} {saved.short if saved else one}"
+            systems[name] = browse.scores
+        return self._compared.get((references, anyway), lambda: compare(systems, anyway=anyway))
+
+    # Pools
+
+    def pools(self) -> list[Any]:
+        """The pools of the store; none where there is no store."""
+        return list(list_pools(self.store()).pools) if self.has_store else []
+
+    def desk(self, number: int) -> Desk:
+        """A pool to judge."""
+        if number > LARGEST_NUMBER:
+            raise InvalidInput(f"There is no pool number {number}.")
+        return self._desks.get(number, lambda: join(Desk(self.store(), number), self.judges))
+
+    def judge_these(self, references: tuple[str, ...], queries: set[str]) -> Desk:
+        """The pool of some evaluations with the results to these questions in it."""
+        opened = [self.evaluation(one)[0] for one in references]
+        pairs = {one.name: one.pair for one in opened if one.pair is not None}
+        if len(pairs) < len(opened):
+            raise InvalidInput(
+                "What was retrieved was not kept with this evaluation, so there is nothing to "
+                "judge; save without --no-results."
+            )
+        name = "-".join(pairs)[:90]
+        first = next(iter(pairs.values()))
+        runs = {one: pair.as_read[1] for one, pair in pairs.items()}
+        with self._pooling:
+            store = self.store(create=True)
+            there = [one.number for one in list_pools(store).pools if one.name == name]
+            if there:
+                desk = Desk(store, there[0])
+                rows = to_judge(
+                    desk.content.runs, desk.content.ground_truth, queries=queries, again=True,
+                    settings=desk.content.settings,
+                )  # fmt: skip
+                enlarge(desk, rows)
+            else:
+                desk = make(
+                    store, name, runs, ground_truth=first.as_read[0], judges=self.judges,
+                    queries=queries, again=True, settings=self.settings,
+                )  # fmt: skip
+            self._desks.forget(desk.content.number)
+            return self.desk(desk.content.number)
+
+
+def _explaining(browse: Browse) -> Browse:
+    """The same, whose misses are explained while somebody reads the first page."""
+    threading.Thread(target=browse.explain, daemon=True).start()
+    return browse
+
+
+def _opened(store: Store, evaluation: Evaluation) -> Browse:
+    """A saved evaluation, matched as it was when it was saved."""
+    scores = load_scores(store, evaluation)
+    try:
+        data = load_retrieved(store, evaluation)
+    except InvalidInput:
+        return Browse(evaluation.name, scores, None)
+    if data.ground_truth is None or data.run is None:
+        return Browse(evaluation.name, scores, None)
+    settings = scores.settings
+    at_documents = settings["match"] == "document"
+    pair = match_pair(
+        data.ground_truth, data.run, policy=scores.policy,
+        match=None if at_documents else settings["match"],
+        level=settings.get("matched_at"), rel=settings.get("rel"),
+        corpus_size=settings.get("corpus_size"), fingerprints=False,
+    )  # fmt: skip
+    return Browse(evaluation.name, scores, pair)

@@ -1,0 +1,116 @@
+"""Starting the server: where it listens, who gets a link, and until when it runs."""
+
+import logging
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import uvicorn
+
+from calipers.errors import InvalidInput
+from calipers.web.app import make_app
+from calipers.web.doors import Doors
+from calipers.web.guard import Address
+from calipers.web.shelf import Shelf
+
+PORT = 8642
+LOOPBACK = "127.0.0.1"
+TRIED = 50
+"""Ports that are looked at for a free one."""
+_PUBLIC = re.compile(r"(https?)://([A-Za-z0-9.-]+(?::\d{1,5})?)/?")
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A socket that is bound, and how browsers reach it."""
+
+    socket: socket.socket
+    address: Address
+    port: int
+
+
+def listen(
+    host: str | None = None, port: int | None = None, public: str | None = None
+) -> Listening:
+    """Bind a port. Only ``host`` opens anything but this machine, and then needs ``public``.
+
+    ``public`` is the address that browsers use, such as https://judge.example.org: no other Host
+    is answered.
+    """
+    bound = host or LOOPBACK
+    if public is None and bound != LOOPBACK:
+        raise InvalidInput(
+            f"The host is {bound}, which opens the server to other machines; say under which "
+            "address they reach it, such as --address https://judge.example.org. TLS is the work "
+            "of a proxy in front of it."
+        )
+    if port is not None and not 0 <= port <= 65535:
+        raise InvalidInput(f"The port is {port}; a port is a number from 1 to 65535.")
+    made = _bind(bound, port)
+    actual = int(made.getsockname()[1])
+    if public is None:
+        return Listening(made, Address("http", f"{bound}:{actual}"), actual)
+    form = _PUBLIC.fullmatch(public)
+    if form is None:
+        made.close()
+        raise InvalidInput(
+            f"The address {public[:80]!r} cannot be read; write it as https://judge.example.org "
+            "or http://10.0.0.5:8642, without a path."
+        )
+    return Listening(made, Address(form[1], form[2]), actual)
+
+
+def _bind(host: str, port: int | None) -> socket.socket:
+    for candidate in [port] if port is not None else range(PORT, PORT + TRIED):
+        try:
+            return _bound(host, candidate)
+        except OSError as error:
+            if port is None and candidate < PORT + TRIED - 1:
+                continue
+            free = _free(host, candidate + 1)
+            offer = f"; the next free one is {free}: calipers serve --port {free}" if free else ""
+            raise InvalidInput(
+                f"The port {candidate} on {host} cannot be used: {error.strerror}{offer}."
+            ) from None
+    raise InvalidInput(f"No port is free on {host}.")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(128)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _free(host: str, first: int) -> int | None:
+    for port in range(first, min(first + TRIED, 65536)):
+        try:
+            _bound(host, port).close()
+        except OSError:
+            continue
+        return port
+    return None
+
+
+def links(address: Address, doors: Doors) -> dict[str, str]:
+    """The link of each judge; each works once."""
+    return {judge: f"{address.origin}/enter?token={token}" for judge, token in doors.links.items()}
+
+
+def serve(shelf: Shelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
+    """Run until somebody stops it; ``say`` is told the links once the server answers."""
+    doors = Doors(shelf.judges)
+    app = make_app(shelf, listening.address, doors)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, date_header=False,
+        lifespan="off", ws="none", proxy_headers=False, timeout_graceful_shutdown=5,
+    )  # fmt: skip
+    logging.getLogger("calipers.web").setLevel(logging.INFO)
+    say(links(listening.address, doors))
+    uvicorn.Server(config).run(sockets=[listening.socket])

@@ -1,0 +1,71 @@
+"""A server on this machine that answers like the part of GitHub's API that comments need."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass
+class GitHub:
+    """The comments of one pull request, and what was asked."""
+
+    address: str = ""
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    refuse: int | None = None
+
+
+@contextmanager
+def running() -> Iterator[GitHub]:
+    state = GitHub()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            parts = urlsplit(self.path)
+            state.requests.append((self.command, self.path))
+            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}")
+            if state.refuse or self.headers["Authorization"] != "Bearer ghs_secret":
+                return self.send(state.refuse or 401, {"message": "Resource not accessible"})
+            if parts.path == "/repos/acme/search/issues/7/comments" and self.command == "GET":
+                asked = parse_qs(parts.query)
+                size, page = (int(asked[name][0]) for name in ("per_page", "page"))
+                return self.send(200, state.comments[(page - 1) * size : page * size])
+            if parts.path == "/repos/acme/search/issues/7/comments" and self.command == "POST":
+                made = {"id": 1000 + len(state.comments), "body": body["body"]}
+                state.comments.append(made)
+                return self.send(201, made)
+            found = re.fullmatch(r"/repos/acme/search/issues/comments/(\d+)", parts.path)
+            if found and self.command == "PATCH":
+                one = next(c for c in state.comments if c["id"] == int(found[1]))
+                one["body"] = body["body"]
+                return self.send(200, one)
+            return self.send(404, {"message": "Not Found"})
+
+        do_GET = do_POST = do_PATCH = answer  # noqa: N815
+
+        def send(self, code: int, value: Any) -> None:
+            content = json.dumps(value).encode()
+            self.send_response(code)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.address = f"http://127.0.0.1:{server.server_port}"
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(10)

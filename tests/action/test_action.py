@@ -1,0 +1,188 @@
+"""The GitHub Action, step by step, on a stand-in for the runner and for the API."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.action import github
+from tests.action.runner import ROOT, Runner, prepare
+from tests.command import calipers_command
+
+yaml = pytest.importorskip("yaml")
+NAME = "acme/search"
+
+
+def pull(head: str = NAME) -> dict:
+    repositories = {"head": {"repo": {"full_name": head}}, "base": {"repo": {"full_name": NAME}}}
+    return {"pull_request": {"number": 7, **repositories}}
+
+
+PUSH = {"repository": {"default_branch": "main"}}
+
+
+@pytest.fixture
+def server():
+    with github.running() as one:
+        yield one
+
+
+@pytest.fixture
+def job(tmp_path, server):
+    caches: dict = {}
+    made = iter(range(100))
+
+    def start(event_name, event, *, hits=20, n=20, **more) -> Runner:
+        folder = prepare(tmp_path / f"job{next(made)}")
+        records = [
+            {"query": f"q{i}", "retrieved": ["a"] if i < hits else ["b"], "ground_truth": ["a"]}
+            for i in range(n)
+        ]
+        text = "".join(json.dumps(one) + "\n" for one in records)
+        (folder / "evals.jsonl").write_text(text)
+        return Runner(folder, event_name, event, server.address, caches=caches, **more)
+
+    return start
+
+
+GIVEN = {"data": "evals.jsonl", "metrics": "recall@1", "package": "", "report": ""}
+
+
+def test_a_pull_request_gets_one_comment_that_is_kept_up_to_date(job, server):
+    server.comments = [{"id": i, "body": "Looks good"} for i in range(130)]
+    first = job("pull_request", pull(), hits=18).run(**GIVEN, require="recall@1 >= 0.85")
+    assert (first.code, first.outputs["measure"]["passed"]) == (0, "true")
+    assert "Passed: 1 check held" in first.summary
+    assert len(server.comments) == 131
+    second = job("pull_request", pull(), hits=10).run(**GIVEN, require="recall@1 >= 0.85")
+    assert (second.code, second.outputs["measure"]["passed"]) == (1, "false")
+    assert len(server.comments) == 131
+    body = server.comments[-1]["body"]
+    assert body.startswith("<!-- calipers: retrieval -->\n## ❌ Retrieval: Failed")
+    assert second.summary in body
+
+
+def test_two_gates_have_a_comment_each(job, server):
+    for name in ("english", "german"):
+        job("pull_request", pull()).run(**GIVEN, require="recall@1 >= 0.5", name=name)
+    assert [one["body"].splitlines()[0] for one in server.comments] == [
+        "<!-- calipers: english -->", "<!-- calipers: german -->",
+    ]  # fmt: skip
+
+
+def test_from_a_fork_the_summary_stands_alone(job, server):
+    done = job("pull_request", pull("stranger/search")).run(**GIVEN, require="recall@1 >= 0.85")
+    assert done.code == 0
+    assert "Passed" in done.summary
+    assert server.requests == []
+    assert any("::notice title=Calipers::From a fork" in line for line in done.log)
+
+
+@pytest.mark.parametrize("code", [403, 404])
+def test_a_token_that_may_not_comment_fails_nothing(job, server, code):
+    server.refuse = code
+    done = job("pull_request", pull()).run(**GIVEN, require="recall@1 >= 0.85")
+    assert done.code == 0
+    assert any("pull-requests: write" in line for line in done.log)
+
+
+def test_an_api_that_is_broken_is_seen(job, server):
+    server.refuse = 500
+    assert job("pull_request", pull()).run(**GIVEN, require="recall@1 >= 0.85").code != 0
+
+
+def test_the_default_branch_keeps_the_baseline_and_a_pull_request_is_held_to_it(job, server):
+    first = job("push", PUSH, hits=20, sha="1" * 40).run(**GIVEN)
+    assert first.code == 0
+    assert first.log.count("Keep the new baseline") == 1
+    assert "recall" in first.summary
+    worse = job("pull_request", pull(), hits=8).run(**GIVEN)
+    assert worse.code == 1
+    assert "significantly worse" in worse.summary
+    other = job("push", PUSH, hits=8, ref_name="topic").run(**GIVEN)
+    assert "Keep the new baseline" not in other.log
+    failed = job("push", PUSH, hits=8, sha="2" * 40).run(**GIVEN)
+    assert failed.code == 1
+    assert "Keep the new baseline" not in failed.log, "a failed run must not become the yardstick"
+
+
+def test_the_report_is_uploaded(job):
+    pytest.importorskip("jinja2")
+    given = {**GIVEN, "report": "out.html"}
+    done = job("pull_request", pull()).run(**given, comment="false", require="recall@1 >= 0.5")
+    assert done.outputs["measure"]["report"] == "out.html"
+    assert "<html" in done.uploads["calipers-retrieval"]
+    assert "Comment" not in done.log
+
+
+def test_what_cannot_be_checked_is_no_pass(job, server):
+    done = job("pull_request", pull()).run(**{**GIVEN, "data": "nowhere.jsonl"},
+                                           require="recall@1 >= 0.5")  # fmt: skip
+    assert done.code == 2
+    assert "could not be checked" in done.summary
+    assert "could not be checked" in server.comments[0]["body"]
+
+
+@pytest.mark.parametrize("evil", ["$(touch hacked)", "`touch hacked`", '"; touch hacked; "'])
+def test_no_input_is_run_as_a_command(job, evil):
+    done = job("push", PUSH).run(**{**GIVEN, "metrics": evil, "name": evil}, require=evil)
+    assert done.code == 2
+    assert not (done.folder / "hacked").exists()
+
+
+def test_every_input_is_used_and_described():
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    text = (ROOT / "action.yml").read_text()
+    page = (ROOT / "docs" / "ci.md").read_text()
+    for name, one in action["inputs"].items():
+        assert one["description"]
+        assert f"inputs.{name}" in text, name
+        assert f"`{name}`" in page, name
+    assert action["inputs"]["package"]["default"].partition("==")[2] == version()
+
+
+def version() -> str:
+    from calipers.version import __version__
+
+    return __version__
+
+
+def test_the_hooks_of_pre_commit_are_commands(tmp_path, monkeypatch):
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    monkeypatch.chdir(tmp_path)
+    Path("evals.jsonl").write_text('{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n')
+    Path("calipers.toml").write_text(
+        'data = "evals.jsonl"\n[gate]\nrequire = ["recall@1 >= 0.5"]\n'
+    )
+    arguments = {"calipers-gate": [], "calipers-audit": ["evals.jsonl"]}
+    assert {one["id"] for one in hooks} == set(arguments)
+    for hook in hooks:
+        words = shlex.split(hook["entry"])
+        assert words[0] == "calipers"
+        done = calipers_command(*words[1:], *arguments[hook["id"]])
+        assert done.code == 0, done.err
+        assert hook["pass_filenames"] is False
+
+
+def test_the_template_for_gitlab_runs(tmp_path):
+    import subprocess
+
+    template = yaml.safe_load((ROOT / "templates" / "gitlab-ci.yml").read_text())
+    folder = prepare(tmp_path / "job")
+    (folder / "evals.jsonl").write_text(
+        '{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n'
+    )
+    (folder / "calipers.toml").write_text('[gate]\nrequire = ["recall@1 >= 0.5"]\n')
+    variables = {name: str(value) for name, value in template["variables"].items()}
+    assert variables["CALIPERS_PACKAGE"].endswith(f"=={version()}")
+    for line in template["calipers"]["script"]:
+        subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", line], cwd=folder, check=True, timeout=120,
+            capture_output=True,
+            env={"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"),
+                 "HOME": str(folder), **variables},
+        )  # fmt: skip
+    for path in template["calipers"]["artifacts"]["paths"]:
+        assert (folder / path.replace("$CALIPERS_REPORT", variables["CALIPERS_REPORT"])).is_file()
+    assert (folder / template["calipers"]["artifacts"]["reports"]["junit"]).is_file()

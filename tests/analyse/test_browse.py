@@ -1,0 +1,140 @@
+"""A page of queries is what a loop over them gives; a query alone is as in the whole."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.analyse.browse import Browse
+from calipers.analyse.misses import explain_misses
+from calipers.analyse.portions import Portions
+from calipers.analyse.report import rank_table
+from calipers.errors import InvalidInput
+from calipers.model.browse import View
+from calipers.model.misses import REASONS
+
+ITEMS = st.lists(st.sampled_from("abcdefgh"), max_size=5)
+RECORDS = st.lists(
+    st.tuples(ITEMS, st.lists(st.sampled_from("abcxyz"), max_size=3, unique=True)),
+    min_size=1, max_size=8,
+).filter(lambda some: any(set(r) & set(t) for r, t in some))  # fmt: skip
+
+
+def browse(records, k=2):
+    data = [
+        {"id": f"q{n}", "query": f"Question {n} about {'cats' if n % 2 else 'Dogs'}",
+         "retrieved": list(retrieved), "ground_truth": list(truth),
+         "tags": {"kind": "odd" if n % 2 else "even"}}
+        for n, (retrieved, truth) in enumerate(records)
+    ]  # fmt: skip
+    pair = calipers.read(data)
+    return Browse("one", calipers.evaluate(pair, metrics="recall", k=k), pair)
+
+
+@settings(max_examples=40, deadline=None)
+@given(RECORDS)
+def test_a_query_alone_is_what_it_is_among_the_others(records):
+    made = browse(records)
+    pair = made.pair
+    whole = rank_table(
+        pair.run, pair.matches, ties=pair.policy.ties, depth=10, rel=pair.rel
+    ).to_dicts()
+    misses = explain_misses(pair, made.k).table.select("query", "reason", "rank").to_dicts()
+    alone, reasons = [], []
+    for row in range(len(records)):
+        opened = made.open(row)
+        before = sum(len(truth) for _, truth in records[:row])
+        for one in opened.rankings.to_dicts():
+            targets = one["targets"] and [number + before for number in one["targets"]]
+            alone.append({**one, "query": row, "targets": targets})
+        reasons += opened.misses.table.select("query", "reason", "rank").to_dicts()
+    assert alone == whole
+    assert reasons == misses
+    assert [made.open(n).row.missed for n in range(len(records))] == [
+        sum(one["query"] == f"q{n}" for one in misses) for n in range(len(records))
+    ]
+    made.explain()
+    assert made.reasons == [
+        one.name for one in REASONS if one.name in {miss["reason"] for miss in misses}
+    ]
+    for reason in made.reasons:
+        found = made.select(View(reason=reason, sort="order"))
+        assert [one.query for one in found.rows] == list(
+            dict.fromkeys(one["query"] for one in misses if one["reason"] == reason)
+        )
+
+
+@settings(max_examples=20, deadline=None)
+@given(RECORDS, st.integers(1, 5))
+def test_portions_of_any_size_make_the_whole(records, size):
+    pair = browse(records).pair
+    parts = [
+        one
+        for part in Portions(pair).some(size)
+        for one in explain_misses(part, 2).table.to_dicts()
+    ]
+    assert parts == explain_misses(pair, 2).table.to_dicts()
+
+
+VIEWS = st.builds(
+    View, text=st.sampled_from(["", "dogs", "q1", "nothing"]), failures=st.booleans(),
+    sort=st.sampled_from(["order", "query", "missed", "recall@2"]), down=st.booleans(),
+    page=st.integers(1, 4), size=st.integers(1, 5),
+    slices=st.sampled_from([{}, {"kind": "odd"}]),
+    metric=st.sampled_from([None, "recall@2"]), below=st.sampled_from([None, 0.6]),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(RECORDS, VIEWS)
+def test_a_page_is_what_a_loop_over_all_queries_gives(records, view):
+    made = browse(records)
+    rows = [made.open(n).row for n in range(len(records))]
+
+    def fits(one):
+        recall = one.values["recall@2"]
+        return (
+            view.text in f"{one.query}\n{one.text}".lower()
+            and all(one.tags[tag] == value for tag, value in view.slices.items())
+            and not (view.failures and one.values["hit_rate@2"] != 0)
+            and not (view.metric and view.below is not None
+                     and (recall is None or recall >= view.below))
+        )  # fmt: skip
+
+    def key(one):
+        if view.sort == "order":
+            return one.row
+        if view.sort == "query":
+            return f"{one.query}\n{one.text}".lower()
+        return one.missed if view.sort == "missed" else one.values[view.sort]
+
+    fitting = [one for one in rows if fits(one)]
+    known = [one for one in fitting if key(one) is not None]
+    ordered = sorted(known, key=key, reverse=view.down)
+    if view.down:
+        # Equal ones stay in the order of the evaluation in both directions.
+        ordered = sorted(sorted(known, key=lambda one: one.row), key=key, reverse=True)
+    ordered += [one for one in fitting if key(one) is None]
+    found = made.select(view)
+    pages = max(1, -(-len(ordered) // view.size))
+    page = min(view.page, pages)
+    assert list(found.rows) == ordered[(page - 1) * view.size : page * view.size]
+    assert (found.found, found.page, found.pages) == (len(ordered), page, pages)
+
+
+@pytest.mark.parametrize(
+    ("view", "sentence"),
+    [
+        (View(sort="recal@2"), r"have no 'recal@2'.* Did you mean recall@2\?"),
+        (View(slices={"no": "x"}), "have no tag 'no'"),
+        (View(reason="bad luck"), "There is no reason 'bad luck'"),
+    ],
+)
+def test_what_does_not_exist_gets_a_sentence(view, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        browse([("ab", "a")]).select(view)
+
+
+def test_a_row_that_does_not_exist_gets_a_sentence():
+    with pytest.raises(InvalidInput, match="There is no query number 5"):
+        browse([("ab", "a")]).open(5)

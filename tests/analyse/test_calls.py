@@ -1,0 +1,120 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InvalidInput
+
+IDS = "abcdefg"
+HOW = ("concat", "union", "best", "last")
+
+
+@st.composite
+def agents(draw):
+    """Questions, each with the lists of one to four calls, some of them without any hit."""
+    made = [{"calls": [["a"]], "truth": ["a"]}]
+    for _ in range(draw(st.integers(1, 5))):
+        calls = draw(st.lists(st.lists(st.sampled_from(IDS), min_size=1, max_size=4), min_size=1,
+                              max_size=4))  # fmt: skip
+        truth = draw(st.lists(st.sampled_from(IDS), unique=True, max_size=4))
+        made.append({"calls": calls, "truth": truth})
+    return made
+
+
+def text(one):
+    return f"The {one * 4} part of the manual."
+
+
+def records(made, *, quoted=False):
+    return [
+        {"query": f"q{i}",
+         "ground_truth": [{"quote": text(t)} for t in one["truth"]] if quoted else one["truth"],
+         "retrieved": [{"id": r, "text": text(r), "tokens": 10, "call": n}
+                       for n, call in enumerate(one["calls"], 1) for r in call]}
+        for i, one in enumerate(made)
+    ]  # fmt: skip
+
+
+def naive(one, how):
+    """One ranking by hand."""
+    calls, truth = one["calls"], set(one["truth"])
+    if how == "concat":
+        return [r for call in calls for r in call]
+    if how == "last":
+        return calls[-1]
+    if how == "best":
+        return max(calls, key=lambda call: len(truth & set(call)))
+    rounds = [call[i] for i in range(max(map(len, calls))) for call in calls if i < len(call)]
+    return list(dict.fromkeys(rounds))
+
+
+@given(agents(), st.sampled_from(HOW), st.booleans())
+def test_every_way_gives_the_ranking_made_by_hand(made, how, quoted):
+    by = "quote" if quoted else "id"
+    metrics = "recall@1,3,mrr,precision@2"
+    found = calipers.evaluate(records(made, quoted=quoted), metrics=metrics, calls=how, match=by)
+    plain = [
+        {**one, "retrieved": [{"id": r, "text": text(r)} for r in naive(case, how)]}
+        for one, case in zip(records(made, quoted=quoted), made, strict=True)
+    ]
+    wanted = calipers.evaluate(plain, metrics=metrics, match=by)
+    names = ["recall@1", "recall@3", "mrr", "precision@2"]
+    assert found.per_query.select(names).equals(wanted.per_query.select(names))
+    assert found.policy.calls == how
+
+
+@given(agents(), st.booleans())
+def test_recall_after_each_call_is_that_of_a_loop(made, quoted):
+    by = "quote" if quoted else "id"
+    found = calipers.calls(records(made, quoted=quoted), match=by)
+    answerable = [one for one in made if one["truth"]]
+    for step in found.calls:
+        recalls, useless = [], []
+        for one in answerable:
+            before = set().union(*one["calls"][: step.call - 1])
+            after = set().union(*one["calls"][: step.call])
+            truth = set(one["truth"])
+            recalls.append(len(truth & after) / len(truth))
+            if len(one["calls"]) >= step.call:
+                useless.append(truth & before == truth & after)
+        assert step.recall == pytest.approx(sum(recalls) / len(recalls))
+        assert step.useless == (pytest.approx(sum(useless) / len(useless)) if useless else None)
+        lists = [one["calls"][step.call - 1] for one in made if len(one["calls"]) >= step.call]
+        assert (step.queries, step.tokens) == (
+            len(lists), pytest.approx(10 * sum(map(len, lists)) / len(lists)),
+        )  # fmt: skip
+
+
+def test_misses_name_the_calls_that_returned_it():
+    made = [{"calls": [["a", "x"], ["y"], ["z"]], "truth": ["a", "b"]}]
+    table = calipers.misses(records(made), k=5, calls="last", nothing_in_common="zero").table
+    assert dict(table.select("item", "returned_in_calls").iter_rows()) == {"a": [1], "b": []}
+    plain = calipers.misses(ground_truth={"q": ["a", "b"]}, run={"q": ["a"]}).table
+    assert "returned_in_calls" not in plain.columns
+
+
+def test_a_run_without_calls_and_calls_in_part_are_refused():
+    with pytest.raises(InvalidInput, match="does not say which call"):
+        calipers.calls(ground_truth={"q": ["a"]}, run={"q": ["a"]})
+    mixed = [{"query": "q", "ground_truth": ["a"],
+              "retrieved": [{"id": "a", "call": 1}, {"id": "b"}]}]  # fmt: skip
+    with pytest.raises(InvalidInput, match="numbered from 1"):
+        calipers.evaluate(mixed)
+
+
+def test_the_command_prints_every_call(tmp_path):
+    import json
+
+    from tests.command import calipers_command
+
+    path = tmp_path / "agent.jsonl"
+    made = [{"calls": [["a", "x"], ["b"]], "truth": ["a", "b"]}]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
+    done = calipers_command("calls", str(path))
+    assert done.code == 0
+    rows = [line.split() for line in done.out.splitlines()]
+    assert rows[1] == ["1", "1", "0.500", "0.500", "0.000", "2.000", "20.000"]
+    assert rows[2] == ["2", "1", "1.000", "0.500", "0.000", "1.000", "10.000"]
+    csv = calipers_command("calls", str(path), "--csv").out.splitlines()
+    assert csv[0] == "call,queries,recall,added,useless,results,tokens"
+    assert csv[2] == "2,1,1.0,0.5,0.0,1.0,10.0"

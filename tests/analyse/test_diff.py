@@ -1,0 +1,143 @@
+"""How much two rankings differ, against references that follow the definitions word by word."""
+
+import math
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.analyse.diff import kendall_tau, overlap_at, rank_biased_overlap
+from calipers.errors import InvalidInput
+
+RANKINGS = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8)
+PERSISTENCE = st.sampled_from([0.5, 0.8, 0.9])
+FAR = 2_000
+
+
+def naive_rbo(a, b, p):
+    """The weighted mean of agreements at every depth, as far as weights can be told from 0."""
+    short, long = sorted((a, b), key=len)
+    if not short:
+        return 1.0 if not long else 0.0
+    at_s = len(set(short) & set(long[: len(short)]))
+
+    def agreement(depth):
+        depth = min(depth, len(long))
+        common = len(set(short[:depth]) & set(long[:depth]))
+        missing = max(0, depth - len(short))
+        return (common + missing * at_s / len(short)) / depth
+
+    return sum((1 - p) * p ** (depth - 1) * agreement(depth) for depth in range(1, FAR))
+
+
+def naive_tau(a, b):
+    shared = [item for item in a if item in b]
+    pairs = list(combinations(shared, 2))
+    if not pairs:
+        return None
+    same = sum(b.index(one) < b.index(other) for one, other in pairs)
+    return (same - (len(pairs) - same)) / len(pairs)
+
+
+@given(RANKINGS, RANKINGS, PERSISTENCE)
+def test_rank_biased_overlap_is_the_naive_one(a, b, p):
+    assert rank_biased_overlap(a, b, p) == pytest.approx(naive_rbo(a, b, p), abs=1e-9)
+
+
+@given(RANKINGS, RANKINGS, PERSISTENCE)
+def test_what_holds_for_every_pair_of_rankings(a, b, p):
+    found = rank_biased_overlap(a, b, p)
+    assert 0 <= found <= 1
+    assert found == pytest.approx(rank_biased_overlap(b, a, p))
+    assert rank_biased_overlap(a, a, p) == pytest.approx(1)
+    if not set(a) & set(b) and (a or b):
+        assert found == 0
+    assert overlap_at(a, b) == overlap_at(b, a)
+    assert (overlap_at(a, b) == 1) == (set(a) == set(b))
+
+
+@given(RANKINGS, RANKINGS)
+def test_kendalls_tau_is_the_naive_one(a, b):
+    assert kendall_tau(a, b) == naive_tau(a, b)
+    assert kendall_tau(a, b) == kendall_tau(b, a)
+
+
+@given(st.permutations("abcdef"), st.integers(0, 3))
+def test_a_change_at_the_top_counts_more_than_one_below(items, at):
+    def swapped(i):
+        other = list(items)
+        other[i], other[i + 1] = other[i + 1], other[i]
+        return other
+
+    assert rank_biased_overlap(items, swapped(at)) < rank_biased_overlap(items, swapped(at + 1))
+
+
+@given(
+    st.dictionaries(st.sampled_from("qrs"), RANKINGS, min_size=1),
+    st.dictionaries(st.sampled_from("qrs"), RANKINGS, min_size=1),
+    st.integers(1, 9),
+)
+def test_new_and_lost_are_what_only_one_has_among_the_first_k(old, new, k):
+    shared = set(old) & set(new)
+    if not shared:
+        with pytest.raises(InvalidInput, match="share no query"):
+            calipers.diff(old, new, k=k)
+        return
+    found = calipers.diff(old, new, k=k)
+    assert {one.query for one in found.queries} == shared
+    for one in found.queries:
+        a, b = old[one.query][:k], new[one.query][:k]
+        assert [moved.item for moved in one.new] == [item for item in b if item not in a]
+        assert [moved.item for moved in one.lost] == [item for item in a if item not in b]
+        assert all(b[moved.rank - 1] == moved.item for moved in one.new)
+        assert one.changed == (a != b)
+    assert [one.rbo for one in found.queries] == sorted(one.rbo for one in found.queries)
+    assert set(found.only_old) == set(old) - shared
+    assert set(found.only_new) == set(new) - shared
+    judge = {(one.query_id, one.item) for one in found.to_judge}
+    assert judge == {(one.query, moved.item) for one in found.queries for moved in one.new}
+    mean = found.mean("overlap")
+    assert mean is not None
+    assert math.isclose(mean, sum(one.overlap for one in found.queries) / len(found.queries))
+
+
+def test_results_without_ids_are_told_apart_by_their_texts():
+    old = [{"query": "q r", "retrieved": [{"text": "One  text."}, {"text": "Two."}]}]
+    new = [{"query": "q r", "retrieved": [{"text": "One text."}, {"text": "Three."}]}]
+    (found,) = calipers.diff(old, new).queries
+    assert [one.item for one in found.new] == ["Three."]
+    assert [one.item for one in found.lost] == ["Two."]
+
+
+def test_slices_come_from_the_tags_of_the_questions():
+    truth = [
+        {"query": "who is it", "ground_truth": ["a"], "tags": {"type": "short"}},
+        {"query": "what is it", "ground_truth": ["b"], "tags": {"type": "long"}},
+    ]
+    old = {"who is it": ["a"], "what is it": ["b"]}
+    new = {"who is it": ["a"], "what is it": ["a", "c"]}
+    found = calipers.diff(old, new, by=["type", "length"], ground_truth=truth)
+    assert [(one.value, one.queries, one.changed, one.rbo) for one in found.slices[:2]] == [
+        ("long", 1, 1, 0.0),
+        ("short", 1, 0, 1.0),
+    ]
+    assert found.slices[2].by == "length"
+    with pytest.raises(InvalidInput, match=r"no tag 'typ'.*Did you mean type"):
+        calipers.diff(old, new, by="typ", ground_truth=truth)
+    with pytest.raises(InvalidInput, match="Give the questions with their tags"):
+        calipers.diff(old, new, by="type")
+
+
+def test_what_is_judged_already_is_not_judged_again():
+    old, new = {"who is it": ["a"]}, {"who is it": ["b", "c"]}
+    found = calipers.diff(old, new, ground_truth={"who is it": ["b"]})
+    assert [one.item for one in found.to_judge] == ["c"]
+    assert found.already_judged == 1
+
+
+@pytest.mark.parametrize("settings", [{"p": 0}, {"p": 1}, {"k": 0}, {"k": True}])
+def test_what_cannot_be_meant_is_refused(settings):
+    with pytest.raises(InvalidInput):
+        calipers.diff({"q": ["a"]}, {"q": ["a"]}, **settings)

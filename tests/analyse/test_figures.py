@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.analyse.figures import Figure
+from calipers.errors import InvalidInput
+
+
+def records(n=20, **more):
+    return [
+        {"query": f"q{i}", "latency_ms": 10.0 * (i + 1), "ground_truth": ["a"],
+         "retrieved": [{"id": "a", "tokens": 100}, {"id": "b", "tokens": 50}],
+         "tags": {"type": "odd" if i % 2 else "even"}, **more}
+        for i in range(n)
+    ]  # fmt: skip
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.integers(1, 99))
+def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(values, p):
+    found = Figure("latency", f"p{p}").value(np.array(values))
+    ordered = sorted(values)
+    enough = [v for v in ordered if sum(x <= v for x in ordered) * 100 >= p * len(ordered)]
+    assert found == enough[0]
+
+
+@pytest.mark.parametrize(
+    ("condition", "value"),
+    [
+        ("latency_p95 <= 300ms", 190.0),
+        ("latency_max <= 0.2s", 200.0),
+        ("latency_mean <= 105ms", 105.0),
+        ("latency_p50 <= 300ms for type=even", 90.0),
+        ("tokens_mean@1 <= 100", 100.0),
+        ("tokens_mean <= 150", 150.0),
+        ("tokens_p95@10 <= 4000", 150.0),
+    ],
+)
+def test_what_the_run_recorded_is_held(condition, value):
+    verdict = calipers.gate(records(), require=condition)
+    assert (verdict.passed, verdict.checks[0].value) == (True, value)
+
+
+def test_a_failure_names_the_slowest_queries():
+    verdict = calipers.gate(records(), require="latency_p95 <= 100ms")
+    (check,) = verdict.failed
+    assert check.because == ("<= 100ms is required",)
+    assert [one.value for one in check.worst] == [200.0, 190.0, 180.0, 170.0, 160.0]
+
+
+def test_texts_are_counted_where_tokens_are_not_and_that_is_said():
+    texts = records(retrieved=[{"id": "a", "text": "four" * 10}])
+    verdict = calipers.gate(texts, require="tokens_mean@5 <= 10", match="id")
+    assert verdict.passed
+    assert any("estimated" in note for note in verdict.notes)
+
+
+def test_what_was_not_recorded_is_no_pass():
+    plain = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
+    with pytest.raises(InvalidInput, match="the run has recorded none"):
+        calipers.gate(plain, require="latency_p95 <= 1s")
+    with pytest.raises(InvalidInput, match="neither 'tokens' nor a text"):
+        calipers.gate(plain, require="tokens_mean@5 <= 10")
+    with pytest.raises(InvalidInput, match="give the run itself"):
+        calipers.gate(calipers.evaluate(plain), require="latency_p95 <= 1s")
+
+
+def test_queries_without_a_latency_are_counted():
+    some = records(4)
+    some[0]["latency_ms"] = None
+    verdict = calipers.gate(some, require="latency_max <= 1s")
+    assert verdict.checks[0].undefined == 1
+    assert "no latency for 1 queries" in verdict.notes[0]

@@ -1,0 +1,176 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.analyse.floor import (
+    EVERYTHING,
+    Evidence,
+    candidates,
+    choose,
+    find_floor,
+    kept_values,
+    lowest_mean,
+)
+from calipers.errors import InvalidInput
+
+SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]
+
+
+@st.composite
+def queries(draw):
+    records = []
+    for i in range(draw(st.integers(1, 8))):
+        items = draw(st.lists(st.sampled_from("abcdef"), unique=True, max_size=5))
+        scores = sorted((draw(st.sampled_from(SCORES)) for _ in items), reverse=True)
+        truth = draw(st.lists(st.sampled_from("abcxyz"), unique=True, max_size=3))
+        retrieved = [{"id": one, "score": s} for one, s in zip(items, scores, strict=True)]
+        records.append({"query": f"q{i}", "retrieved": retrieved, "ground_truth": truth})
+    # One query that finds something, so that there is a score and an id in common.
+    records.append({"query": "anchor", "retrieved": [{"id": "a", "score": 0.4}],
+                    "ground_truth": ["a"]})  # fmt: skip
+    return records
+
+
+def naive(records, floor, k):
+    """The values of one floor, by going through every record."""
+    recalls, kept, useful, returned, wrongly_answered, refused = [], [], 0, 0, [], []
+    for one in records:
+        shown = [r["id"] for r in one["retrieved"][:k]]
+        left = [r["id"] for r in one["retrieved"][:k] if floor is None or r["score"] >= floor]
+        truth = set(one["ground_truth"])
+        returned += len(left)
+        useful += len(truth & set(left))
+        if truth:
+            recalls.append(len(truth & set(left)) / len(truth))
+            refused.append(not left)
+            if truth & set(shown):
+                kept.append(len(truth & set(left)) / len(truth & set(shown)))
+        else:
+            wrongly_answered.append(bool(left))
+    mean = lambda values: sum(values) / len(values) if values else None  # noqa: E731
+    return (
+        useful / returned if returned else None, mean(recalls), mean(kept),
+        mean(wrongly_answered), mean(refused), returned / len(records),
+    )  # fmt: skip
+
+
+@given(queries(), st.integers(1, 4))
+def test_every_point_is_what_a_loop_counts(records, k):
+    found = calipers.floor(records, k=k)
+    for one in (found.without, *found.points):
+        values = (one.precision, one.recall, one.kept, one.wrongly_answered, one.wrongly_refused,
+                  one.results)  # fmt: skip
+        assert values == pytest.approx(naive(records, one.floor, k))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.5, 0.99))
+def test_the_lowest_mean_lies_below_the_mean_and_rises_with_less_confidence(values, confidence):
+    column = np.array(values)
+    low = lowest_mean(column, confidence)
+    assert 0 <= low <= column.mean() + 1e-12
+    assert low <= lowest_mean(column, 0.5) + 1e-9
+
+
+def population(rng, n):
+    """Scores of targets from 0 to 1 of a known distribution: recall(t) = 0.9 (1 - t^2)."""
+    wanted = rng.choice([1, 2, 3], n)
+    target_query = np.repeat(np.arange(n), wanted)
+    # Targets of one query share half of their luck, as in real data.
+    luck = (rng.random(n)[target_query] < 0.5, rng.random(n)[target_query])
+    own = rng.random(target_query.size)
+    score = np.sqrt(np.where(luck[0], luck[1], own))
+    score[rng.random(score.size) < 0.1] = EVERYTHING
+    return Evidence(wanted, target_query, score, target_query, score, np.isfinite(score))
+
+
+def true_recall(floor):
+    return 0.9 * (1 - floor**2)
+
+
+@pytest.mark.parametrize("n", [40, 150])
+def test_the_floor_keeps_what_it_promises_as_often_as_it_says(n):
+    rng = np.random.default_rng(7)
+    trials, broken, chosen_in = 400, 0, 0
+    for _ in range(trials):
+        evidence = population(rng, n)
+        floors = np.linspace(0.02, 0.98, 49)
+        everyone = np.ones(n, dtype=bool)
+        floor = choose(evidence, everyone, floors, "recall", 0.6, 0.9)
+        chosen_in += floor is not None
+        broken += floor is not None and true_recall(floor) < 0.6
+    # At most one in ten, give or take what 400 trials leave to chance.
+    assert broken / trials <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / trials)
+    # And not by never promising anything.
+    assert chosen_in > 0.9 * trials
+
+
+def test_held_out_values_are_near_the_truth_where_the_same_queries_flatter():
+    rng = np.random.default_rng(3)
+    gaps = []
+    for _ in range(30):
+        evidence = population(rng, 80)
+        fold = rng.permutation(80) % 5
+        floors = candidates(evidence)
+        each = np.empty(80)
+        truth = np.empty(80)
+        for i in range(5):
+            floor = choose(evidence, fold != i, floors[np.isfinite(floors)], "recall", 0.6, 0.9)
+            each[fold == i] = EVERYTHING if floor is None else floor
+            truth[fold == i] = 0.9 if floor is None else true_recall(floor)
+        gaps.append(np.nanmean(kept_values(evidence, each, "recall")) - truth.mean())
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / math.sqrt(len(gaps)) + 0.005
+
+
+def records(n, **changes):
+    return [
+        {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.5, **changes}],
+         "ground_truth": ["a"]}
+        for i in range(n)
+    ]  # fmt: skip
+
+
+def test_too_few_queries_promise_nothing_and_say_how_many_would():
+    assert calipers.floor(records(58)).chosen is None
+    assert "at least 59 are needed" in calipers.floor(records(58)).notes[0]
+    assert calipers.floor(records(59)).chosen.floor == 0.5
+
+
+def test_a_recall_that_is_never_reached_is_said():
+    bad = records(100)
+    for one in bad[:60]:
+        one["ground_truth"] = ["a", "b", "c", "d"]
+    assert "without a floor the recall is 0.550" in calipers.floor(bad, recall=0.8).notes[0]
+
+
+def test_distances_and_missing_scores_are_refused():
+    rising = [{"query": "q", "ground_truth": ["a"],
+               "retrieved": [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.7}]}]  # fmt: skip
+    with pytest.raises(InvalidInput, match="look like distances"):
+        calipers.floor(rising)
+    with pytest.raises(InvalidInput, match="not every result has one"):
+        calipers.floor([{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}])
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"keep": 1.5}, "must lie between 0 and 1"),
+        ({"keep": 0.9, "recall": 0.8}, "Both keep and recall"),
+        ({"confidence": 0.2}, "between 0.5 and 1"),
+        ({"folds": 1}, "2 or more"),
+        ({"k": 0}, "cut-off k"),
+    ],
+)
+def test_settings_that_cannot_be_meant(settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        calipers.floor(records(3), **settings)
+
+
+def test_no_answer_anywhere_is_no_recall():
+    pair = calipers.read(ground_truth={"q": []}, run={"q": {"a": 0.5}})
+    with pytest.raises(InvalidInput, match="No query of the ground truth has an answer"):
+        find_floor(pair)

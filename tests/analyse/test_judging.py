@@ -1,0 +1,116 @@
+"""What a label is worth, and the ground truth that labels make, held to naive ways."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.analyse.judging import in_order, judged_truth, label_worth, shares
+from calipers.model.judging import Entry, LabelState, PoolItem, PoolSettings
+from calipers.model.labels import Label
+
+RECORDS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True),
+        st.lists(st.sampled_from("abcx"), min_size=1, max_size=2, unique=True),
+    ),
+    min_size=1, max_size=4,
+).filter(lambda some: any(set(r) & set(t) for r, t in some))  # fmt: skip
+
+
+@settings(max_examples=30, deadline=None)
+@given(RECORDS, st.sampled_from(["recall@3", "precision@2", "ndcg@3", "mrr"]))
+def test_the_worth_of_a_label_is_how_far_it_moves_the_mean(records, metric):
+    def data(more=None):
+        return [
+            {"query": f"q {n}", "retrieved": list(retrieved),
+             "ground_truth": [*truth, *([more[1]] if more and more[0] == n else [])]}
+            for n, (retrieved, truth) in enumerate(records)
+        ]  # fmt: skip
+
+    pair = calipers.read(data())
+    before = calipers.evaluate(pair, metrics=metric)[metric].mean
+    worth = label_worth([pair], metric)
+    for n, (retrieved, truth) in enumerate(records):
+        for item in retrieved:
+            name = Label(f"q {n}", item=item).pair
+            if item in truth:
+                assert name not in worth
+                continue
+            after = calipers.evaluate(data((n, item)), metrics=metric)[metric].mean
+            if name in worth:
+                assert abs(worth[name] - abs(after - before)) < 1e-12
+            else:
+                # Only what stands below the cut-off is left out.
+                assert retrieved.index(item) >= int(metric.partition("@")[2] or 20)
+
+
+@given(st.sets(st.text(min_size=1, max_size=3), min_size=1, max_size=30), st.floats(0, 1),
+       st.integers(0, 5))  # fmt: skip
+def test_shares_divide_what_is_not_for_everybody(queries, overlap, seed):
+    found = shares(sorted(queries), overlap, seed)
+    assert list(found) == sorted(queries)
+    alone = sorted(one for one in found.values() if one is not None)
+    assert alone == list(range(len(alone)))
+    assert len(queries) - len(alone) >= overlap * len(queries) - 1e-6
+    assert found == shares(sorted(queries), overlap, seed)
+
+
+def items(n=6):
+    return [
+        PoolItem(at, None, Label(f"q{at // 3}", query="Who?", item=f"d{at}", text=f"text {at}"))
+        for at in range(n)
+    ]
+
+
+def test_the_order_within_a_question_does_not_follow_the_worth():
+    pool = items(30)
+    rising = {one.label.pair: one.position / 30 for one in pool}
+    falling = {pair: 1 - worth for pair, worth in rising.items()}
+    for seed in range(5):
+        first, second = in_order(pool, rising, seed), in_order(pool, falling, seed)
+        for query in {one.label.query_id for one in pool}:
+            assert [one for one in first if one.label.query_id == query] == [
+                one for one in second if one.label.query_id == query
+            ]
+    assert in_order(pool, rising, 0)[0].label.query_id == "q9"
+    assert in_order(pool, falling, 0)[0].label.query_id == "q0"
+
+
+GIVEN = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from(["anna", "ben", "carl", "machine:m"]),
+              st.integers(0, 3), st.sampled_from(["label", "label", "settle"])),
+    max_size=15,
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(GIVEN, st.booleans())
+def test_the_ground_truth_is_the_settlement_or_the_majority(given_, machines):
+    entries = [
+        Entry(number=n, item=item, judge=judge, kind=kind, saved="", grade=float(grade))
+        for n, (item, judge, grade, kind) in enumerate(given_, start=1)
+    ]
+    before = calipers.read([{"query": "q0", "retrieved": ["d0"], "ground_truth": ["d0", "old"]}])
+    found = judged_truth(
+        before.ground_truth, items(), LabelState(entries), PoolSettings(), machines=machines
+    )
+    expected = {("q0", "d0"): 1.0, ("q0", "old"): 1.0}
+    disputed = 0
+    for at in range(6):
+        latest = {one.judge: one.grade for one in entries if one.kind == "label" and one.item == at
+                  and (machines or one.judge != "machine:m")}  # fmt: skip
+        settled = [one.grade for one in entries if one.kind == "settle" and one.item == at]
+        if not latest:
+            continue
+        votes = list(latest.values())
+        most = max(map(votes.count, votes))
+        winners = {grade for grade in votes if votes.count(grade) == most}
+        if settled:
+            expected[f"q{at // 3}", f"d{at}"] = settled[-1]
+        elif len(winners) == 1:
+            expected[f"q{at // 3}", f"d{at}"] = winners.pop()
+        else:
+            disputed += 1
+    rows = found.ground_truth.targets.select("query", "item", "grade").iter_rows()
+    assert {(query, item): grade for query, item, grade in rows} == expected
+    assert found.unsettled == disputed

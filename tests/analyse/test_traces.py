@@ -1,0 +1,108 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.analyse.traces import sample_traces
+from calipers.errors import InvalidInput
+from calipers.io.records import Record, Result
+from tests.command import calipers_command
+from tests.io.formats.expect import FIXTURES
+
+
+def record(query, *ids, **tags):
+    return Record(query, retrieved=[Result(id=one) for one in ids], tags=tags or None)
+
+
+QUESTIONS = ["Who?", "who?", " Who? ", "When?", "Where is it?"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(QUESTIONS), st.lists(st.sampled_from("abc"))), min_size=1),
+    st.integers(1, 4),
+    st.floats(0, 1),
+)
+def test_each_question_once_and_as_many_as_asked_for(made, n, share):
+    records = [("file", record(query, *ids)) for query, ids in made]
+    every = sample_traces(records)
+    keys = {query.strip().lower() for query, _ in made}
+    assert (every.traces, every.unique, len(every.questions)) == (len(made), len(keys), len(keys))
+    assert sum(one.asked for one in every.questions) == len(made)
+    some = sample_traces(records, n=n, disagreement=share)
+    assert len(some.questions) == min(n, len(keys))
+    assert {one.id for one in some.questions} <= {one.id for one in every.questions}
+    assert some == sample_traces(records, n=n, disagreement=share)
+
+
+def test_the_results_that_differ_most_come_first():
+    records = [
+        ("old", record("same", "a", "b")), ("new", record("same", "b", "a")),
+        ("old", record("half", "a", "b")), ("new", record("half", "a", "c")),
+        ("old", record("other", "a")), ("new", record("other", "b")),
+        *(("old", record(f"once {i}", "a")) for i in range(20)),
+    ]  # fmt: skip
+    found = sample_traces(records, n=4, disagreement=0.5)
+    values = {one.query: one.disagreement for one in sample_traces(records).questions}
+    assert (values["same"], values["other"]) == (0.0, 1.0)
+    assert values["half"] == pytest.approx(2 / 3)
+    assert {"other", "half"} <= {one.query for one in found.questions}
+
+
+def test_rare_slices_have_their_turn():
+    records = [("f", record(f"q{i}", "a", customer="big" if i else "small")) for i in range(50)]
+    found = sample_traces(records, n=2, by="customer")
+    assert {one.tags["customer"] for one in found.questions} == {"big", "small"}
+    with pytest.raises(InvalidInput, match="Did you mean customer"):
+        sample_traces(records, n=2, by="custmer")
+
+
+def test_what_is_masked_is_masked_everywhere_and_first():
+    result = Result(id="a", text="ben@example.org wrote")
+    tags = {"user": "cy@example.org"}
+    one = Record("Mail to ann@example.org", retrieved=[result], tags=tags)
+    other = Record("Mail to bob@example.org", retrieved=[Result(id="a")])
+    found = sample_traces([("f", one), ("f", other)], ["email"])
+    assert (found.unique, found.masked) == (1, 4)
+    assert "example.org" not in json.dumps([q.record() for q in found.questions])
+
+
+@pytest.mark.parametrize("name", ["langsmith.jsonl", "langfuse.jsonl", "openinference.jsonl",
+                                  "otlp.json"])  # fmt: skip
+def test_every_form_of_traces_is_read(name):
+    found = calipers.traces(FIXTURES / name)
+    assert "What is the GIL?" in [one.query for one in found.questions]
+    first = next(one for one in found.questions if one.query == "What is the GIL?")
+    assert first.retrieved[0]["id"] == "c1"
+
+
+def test_from_traces_to_a_file_to_label(tmp_path):
+    output, label = tmp_path / "questions.jsonl", tmp_path / "label.csv"
+    done = calipers_command(
+        "traces", str(FIXTURES / "langsmith.jsonl"), str(FIXTURES / "langfuse.jsonl"),
+        "--mask", "email", "-n", "5", "-o", str(output),
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "2 of 2 different questions, from 4 askings" in done.out
+    drafted = calipers_command("draft", str(output), "-o", str(label))
+    assert drafted.code == 0, drafted.err
+    assert "global interpreter lock" in label.read_text()
+
+
+def test_other_files_are_refused_with_what_is_allowed(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text('{"query": "q", "retrieved": ["a"]}\n')
+    with pytest.raises(InvalidInput, match="is no part of a trace; give an export"):
+        calipers.traces(path)
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(InvalidInput, match="it is not JSON"):
+        calipers.traces(path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"), [({"n": 0}, "1 or more"), ({"disagreement": 2}, "between 0")]
+)
+def test_samples_that_cannot_be_meant(settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        calipers.traces(FIXTURES / "langsmith.jsonl", **settings)

@@ -1,0 +1,90 @@
+"""calipers config, and the one settings file that every command reads."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import calipers_command, refused
+
+SEARCH = """
+def search(query, k):
+    return [f"d{i}" for i in range(k)]
+"""
+SETTINGS = """
+ground-truth = "questions.csv"
+retriever = "settled_search:search"
+metrics = ["recall@2", "mrr"]
+seed = 7
+
+[gate]
+require = "recall@2 >= 0.1"
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(__import__("sys").path))
+    monkeypatch.delenv("CALIPERS_STORE", raising=False)
+    (tmp_path / "settled_search.py").write_text(SEARCH)
+    (tmp_path / "questions.csv").write_text("question,chunk_id\nwho is it,d0\nwhat is it,d9\n")
+    (tmp_path / "calipers.toml").write_text(SETTINGS)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["eval", "sweep", "diagnose", "misses", "gate"])
+def test_every_command_reads_the_file(command):
+    printed = calipers_command(command, "--json")
+    assert printed.code == 0, printed.err
+    assert json.loads(printed.out)
+
+
+def test_the_file_says_what_is_measured_and_options_go_before_it():
+    found = json.loads(calipers_command("eval", "--json").out)
+    assert [one["metric"] for one in found["summaries"]] == ["recall@2", "mrr"]
+    assert found["settings"]["seed"] == 7
+    found = json.loads(calipers_command("eval", "-m", "hit_rate@1", "--seed", "3", "--json").out)
+    assert [one["metric"] for one in found["summaries"]] == ["hit_rate@1"]
+    assert found["settings"]["seed"] == 3
+
+
+def test_a_retriever_alone_is_asked_the_questions_of_the_file(here):
+    (here / "other_search.py").write_text("def search(query, k):\n    return ['d9', 'd0']\n")
+    found = calipers_command("eval", "--retriever", "other_search:search", "-m", "mrr", "--json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["summaries"][0]["mean"] == 0.75
+
+
+def test_the_retriever_is_found_from_a_folder_below(here, monkeypatch):
+    (here / "below").mkdir()
+    monkeypatch.chdir(here / "below")
+    printed = calipers_command("eval", "--json")
+    assert printed.code == 0, printed.err
+
+
+def test_another_file_can_be_named(here):
+    (here / "other.toml").write_text(SETTINGS.replace("recall@2", "recall@1"))
+    found = json.loads(calipers_command("eval", "--config", "other.toml", "--json").out)
+    assert found["summaries"][0]["metric"] == "recall@1"
+
+
+def test_what_applies_is_shown_with_where_it_stands(monkeypatch):
+    printed = calipers_command("config")
+    path = Path.cwd() / "calipers.toml"
+    assert printed.out.splitlines()[0] == f"Settings of {path}:"
+    assert '  retriever = "settled_search:search"  (every command)' in printed.out
+    assert '  gate.require = "recall@2 >= 0.1"  (calipers gate)' in printed.out
+    monkeypatch.setenv("CALIPERS_STORE", "postgresql://ann:secret@db/team")
+    found = json.loads(calipers_command("config", "--json").out)
+    assert found["file"] == str(path)
+    last = found["settings"][-1]
+    assert (last["key"], last["environment"]) == ("store", "CALIPERS_STORE")
+    assert "secret" not in json.dumps(found)
+
+
+def test_nothing_that_applies_is_said_too(here):
+    (here / "calipers.toml").unlink()
+    assert "No settings apply here" in calipers_command("config").out
+    assert json.loads(calipers_command("config", "--json").out) == {"file": None, "settings": []}
+    assert "Nothing is given to evaluate" in refused("eval")

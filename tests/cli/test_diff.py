@@ -1,0 +1,77 @@
+"""calipers diff as a user meets it."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import calipers_command, refused
+
+
+def write(name, answers):
+    records = [
+        {"id": f"q{i}", "query": f"question {i}",
+         "retrieved": [{"id": one, "text": f"text of {one}"} for one in items]}
+        for i, items in enumerate(answers)
+    ]  # fmt: skip
+    Path(name).write_text("".join(json.dumps(one) + "\n" for one in records))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("old.jsonl", [["a", "b"], ["c", "d"], ["e"]])
+    write("new.jsonl", [["a", "b"], ["d", "<script>alert(1)</script>"], ["f"]])
+
+
+def test_the_answer_comes_first_and_the_most_changed_query_first():
+    printed = calipers_command("diff", "old.jsonl", "new.jsonl")
+    assert printed.code == 0, printed.err
+    lines = printed.out.splitlines()
+    assert lines[0] == "2 of 3 queries changed in the first 10: 2 new results, 2 lost."
+    assert "rank-biased overlap" in lines[1]
+    assert printed.out.index("question 2") < printed.out.index("question 1")
+    assert "question 0" not in printed.out
+    assert "with -o label.csv" in printed.out
+
+
+def test_nothing_changed_is_said():
+    write("same.jsonl", [["a", "b"], ["c", "d"], ["e"]])
+    printed = calipers_command("diff", "old.jsonl", "same.jsonl", "-o", "label.csv")
+    assert printed.out.startswith("Nothing changed in the first 10 results of 3 queries.")
+    assert not Path("label.csv").exists()
+
+
+def test_exactly_the_new_results_are_written_for_judging():
+    printed = calipers_command("diff", "old.jsonl", "new.jsonl", "-o", "label.csv")
+    assert "2 new results to judge, written to label.csv." in printed.out
+    with Path("label.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["query_id"], row["item"]) for row in rows} == {
+        ("q1", "<script>alert(1)</script>"), ("q2", "f"),
+    }  # fmt: skip
+    assert all(row["text"] and row["query"] for row in rows)
+    # What is written is a file of `calipers draft`: graded, it becomes a ground truth.
+    with Path("ann.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "grade": "1", "judge": "ann"} for row in rows)
+    merged = calipers_command("agreement", "ann.csv", "-o", "truth.jsonl")
+    assert merged.code == 0, merged.err
+
+
+def test_the_page_escapes_what_comes_from_a_corpus():
+    printed = calipers_command("diff", "old.jsonl", "new.jsonl", "--html", "page.html")
+    assert printed.code == 0, printed.err
+    page = Path("page.html").read_text()
+    assert "2 of 3 queries changed" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert" not in page
+
+
+def test_bad_use_is_a_sentence():
+    assert "no file none.jsonl" in refused("diff", "none.jsonl", "new.jsonl")
+    Path("gt.json").write_text('[{"query": "question 0", "ground_truth": ["a"]}]')
+    assert "holds no results" in refused("diff", "gt.json", "new.jsonl")
+    assert "no folder" in refused("diff", "old.jsonl", "new.jsonl", "--html", "no/page.html")

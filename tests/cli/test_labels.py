@@ -1,0 +1,125 @@
+"""calipers labels and calipers serve, as a user meets them."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command import calipers_command, refused
+from tests.store.judged import BM25, DENSE, TRUTH, pool
+from tests.web.served import Visitor
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, records in {"bm25": BM25, "dense": DENSE, "gt": TRUTH}.items():
+        lines = "".join(json.dumps(one) + "\n" for one in records)
+        Path(f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    return tmp_path
+
+
+def test_labels_in_words(files):
+    desk = pool("history.db")
+    desk.give("anna", 0, 3)
+    desk.give("anna", 1, 1)
+    desk.give("ben", 1, 0)
+    listed = calipers_command("labels", "list", "--store", "history.db")
+    assert "first: 2 of 10 results to 4 questions judged, 3 labels by anna, ben" in listed.out
+    done = calipers_command("labels", "export", "first", "-o", "out.qrels", "--store", "history.db")
+    assert done.code == 0
+    assert "Left out: 1 on which judges differ" in done.out
+    assert len(Path("out.qrels").read_text().splitlines()) == 5
+    said = refused("labels", "export", "first", "-o", "out.qrels", "--store", "history.db")
+    assert "out.qrels exists already" in said
+    said = refused("labels", "export", "frist", "-o", "x.jsonl", "--store", "history.db")
+    assert "There is no pool called 'frist' in history.db; there are first. Did you mean" in said
+
+
+def test_an_empty_store_says_how_to_make_a_pool(files):
+    calipers_command("eval", "--run", "bm25.jsonl", "-g", "gt.jsonl", "--save", "a",
+                     "--store", "h.db")  # fmt: skip
+    assert "make one with" in calipers_command("labels", "list", "--store", "h.db").out
+
+
+def test_labels_of_another_pool_are_refused(files):
+    pool("history.db")
+    Path("x.jsonl").write_text('{"query_id": "q9", "item": "d1", "grade": 1}\n')
+    said = refused("labels", "import", "first", "x.jsonl", "--store", "history.db")
+    assert "x.jsonl:1 is about something that is not in the pool first" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--judge"], "Nothing is given to judge"),
+        (["--judge", "bm25.jsonl", "--judges", ","], "Nobody is named to judge"),
+        (["--judge", "bm25.jsonl", "--overlap", "2"], "The overlap is 2.0"),
+        (["--judge", "bm25.jsonl", "-m", "ndgc@10"], "Did you mean ndcg"),
+        (["--host", "0.0.0.0"], "opens the server to other machines"),
+        (["--guidelines", "nowhere.txt"], "The guidelines nowhere.txt cannot be read"),
+        (["nowhere.jsonl"], "nowhere.jsonl"),
+    ],
+)
+def test_bad_use_gets_a_sentence_before_anything_is_served(files, arguments, sentence):
+    assert sentence in refused("serve", *arguments, "--store", "h.db")
+    assert not Path("h.db").exists()
+
+
+def test_a_store_of_a_newer_version_is_refused(files):
+    import sqlite3
+
+    pool("history.db")
+    with sqlite3.connect("history.db") as connection:
+        connection.execute("UPDATE calipers_version SET version_num = '0999'")
+    said = refused("serve", "--judge", "bm25.jsonl", "-g", "gt.jsonl", "--store", "history.db")
+    assert "was written by a newer version of Calipers" in said
+
+
+def test_a_taken_port_is_refused_with_an_offer(files):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        port = taken.getsockname()[1]
+        assert "the next free one is" in refused("serve", "--port", str(port))
+
+
+def test_the_command_serves_and_goes_on_with_its_pool(files):
+    command = [
+        sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--judge",
+        "bm25.jsonl", "dense.jsonl", "-g", "gt.jsonl", "--judges", "anna,ben", "--port", "0",
+        "--store", "history.db",
+    ]  # fmt: skip
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    for labelled in (0, 1):
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+        try:
+            link = process.stdout.readline().strip().removeprefix("anna: ")
+            assert process.stdout.readline().startswith("ben: http://127.0.0.1:")
+            visitor = Visitor(re.findall(r"http://([^/]+)/", link)[0])
+            for _ in range(100):
+                try:
+                    visitor.enter(link)
+                    break
+                except ConnectionRefusedError:
+                    continue
+            found = visitor.get("/api/v1/pools").json()["pools"][0]
+            assert (found["name"], found["labels"]) == ("bm25-dense", labelled)
+            label = {"request": "abcdefgh", "item": 0, "grade": 1}
+            assert visitor.post("/api/v1/pools/1/labels", label).status == 200
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=30)
+    assert "Going on with the pool bm25-dense" in said
+    assert "token" not in said

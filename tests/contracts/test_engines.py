@@ -1,0 +1,125 @@
+"""Every engine gives what evaluation in memory gives, whatever its partitions and their order."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pytest
+
+import calipers
+from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
+from calipers.engines.part import Part, merged
+from calipers.engines.plan import Plan
+from calipers.model.policy import Policy
+from calipers.model.scores import Scores
+
+METRICS = (
+    "recall@5", "precision@3", "ndcg@10", "map", "err@5", "rbp(p=0.9)", "mrr", "bpref",
+    "judged@10", "first_rank", "f1@5", "err@5(gains={2:7})",
+)  # fmt: skip
+PARTITIONS = (1, 2, 8, 33)
+COUNTS = (
+    "queries", "answered", "empty", "missing", "unanswerable", "unanswerable_silent", "unknown",
+    "targets", "judgements", "repeated_judgements", "retrieved", "duplicates", "ties",
+    "ties_on_targets", "depth", "shown", "unjudged",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tables:
+    truth: pl.DataFrame
+    run: pl.DataFrame
+
+    def evaluate(self, **settings) -> Scores:
+        return calipers.evaluate(
+            ground_truth=self.truth, run=self.run, metrics=list(METRICS), ties="trec", **settings
+        )
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    return made_tables()
+
+
+def made_tables() -> Tables:
+    """Queries with everything that goes wrong in real ones, one of them far longer than others."""
+    draw = random.Random(16)
+    truth, run = [], []
+    for q in range(120):
+        judged = draw.sample(range(60), draw.choice((1, 2, 7)))
+        # The highest grade is in one query alone, and some have nothing relevant.
+        truth += [(f"q{q}", f"d{d}", float(draw.choice((0, 1, 2)) if q != 77 else 4))
+                  for d in judged]  # fmt: skip
+        if q % 10 == 3:
+            continue
+        depth = 3000 if q == 50 else draw.choice((1, 5, 30))
+        run += [(f"q{q}", f"d{draw.randrange(depth + 40)}", draw.choice((0.1, 0.5, 0.25, 3.0)))
+                for _ in range(depth)]  # fmt: skip
+    run += [(f"unknown{i}", "d1", 1.0) for i in range(5)]
+    truth += truth[:4]
+    return Tables(
+        pl.DataFrame(truth, schema=["query", "item", "grade"], orient="row"),
+        pl.DataFrame(run, schema=["query", "item", "score"], orient="row"),
+    )
+
+
+def plan_for(tables: Tables, policy: Policy) -> Plan:
+    return Plan(
+        metrics=METRICS, policy=policy, order="score",
+        truth_columns=("query", "item", "grade"), run_columns=("query", "item", "score"),
+        grades=tuple(tables.truth["grade"].unique()),
+    )  # fmt: skip
+
+
+def partitions(tables: Tables, n: int, seed: int) -> Iterator[pl.DataFrame]:
+    """The rows of both sides, shuffled, divided by query, and sorted by it."""
+    both = pl.concat(
+        [
+            tables.truth.with_columns(pl.lit(TRUTH).alias(SIDE)),
+            tables.run.with_columns(pl.lit(RUN).alias(SIDE)),
+        ],
+        how="diagonal",
+    ).sample(fraction=1.0, shuffle=True, seed=seed)
+    of_row = both["query"].hash(seed) % n
+    for number in random.Random(seed).sample(range(n), n):
+        yield both.filter(of_row == number).sort("query", SIDE)
+
+
+def cut(frame: pl.DataFrame, rows: int) -> Iterator[pl.DataFrame]:
+    """Batches that cut queries."""
+    return (frame[i : i + rows] for i in range(0, frame.height, rows))
+
+
+@pytest.mark.parametrize("n", PARTITIONS)
+@pytest.mark.parametrize(
+    "policy", [Policy(ties="trec"), Policy(ties="trec", missing="exclude", unanswerable="zero")]
+)
+def test_blocks_give_the_values_counts_and_fingerprints_of_memory(tables, n, policy):
+    whole = tables.evaluate(missing=policy.missing, unanswerable=policy.unanswerable)
+    measured = [
+        found
+        for partition in partitions(tables, n, seed=n)
+        for found in measure_partition(cut(partition, 37), plan_for(tables, policy), rows=500)
+    ]
+    table = pl.concat([found for found, _ in measured])
+    in_order = whole.per_query.select("query").join(table, on="query", maintain_order="left")
+    assert in_order.equals(whole.per_query.select(table.columns))
+    part = merged(Part.decode(part.encode()) for _, part in measured)
+    audit = part.audit(whole.audit.depth)
+    assert {c: getattr(audit, c) for c in COUNTS} == {c: getattr(whole.audit, c) for c in COUNTS}
+    assert audit.unknown_examples == ("unknown0", "unknown1", "unknown2")
+    assert part.digest.hexdigest() == whole.fingerprints["run"]
+    for i, name in enumerate(METRICS):
+        assert np.array_equal(part.column(name), np.sort(whole.values[:, i]), equal_nan=True)
+    assert TAG + "none" not in table.columns
+
+
+def test_a_partition_without_ground_truth_counts_its_queries(tables):
+    plan = plan_for(tables, Policy(ties="trec"))
+    rows = tables.run.filter(pl.col("query").str.starts_with("unknown"))
+    rows = rows.with_columns(pl.lit(RUN).alias(SIDE), grade=pl.lit(None, dtype=pl.Float64))
+    [(table, part)] = measure_partition([rows], plan)
+    assert table.height == 0
+    assert part.counts["unknown"] == 5

@@ -1,0 +1,154 @@
+"""Rows that do not stand together, brought together in memory and on disk."""
+
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import calipers
+from calipers.engines import shards
+from calipers.engines.shards import Shards
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.model.run import Run, in_query_order
+from tests.command import calipers_command
+
+QUERIES, DEPTH = 300, 20
+
+
+@pytest.fixture
+def mixed() -> pl.DataFrame:
+    """A run whose rows are in no order."""
+    rows = [(f"q{q}", f"d{(q * 7 + i * 13) % 50}", 1.0 / (1 + (q * i) % 9))
+            for i in range(DEPTH) for q in range(QUERIES)]  # fmt: skip
+    return pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
+
+
+@pytest.fixture
+def judged() -> pl.DataFrame:
+    rows = [(f"q{q}", f"d{(q + j) % 50}", float(j)) for q in range(QUERIES) for j in range(4)]
+    return pl.DataFrame(rows, schema=["query", "item", "grade"], orient="row")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """So little memory that every run goes to disk, and large shards are divided again."""
+    monkeypatch.setattr(Shards, "_bytes", 4000)
+
+
+def frames(frame: pl.DataFrame, size: int = 700):
+    return lambda: (frame[i : i + size] for i in range(0, frame.height, size))
+
+
+def test_every_query_stands_together_and_keeps_its_order(mixed, small):
+    found = pl.concat(list(Shards()(frames(mixed))()))
+    assert found.height == mixed.height
+    starts = found["query"].ne_missing(found["query"].shift(1)).sum()
+    assert starts == QUERIES
+    expected = in_query_order([mixed]).sort("query", maintain_order=True)
+    assert found.sort("query", maintain_order=True).equals(expected)
+
+
+def test_a_shard_can_be_read_twice(mixed, small):
+    scan = Shards()(frames(mixed))
+    assert pl.concat(list(scan())).equals(pl.concat(list(scan())))
+
+
+def test_what_fits_stays_in_memory(mixed, monkeypatch):
+    monkeypatch.setattr(shards, "_open", None)
+    assert len(list(Shards("1GB")(frames(mixed))())) == 1
+
+
+def test_one_query_larger_than_a_shard_is_not_divided(small):
+    frame = pl.DataFrame({"query": ["q"] * 5000, "item": [str(i) for i in range(5000)]})
+    found = list(Shards()(frames(frame))())
+    assert [one.height for one in found] == [5000]
+
+
+@pytest.mark.parametrize("order", ["score", "listed"])
+def test_scores_from_shards_are_those_from_memory(mixed, judged, small, order):
+    table = mixed if order == "score" else mixed.drop("score")
+    run = Run(frames(table), order=order, ties="input")
+    metrics = "recall@5,ndcg@10,map,err@5,rbp"
+    in_memory = calipers.evaluate(ground_truth=judged, run=run, metrics=metrics)
+    on_disk = calipers.evaluate(
+        ground_truth=judged, run=Run(frames(table), order=order, ties="input", together=Shards()),
+        metrics=metrics,
+    )  # fmt: skip
+    assert on_disk.to_dict() == in_memory.to_dict()
+
+
+def test_a_full_disk_is_a_sentence(tmp_path):
+    """A limit on the size of files stands for a full disk: the system refuses to write."""
+    resource = pytest.importorskip("resource")
+    del resource
+    code = """
+import resource, sys
+import polars as pl
+from calipers.engines.shards import Shards
+from calipers.errors import WriteFailed
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+Shards._bytes = 100_000
+frame = pl.DataFrame({"query": [str(i % 9000) for i in range(60_000)], "score": range(60_000)})
+try:
+    Shards(temp=sys.argv[1])(lambda: iter([frame, frame]))
+except WriteFailed as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert f"The temporary file in {tmp_path} cannot grow" in done.stdout, done.stderr
+    assert "--temp" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_where_the_process_is_killed(tmp_path):
+    code = """
+import os, signal, sys
+import polars as pl
+from calipers.engines.shards import Shards
+Shards._bytes = 100_000
+frame = pl.DataFrame({"query": [str(i % 9000) for i in range(60_000)], "score": range(60_000)})
+kept = Shards(temp=sys.argv[1])(lambda: iter([frame, frame]))
+print(sum(one.height for one in kept()), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.stdout == "120000\n", done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_said_before_anything_is_read():
+    with pytest.raises(InvalidInput, match="There is no folder /nowhere/at/all"):
+        calipers.evaluate(ground_truth={"q": ["a"]}, run="no-such-file", temp="/nowhere/at/all")
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, mixed, small, monkeypatch):
+    monkeypatch.setattr(
+        "tempfile.TemporaryFile",
+        lambda **_: (_ for _ in ()).throw(OSError(13, "Permission denied")),
+    )
+    with pytest.raises(WriteFailed, match="No temporary file can be made"):
+        Shards(temp=tmp_path)(frames(mixed))
+
+
+@pytest.mark.parametrize("given", ["much", "1MB", "-2GB", 5, True])
+def test_memory_that_is_none(given):
+    with pytest.raises(InvalidInput, match="such as 500MB or 2GB"):
+        Shards(given)
+
+
+def test_the_command_takes_both(mixed, judged, tmp_path):
+    mixed.write_parquet(tmp_path / "run.parquet")
+    judged.write_parquet(tmp_path / "truth.parquet")
+    done = calipers_command(
+        "eval", "-g", str(tmp_path / "truth.parquet"), "-r", str(tmp_path / "run.parquet"),
+        "--memory", "64MB", "--temp", str(tmp_path),
+    )  # fmt: skip
+    assert done.code == 0, done.err

@@ -1,0 +1,341 @@
+"""Every wrapper gives the numbers of `evaluate`, through the library that it is made for."""
+
+import asyncio
+import os
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+
+from calipers.errors import InvalidInput
+from tests.integrations.cases import METRICS, agree, cases, evaluated
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+few = settings(max_examples=12, deadline=None)
+
+
+class TestLangSmith:
+    def test_the_evaluator(self):
+        from calipers.integrations.langsmith import evaluator
+
+        @few
+        @given(cases())
+        def holds(case):
+            for outputs, expected, match in shapes(case):
+                found = evaluator(*METRICS, match=match)(
+                    inputs={"question": "q"}, outputs={"documents": outputs},
+                    reference_outputs={"ground_truth": expected},
+                )  # fmt: skip
+                values = {one["key"]: one["score"] for one in found}
+                assert agree(values, evaluated(outputs, expected, match))
+
+        holds()
+
+    def test_an_experiment_without_upload(self, monkeypatch):
+        library = pytest.importorskip("langsmith", reason="needs langsmith")
+        from uuid import uuid4
+
+        from calipers.integrations.langsmith import evaluator, summary_evaluator
+
+        monkeypatch.setenv("LANGSMITH_TRACING", "false")
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://127.0.0.1:9")
+        examples = [
+            library.schemas.Example(id=uuid4(), inputs={"n": n}, outputs={"ground_truth": [str(n)]})
+            for n in range(4)
+        ]
+        results = library.evaluate(
+            lambda inputs: {"documents": ["0", "1"] if inputs["n"] else []}, data=examples,
+            evaluators=[evaluator("recall@2", "mrr")],
+            summary_evaluators=[summary_evaluator("recall@2")], upload_results=False,
+        )  # fmt: skip
+        by_n = {
+            row["example"].inputs["n"]: {
+                one.key: one.score for one in row["evaluation_results"]["results"]
+            }
+            for row in results
+        }
+        assert by_n == {
+            0: {"recall@2": 0.0, "mrr": 0.0}, 1: {"recall@2": 1.0, "mrr": 0.5},
+            2: {"recall@2": 0.0, "mrr": 0.0}, 3: {"recall@2": 0.0, "mrr": 0.0},
+        }  # fmt: skip
+        (mean,) = results._summary_results["results"]
+        assert (mean.key, mean.score) == ("mean recall@2", 0.25)
+        assert "interval" in mean.comment
+        assert "4 queries" in mean.comment
+
+
+class TestLlamaIndex:
+    def test_the_metrics(self):
+        pytest.importorskip("llama_index.core", reason="needs llama-index-core")
+        from calipers.integrations.llama_index import metrics
+
+        @few
+        @given(cases())
+        def holds(case):
+            results, expected = case.results(), list(case.grades)
+            texts = [one["text"] for one in results]
+            quotes = [one["quote"] for one in case.quotes()]
+            for match, wanted in (
+                ("id", evaluated(case.retrieved, expected, "id")),
+                ("quote", evaluated(results, case.quotes(), "quote")),
+            ):
+                found = {
+                    one.metric_name: one.compute(
+                        query="q", expected_ids=expected, retrieved_ids=case.retrieved,
+                        expected_texts=quotes, retrieved_texts=texts,
+                    ).score
+                    for one in metrics(*METRICS, match=match)
+                }  # fmt: skip
+                plain = {name: None if v != v else v for name, v in found.items()}
+                assert agree(plain, wanted)
+
+        holds()
+
+    def test_the_evaluator_of_the_library_survives_empty_retrieval(self):
+        pytest.importorskip("llama_index.core", reason="needs llama-index-core")
+        from llama_index.core.evaluation import RetrieverEvaluator
+        from llama_index.core.retrievers import BaseRetriever
+        from llama_index.core.schema import NodeWithScore, TextNode
+
+        from calipers.integrations.llama_index import metrics
+
+        class Own(BaseRetriever):
+            def _retrieve(self, query_bundle):
+                found = ["a", "b"] if query_bundle.query_str == "q" else []
+                return [NodeWithScore(node=TextNode(id_=one, text=one), score=1) for one in found]
+
+        evaluator = RetrieverEvaluator(metrics=metrics("recall@1,2", "ndcg@2"), retriever=Own())
+        found = asyncio.run(evaluator.aevaluate("q", expected_ids=["b", "c"]))
+        assert found.metric_vals_dict == {
+            "recall@1": 0.0,
+            "recall@2": 0.5,
+            "ndcg@2": pytest.approx(0.3868528),
+        }
+        empty = asyncio.run(evaluator.aevaluate("nothing", expected_ids=["b"]))
+        assert set(empty.metric_vals_dict.values()) == {0.0}
+
+    def test_no_expected_texts_are_no_zero(self):
+        pytest.importorskip("llama_index.core", reason="needs llama-index-core")
+        from calipers.integrations.llama_index import metrics
+
+        (one,) = metrics("recall@1", match="quote")
+        with pytest.raises(InvalidInput, match="no expected texts"):
+            one.compute(expected_ids=["a"], retrieved_ids=["a"], retrieved_texts=["a text"])
+
+
+class TestMLflow:
+    def test_the_scorer_reads_outputs_and_spans(self):
+        pytest.importorskip("mlflow.genai", reason="needs mlflow")
+        from calipers.integrations.mlflow import scorer
+        from calipers.store.mlflow_log import mlflow_name
+
+        @few
+        @given(cases())
+        def holds(case):
+            for outputs, expected, match in shapes(case):
+                wanted = evaluated(outputs, expected, match)
+                wanted = {mlflow_name(name): value for name, value in wanted.items()}
+                score = scorer(*METRICS, match=match)
+                spans = [span(outputs[2:], 2), span(outputs[:2], 1)]
+                trace = SimpleNamespace(search_spans=lambda span_type, s=spans: s)
+                for given_outputs, given_trace in ((outputs, None), ("an answer", trace)):
+                    found = score(
+                        outputs=given_outputs, expectations={"ground_truth": expected},
+                        trace=given_trace,
+                    )  # fmt: skip
+                    assert agree({one.name: one.value for one in found}, wanted)
+
+        holds()
+
+    def test_an_evaluation_of_the_library(self, tmp_path, monkeypatch):
+        mlflow = pytest.importorskip("mlflow", reason="needs mlflow")
+        pytest.importorskip("mlflow.genai", reason="needs mlflow")
+        pytest.importorskip("pandas", reason="mlflow.genai.evaluate needs pandas")
+        from calipers.integrations.mlflow import scorer
+
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("MLFLOW_GENAI_EVAL_ENABLE_SCORER_TRACING", "false")
+        before = mlflow.get_tracking_uri()
+        mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
+        try:
+
+            @mlflow.trace(span_type="RETRIEVER")
+            def search(question):
+                return [{"page_content": "Anna gave a party", "metadata": {"doc_uri": "c2"}}]
+
+            def answer(question):
+                return f"From {len(search(question))} documents"
+
+            rows = [
+                {"inputs": {"question": "Who?"}, "expectations": {"ground_truth": ["c2", "c9"]}},
+                {"inputs": {"question": "When?"},
+                 "expectations": {"expected_retrieved_context": [{"doc_uri": "c1"}]}},
+            ]  # fmt: skip
+            found = mlflow.genai.evaluate(
+                data=rows, predict_fn=answer, scorers=[scorer("recall@5")]
+            )
+        finally:
+            mlflow.set_tracking_uri(before)
+        assert found.metrics["recall_at_5/mean"] == 0.25
+
+
+def span(outputs, began):
+    """A span as MLflow gives it: results with the id in their metadata."""
+    return SimpleNamespace(outputs=[in_metadata(one) for one in outputs], start_time_ns=began)
+
+
+def in_metadata(result):
+    if isinstance(result, str):
+        return {"metadata": {"doc_uri": result}}
+    return {"page_content": result["text"], "metadata": {"doc_uri": result["id"]}}
+
+
+def shapes(case):
+    yield case.retrieved, case.grades, "id"
+    yield case.results(), case.quotes(), "quote"
+
+
+class TestLangfuse:
+    def test_the_evaluator(self):
+        pytest.importorskip("langfuse", reason="needs langfuse")
+        from calipers.integrations.langfuse import evaluator
+
+        @few
+        @given(cases())
+        def holds(case):
+            for outputs, expected, match in shapes(case):
+                found = evaluator(*METRICS, match=match)(
+                    input="q", output=outputs, expected_output=expected, metadata=None
+                )
+                wanted = evaluated(outputs, expected, match)
+                defined = {name: value for name, value in wanted.items() if value is not None}
+                assert agree({one.name: one.value for one in found}, defined)
+
+        holds()
+
+    def test_an_experiment_that_sends_nothing(self):
+        langfuse = pytest.importorskip("langfuse", reason="needs langfuse")
+        from calipers.integrations.langfuse import evaluator, run_evaluator
+
+        client = langfuse.Langfuse(
+            public_key="pk", secret_key="sk", base_url="http://127.0.0.1:9", tracing_enabled=False
+        )
+        result = client.run_experiment(
+            name="retrieval", task=lambda *, item, **_: item["input"].split(),
+            data=[
+                {"input": "a b", "expected_output": ["b"]},
+                {"input": "", "expected_output": ["a"]},
+            ],
+            evaluators=[evaluator("mrr")], run_evaluators=[run_evaluator("mrr")],
+        )  # fmt: skip
+        values = [
+            [(one.name, one.value) for one in item.evaluations] for item in result.item_results
+        ]
+        assert sorted(values) == [[("mrr", 0.0)], [("mrr", 0.5)]]
+        (mean,) = result.run_evaluations
+        assert (mean.name, mean.value) == ("mean mrr", 0.25)
+        assert "2 queries" in mean.comment
+
+
+class TestHaystack:
+    def test_the_component_in_a_pipeline(self):
+        pytest.importorskip("haystack", reason="needs haystack-ai")
+        from haystack import Document, Pipeline
+
+        from calipers.integrations.haystack import evaluator
+
+        def documents(results):
+            return [Document(id=one["id"], content=one["text"]) for one in results]
+
+        @few
+        @given(cases())
+        def holds(case):
+            wanted_ids = [{"id": one, "text": f"Chapter {one}"} for one in case.grades]
+            quotes = [Document(content=one["quote"]) for one in case.quotes()]
+            expected = {"id": documents(wanted_ids), "quote": quotes}
+            for match, truth in expected.items():
+                pipeline = Pipeline()
+                pipeline.add_component("calipers", evaluator(*METRICS, match=match))
+                found = pipeline.run({"calipers": {
+                    "ground_truth_documents": [truth],
+                    "retrieved_documents": [documents(case.results())],
+                }})["calipers"]  # fmt: skip
+                plain = list(case.grades) if match == "id" else case.quotes()
+                wanted = evaluated(case.results(), plain, match)
+                assert agree(found["individual_scores"][0], wanted)
+                assert agree(found["score"], wanted)
+
+        holds()
+
+    def test_lists_of_different_lengths_are_refused(self):
+        pytest.importorskip("haystack", reason="needs haystack-ai")
+        from calipers.integrations.haystack import evaluator
+
+        with pytest.raises(InvalidInput, match="for 1 questions and retrieved documents for 2"):
+            evaluator("mrr").run(ground_truth_documents=[[]], retrieved_documents=[[], []])
+
+
+class TestDSPy:
+    def test_the_metric(self):
+        from calipers.integrations.dspy import metric
+
+        @few
+        @given(cases())
+        def holds(case):
+            for outputs, expected, match in shapes(case):
+                wanted = evaluated(outputs, expected, match)
+                example = SimpleNamespace(ground_truth=expected)
+                prediction = SimpleNamespace(passages=outputs)
+                for name, value in wanted.items():
+                    follow = metric(name, match=match)
+                    if value is None:
+                        with pytest.raises(InvalidInput, match="is undefined for an example"):
+                            follow(example, prediction)
+                    else:
+                        assert abs(follow(example, prediction) - value) <= 1e-12
+                        assert follow(example, prediction, trace=[]) is (value >= 1)
+
+        holds()
+
+    def test_evaluate_of_the_library(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path))
+        dspy = pytest.importorskip("dspy", reason="needs dspy")
+        from calipers.integrations.dspy import metric
+
+        class Search(dspy.Module):
+            def forward(self, question):
+                return dspy.Prediction(passages=["x", question])
+
+        examples = [
+            dspy.Example(question="a", ground_truth=["a", "b"]).with_inputs("question"),
+            dspy.Example(question="c", ground_truth=["c"]).with_inputs("question"),
+        ]
+        evaluate = dspy.Evaluate(devset=examples, metric=metric("recall@2"), num_threads=1)
+        assert evaluate(Search()).score == 75.0
+
+    def test_a_field_that_is_not_there_is_named(self):
+        from calipers.integrations.dspy import metric
+
+        with pytest.raises(InvalidInput, match=r"has no field 'passages'.*retrieved="):
+            metric("mrr")(SimpleNamespace(ground_truth=["a"]), SimpleNamespace(context=["a"]))
+        with pytest.raises(InvalidInput, match="stands for 2 metrics"):
+            metric("recall@1,2")
+
+
+def test_no_library_is_imported_before_its_wrapper_is_used():
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    names = ("langsmith", "llama_index", "mlflow", "langfuse", "haystack", "dspy")
+    code = (
+        "import calipers, sys; calipers.scorer('mrr')(['a'], ['a']);"
+        + "".join(f"import calipers.integrations.{name};" for name in names)
+        + "print(*[n for n in sys.argv[1:] if n in sys.modules])"
+    )
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *names], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": source},
+    )  # fmt: skip
+    assert done.stdout.split() == []

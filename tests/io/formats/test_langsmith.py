@@ -1,0 +1,29 @@
+import json
+
+from calipers.io.load import load
+from tests.io.formats.expect import FIXTURES, results
+
+
+def test_runs_of_retrievers_are_the_results():
+    found = results(FIXTURES / "langsmith.jsonl")
+    assert [(one["query"], one["item"], one["document"]) for one in found] == [
+        ("What is the GIL?", "c1", "faq.md"), ("What is the GIL?", "c2", "faq.md"),
+    ]  # fmt: skip
+    queries = load(FIXTURES / "langsmith.jsonl", "run").run.queries
+    assert queries.select("latency_ms", "error").rows() == [(250.0, None), (1000.0, "timeout")]
+
+
+def test_several_calls_in_a_trace_are_numbered_as_they_began(tmp_path):
+    def run(kind, began, question, *ids):
+        documents = [{"page_content": one, "metadata": {"id": one}} for one in ids]
+        return {"run_type": kind, "trace_id": "t", "start_time": f"2026-01-02T03:04:0{began}",
+                "inputs": {"query": question}, "outputs": {"documents": documents}}  # fmt: skip
+
+    rows = [run("retriever", 3, "second step", "c9"), run("chain", 1, "Who owns it?"),
+            run("retriever", 2, "first step", "c4", "c2")]  # fmt: skip
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    frame = load(path, "run").run.frame
+    assert frame.select("query", "item", "call").rows() == [
+        ("Who owns it?", "c4", 1), ("Who owns it?", "c2", 1), ("Who owns it?", "c9", 2),
+    ]  # fmt: skip

@@ -1,0 +1,68 @@
+import json
+
+import pandas as pd
+import pytest
+
+from calipers import evaluate
+from calipers.errors import InvalidInput
+from calipers.io.load import load
+
+ROWS = [
+    {"question": "How?", "contexts": ["one", "two"], "answer": "x"},
+    {"question": "When?", "contexts": ["three"], "answer": "y"},
+]
+
+
+@pytest.mark.parametrize("orient", ["columns", "split", "records"])
+def test_what_pandas_writes_is_a_table(orient, tmp_path):
+    path = tmp_path / "data.json"
+    pd.DataFrame(ROWS).to_json(path, orient=orient)
+    run = load(path, "run").run
+    assert run is not None
+    assert run.frame.select("query", "text").rows() == [
+        ("How?", "one"), ("How?", "two"), ("When?", "three"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("where", ["file", "memory"])
+def test_columns_of_one_object_are_no_queries(where, tmp_path):
+    value = {"question": ["How?", "When?"], "expected_ids": [["a", "b"], ["c"]]}
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(value))
+    truth = load(value if where == "memory" else path, "ground_truth").ground_truth
+    assert truth is not None
+    assert truth.targets.select("query", "item").rows() == [
+        ("How?", "a"), ("How?", "b"), ("When?", "c"),
+    ]  # fmt: skip
+
+
+def test_columns_of_different_length_are_refused():
+    value = {"question": ["How?", "When?"], "chunk_id": ["a"]}
+    with pytest.raises(InvalidInput, match="different length: question has 2, chunk_id has 1"):
+        load(value, "ground_truth")
+
+
+def test_a_mapping_of_queries_stays_one():
+    value = {"q1": ["a", "b"], "q2": ["c", "d"]}
+    assert evaluate(value, ground_truth=value, metrics="recall@2")["recall@2"].mean == 1
+
+
+def test_flat_records_are_a_table(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps([{"query": "q", "item": "a", "score": 1.0}]))
+    run = load(path, "run").run
+    assert run is not None
+    assert run.frame["item"].to_list() == ["a"]
+    assert load([{"query": "q", "item": "a", "grade": 1}], "both").ground_truth is not None
+
+
+def test_the_parquet_of_ranx(tmp_path):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1, 2]}).to_parquet(path)
+    run, truth = load(path, "run").run, load(path, "ground_truth").ground_truth
+    assert run is not None
+    assert truth is not None
+    assert run.frame["item"].to_list() == ["b", "a"]
+    assert truth.targets["grade"].to_list() == [1.0, 2.0]
+    with pytest.raises(InvalidInput, match="could be two forms: ranx"):
+        load(path, "both")

@@ -1,0 +1,93 @@
+"""Scores per query in a Parquet file, which says what it holds."""
+
+import polars as pl
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.score_tables import is_score_table, read_score_table, write_scores
+from tests.command import calipers_command, refused
+
+RECORDS = [
+    {"query": f"q{i}", "retrieved": ["x", "a", "b"][i % 3 :], "ground_truth": ["a", "b"],
+     "tags": {"type": "odd" if i % 2 else "even"}}
+    for i in range(24)
+]  # fmt: skip
+
+
+@pytest.fixture
+def scores():
+    return calipers.evaluate(RECORDS, metrics="recall@1,2,mrr,first_rank", weights={"mrr": 1.0})
+
+
+def test_what_is_written_comes_back_to_the_last_bit(scores, tmp_path):
+    write_scores(scores, tmp_path / "scores.parquet")
+    assert is_score_table(tmp_path / "scores.parquet")
+    assert read_score_table(tmp_path / "scores.parquet").to_dict() == scores.to_dict()
+
+
+def test_scores_are_enough_to_compare_to_gate_and_to_slice(scores, tmp_path):
+    other = calipers.evaluate(
+        [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS],
+        metrics="recall@1,2,mrr,first_rank", weights={"mrr": 1.0},
+    )  # fmt: skip
+    a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write_scores(scores, a)
+    write_scores(other, b)
+    from_files = calipers.compare([a, b]).to_dict()
+    assert from_files == calipers.compare({"a": scores, "b": other}).to_dict()
+    sliced = calipers.slices(a, "type", metrics="recall@1")
+    assert sliced.to_dict() == calipers.slices(scores, "type", metrics="recall@1").to_dict()
+    gated = calipers_command("gate", b, "--baseline", a, "--json")
+    assert gated.code in (0, 1), gated.err
+
+
+def test_different_ground_truths_are_refused(scores, tmp_path):
+    other = calipers.evaluate([{**one, "ground_truth": ["b"]} for one in RECORDS], metrics="mrr")
+    a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write_scores(scores, a)
+    write_scores(other, b)
+    assert "ground truth" in refused("compare", a, b)
+
+
+def test_a_plain_table_is_a_run(tmp_path):
+    pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    assert not is_score_table(tmp_path / "a.parquet")
+    assert not is_score_table(tmp_path / "none.parquet")
+    with pytest.raises(UnreadableFile, match="is no table of scores"):
+        read_score_table(tmp_path / "a.parquet")
+
+
+def test_what_was_taken_out_is_missed(scores, tmp_path):
+    file = tmp_path / "scores.parquet"
+    write_scores(scores, file)
+    about = {k: v for k, v in pl.read_parquet_metadata(file).items() if k == "calipers"}
+    table = pl.read_parquet(file)
+    table.drop("mrr").write_parquet(file, metadata=about)
+    with pytest.raises(InvalidInput, match="has no column 'mrr'"):
+        read_score_table(file)
+    table.head(5).write_parquet(file, metadata=about)
+    with pytest.raises(InvalidInput, match="5 queries, and 24 were measured"):
+        read_score_table(file)
+    pl.concat([table.head(23), table.head(1)]).write_parquet(file, metadata=about)
+    with pytest.raises(InvalidInput, match="'q0' twice"):
+        read_score_table(file)
+
+
+def test_what_holds_no_scores_is_said():
+    with pytest.raises(InvalidInput, match="holds no scores"):
+        calipers.slices("nowhere.parquet", "type")
+
+
+def test_the_command_writes_what_compare_reads(tmp_path):
+    import json
+
+    data = tmp_path / "data.json"
+    data.write_text(json.dumps(RECORDS))
+    for name in "ab":
+        done = calipers_command("eval", data, "--per-query", tmp_path / f"{name}.parquet")
+        assert done.code == 0, done.err
+    done = calipers_command("compare", tmp_path / "a.parquet", tmp_path / "b.parquet", "--anyway")
+    assert done.code == 0, done.err

@@ -1,0 +1,73 @@
+"""What a project starts with: never over something that exists, and all of it usable."""
+
+import tomllib
+
+import pytest
+import yaml
+
+from calipers.config import find_config
+from calipers.errors import InvalidInput
+from calipers.io.starter import start_project
+from calipers.version import __version__
+
+ALL = ("questions.csv", "search.py", "calipers.toml", ".github/workflows/retrieval.yml")
+
+
+def test_all_files_are_written_once(tmp_path):
+    assert start_project(tmp_path, retriever=None, k=5).written == ALL
+    before = {name: (tmp_path / name).read_bytes() for name in ALL}
+    again = start_project(tmp_path, retriever=None, k=7)
+    assert again.written == ("calipers_search.py",)
+    assert {name: (tmp_path / name).read_bytes() for name in ALL} == before
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_that_exists_is_touched(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "k = 3\n" if name.endswith(".toml") else "mine"
+    path.write_text(text)
+    started = start_project(tmp_path, retriever=None, k=5)
+    assert path.read_text() == text
+    assert name not in started.written
+    if name == "search.py":
+        assert started.retriever == "calipers_search:search"
+    else:
+        assert name in started.left
+
+
+def test_settings_in_a_project_file_are_not_doubled(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.calipers]\nk = 3\n")
+    started = start_project(tmp_path, retriever=None, k=5)
+    assert "calipers.toml" not in started.written
+    assert "pyproject.toml" in started.left
+    assert find_config(tmp_path).shared == {"k": 3}
+
+
+@pytest.mark.parametrize("retriever", ["mine.search:find", 'http://h/?q={query}&"x"', "cmd:a \\b"])
+def test_the_settings_are_valid_whatever_the_retriever(tmp_path, retriever):
+    started = start_project(tmp_path, retriever=retriever, k=4)
+    assert "search.py" not in started.written
+    table = tomllib.loads((tmp_path / "calipers.toml").read_text())
+    assert table["retriever"] == retriever
+    assert table["metrics"] == ["recall@4", "precision@4", "mrr"]
+    find_config(tmp_path)
+
+
+def test_the_workflow_pins_a_version_and_refreshes_its_baseline_on_main(tmp_path):
+    start_project(tmp_path, retriever=None, k=4)
+    found = yaml.safe_load((tmp_path / ".github/workflows/retrieval.yml").read_text())
+    steps = {one.get("name", one.get("uses")): one for one in found["jobs"]["gate"]["steps"]}
+    assert steps["Install"]["run"] == f"python -m pip install calipers=={__version__}"
+    assert "calipers baseline save" in steps["Refresh the baseline on main"]["run"]
+    assert steps["Refresh the baseline on main"]["if"] == "github.event_name == 'push'"
+    key = "calipers-baseline-${{ github.sha }}"
+    assert steps["Keep the baseline"]["with"]["key"] == key
+    assert steps["Fetch the baseline of main"]["with"]["restore-keys"] == "calipers-baseline-"
+
+
+@pytest.mark.parametrize("k", [0, -1, True])
+def test_a_k_that_cannot_be_is_refused(tmp_path, k):
+    with pytest.raises(InvalidInput, match="k is"):
+        start_project(tmp_path, retriever=None, k=k)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,105 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InvalidInput
+
+IDS = "abcdef"
+TEXTS = {one: f"The {one * 5} file is closed to visitors." for one in IDS}
+
+
+@st.composite
+def records(draw):
+    made = [{"query": "anchor", "retrieved": ["z"], "ground_truth": ["z"]}]
+    for i in range(draw(st.integers(1, 5))):
+        made.append({
+            "query": f"q{i}",
+            "retrieved": draw(st.lists(st.sampled_from(IDS), max_size=6)),
+            "ground_truth": draw(st.lists(st.sampled_from(IDS), unique=True, max_size=2)),
+            "forbidden": draw(st.lists(st.sampled_from(IDS), max_size=3)),
+        })  # fmt: skip
+    made.append({"query": "last", "retrieved": ["a"], "ground_truth": ["z"], "forbidden": ["y"]})
+    return made
+
+
+def chunk(one):
+    return {"id": one, "text": TEXTS.get(one, "free"), "document": f"doc-{one}",
+            "start": 100, "end": 200}  # fmt: skip
+
+
+def ways(made):
+    """The same data with what is forbidden named in every way."""
+    yield made
+    for write in (
+        lambda one: {"id": one},
+        lambda one: {"quote": TEXTS.get(one, "never said anywhere")[4:]},
+        lambda one: {"document": f"doc-{one}"},
+        lambda one: {"document": f"doc-{one}", "start": 199, "end": 300},
+    ):
+        yield [
+            {**one, "retrieved": [chunk(r) for r in one["retrieved"]],
+             "forbidden": [write(f) for f in one.get("forbidden", [])]}
+            for one in made
+        ]  # fmt: skip
+
+
+@given(records(), st.integers(1, 4))
+def test_leaks_are_those_that_a_loop_counts(made, k):
+    wanted = []
+    for one in made:
+        forbidden = set(one.get("forbidden", ()))
+        held = sum(result in forbidden for result in one["retrieved"][:k])
+        wanted.append((held, float(held > 0)) if forbidden else (None, None))
+    for way in ways(made):
+        scores = calipers.evaluate(way, metrics=[f"leak@{k}", f"leak_rate@{k}"], match="id")
+        assert scores.per_query.select(f"leak@{k}", f"leak_rate@{k}").rows() == wanted
+
+
+def test_a_span_beside_the_forbidden_one_is_no_leak():
+    record = {"query": "q", "retrieved": [chunk("a")], "ground_truth": ["a"],
+              "forbidden": [{"document": "doc-a", "start": 200, "end": 300}]}  # fmt: skip
+    assert calipers.evaluate([record], metrics="leak@1", match="id")["leak@1"].mean == 0
+
+
+def test_what_results_cannot_show_is_refused_and_not_passed():
+    record = {"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}
+    for forbidden, lacks in (({"quote": "secret"}, "a text"), ({"document": "d"}, "a document")):
+        with pytest.raises(InvalidInput, match=f"not every result has {lacks}"):
+            calipers.evaluate([{**record, "forbidden": [forbidden]}], metrics="leak@1")
+
+
+def test_nothing_forbidden_is_said():
+    with pytest.raises(InvalidInput, match="the ground truth forbids nothing"):
+        calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]}, metrics="leak_rate@10")
+
+
+def test_a_misspelt_field_is_found():
+    record = {"query": "q", "retrieved": ["a"], "ground_truth": ["a"], "forbiden": ["a"]}
+    with pytest.raises(InvalidInput, match="Did you mean 'forbidden'"):
+        calipers.evaluate([record])
+
+
+def test_what_is_forbidden_is_part_of_the_ground_truth():
+    record = {"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}
+    plain, one, other = (
+        calipers.evaluate([{**record, **more}], metrics="recall@1").fingerprints["ground_truth"]
+        for more in ({}, {"forbidden": ["b"]}, {"forbidden": ["c"]})
+    )
+    assert len({plain, one, other}) == 3
+
+
+def test_it_survives_being_written(tmp_path):
+    import json
+
+    records = [{"query": "q", "retrieved": [chunk("a")], "ground_truth": ["a"],
+                "forbidden": [{"id": "b"}, {"quote": "secret"}]}]  # fmt: skip
+    source = tmp_path / "evals.jsonl"
+    source.write_text(json.dumps(records[0]) + "\n")
+    wanted = calipers.evaluate(source, metrics="recall@1", match="id").fingerprints["ground_truth"]
+    for name in ("copy.json", "copy.parquet", "copy.csv"):
+        calipers.convert(source, tmp_path / name)
+        again = calipers.evaluate(tmp_path / name, metrics="recall@1,leak@1", match="id")
+        assert again.fingerprints["ground_truth"] == wanted, name
+    done = calipers.convert(source, tmp_path / "qrels.trec", to="trec")
+    assert done.lost["forbidden"] == 2

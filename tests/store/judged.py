@@ -1,0 +1,32 @@
+"""A small pool with known contents."""
+
+from typing import Any
+
+import calipers
+from calipers.store.labels_desk import Desk
+
+TEXTS = {f"d{n}": f"Text number {n}. It speaks of the topic {n}. Nothing more." for n in range(12)}
+
+
+def retrieved(*items: str) -> list[dict[str, Any]]:
+    return [{"id": one, "text": TEXTS[one], "score": 10.0 - n} for n, one in enumerate(items)]
+
+
+def run(*orders: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [
+        {"id": f"q{n}", "query": f"What is topic {n}?", "retrieved": retrieved(*order)}
+        for n, order in enumerate(orders)
+    ]
+
+
+BM25 = run(("d0", "d1", "d2"), ("d3", "d4", "d5"), ("d6", "d7", "d8"), ("d9", "d10", "d11"))
+DENSE = run(("d1", "d0", "d3"), ("d5", "d3", "d4"), ("d8", "d7", "d6"), ("d9", "d11", "d0"))
+TRUTH: list[dict[str, Any]] = [
+    {"id": f"q{n}", "query": f"What is topic {n}?", "ground_truth": [{"id": one, "grade": 2}]}
+    for n, one in enumerate(("d0", "d3", "d6", "d9"))
+]
+
+
+def pool(place: str, name: str = "first", **settings: Any) -> Desk:
+    settings = {"judges": ("anna", "ben"), "overlap": 1.0, "ground_truth": TRUTH, **settings}
+    return calipers.labels_pool(name, {"bm25": BM25, "dense": DENSE}, store=place, **settings)

@@ -1,0 +1,290 @@
+"""Labels are a log that only grows; what holds is what a naive reading of it says."""
+
+import csv
+import threading
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.model.judging import Entry, LabelState
+from calipers.store.labels import entries_after
+from calipers.store.labels_desk import open_desk
+from calipers.store.open import open_store
+from tests.store.judged import BM25, DENSE, TRUTH, pool
+
+
+def test_a_label_is_there_for_whoever_opens_the_store_next(place):
+    desk = pool(place)
+    item = desk.next("anna")[0]
+    given_ = desk.give("anna", item.position, 3, quote=item.label.text[:10], note="clear")
+    again = open_desk(open_store(place), "first")
+    assert again.state().current(item.position, "anna") == given_
+    assert item not in again.next("anna", 99)
+    assert item in again.next("ben", 99)
+
+
+def test_a_request_that_is_sent_twice_is_one_label(place):
+    desk = pool(place)
+    first = desk.give("anna", 0, 1, request="r1")
+    assert desk.give("anna", 0, 1, request="r1") == first
+    assert len(entries_after(desk.store, desk.content.number)) == 1
+
+
+def test_an_undo_is_an_entry_and_brings_back_what_was_before(place):
+    desk = pool(place)
+    desk.give("anna", 0, 1)
+    desk.give("anna", 0, 3)
+    desk.give("ben", 0, 2)
+    undo = desk.give("anna", kind="undo")
+    assert (undo.item, desk.state().current(0, "anna").grade) == (0, 1)
+    desk.give("anna", kind="undo")
+    assert desk.state().current(0, "anna") is None
+    assert desk.state().current(0, "ben").grade == 2
+    with pytest.raises(InvalidInput, match="nothing to undo: anna has no label left"):
+        desk.give("anna", kind="undo")
+    assert len(entries_after(desk.store, desk.content.number)) == 5
+
+
+KINDS = st.sampled_from(["label", "skip", "note", "settle", "undo"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab"), KINDS, st.integers(0, 3))))
+def test_what_holds_is_what_reading_the_log_from_its_end_says(script):
+    entries: list[Entry] = []
+    alive: dict[str, list[Entry]] = {"a": [], "b": []}
+    for number, (item, judge, kind, grade) in enumerate(script, start=1):
+        undoes = None
+        if kind == "undo":
+            if not alive[judge]:
+                continue
+            undoes = alive[judge].pop().number
+        one = Entry(
+            number=number, item=item, judge=judge, kind=kind, saved="", undoes=undoes,
+            grade=grade if kind in ("label", "settle") else None,
+            note="n" if kind == "note" else None,
+        )  # fmt: skip
+        entries.append(one)
+        if kind != "undo":
+            alive[judge].append(one)
+    state = LabelState(entries)
+    gone = {one.undoes for one in entries}
+    for item in range(4):
+        for judge in "ab":
+            held = [
+                one for one in entries
+                if one.number not in gone and (one.item, one.judge) == (item, judge)
+                and one.kind in ("label", "skip")
+            ]  # fmt: skip
+            assert state.current(item, judge) == (held[-1] if held else None)
+        settled = [
+            one for one in entries
+            if one.kind == "settle" and one.item == item and one.number not in gone
+        ]  # fmt: skip
+        assert state.settled(item) == (settled[-1] if settled else None)
+    assert state.latest("a") == (alive["a"][-1] if alive["a"] else None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"grade": 7}, "The grade is 7; it can be 0, 1, 2, 3"),
+        ({"grade": None}, "The grade is None"),
+        ({"item": 99, "grade": 1}, "There is no item 99 in the pool"),
+        ({"grade": 1, "quote": "not in the text"}, "does not stand in the text"),
+        ({"kind": "note"}, "A note is empty"),
+        ({"kind": "skip", "grade": 1}, "only labels have one"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_and_nothing_is_kept(tmp_path, wrong, sentence):
+    desk = pool(str(tmp_path / "h.db"))
+    with pytest.raises(InvalidInput, match=sentence):
+        desk.give("anna", **{"item": 0, **wrong})
+    assert entries_after(desk.store, desk.content.number) == []
+
+
+def test_an_unknown_judge_is_refused_with_the_nearest(tmp_path):
+    desk = pool(str(tmp_path / "h.db"))
+    for use in (lambda: desk.give("ana", 0, 1), lambda: desk.queue("ana")):
+        with pytest.raises(InvalidInput, match=r"'ana' is not among .* Did you mean anna\?"):
+            use()
+
+
+def test_every_question_is_somebodys_and_the_overlap_is_everybodys(tmp_path):
+    desk = pool(str(tmp_path / "h.db"), overlap=0.5, ground_truth=None)
+    queues = {judge: desk.queue(judge) for judge in desk.judges}
+    times = Counter(one.position for queue in queues.values() for one in queue)
+    assert set(times) == set(range(len(desk.items)))
+    shared = {desk.items[at].label.query_id for at, n in times.items() if n == 2}
+    assert len(shared) == 2
+    mine, other = ({one.label.query_id for one in queues[name]} for name in ("anna", "ben"))
+    assert abs(len(mine) - len(other)) <= 1
+
+
+def test_the_queue_is_blind_and_begins_where_a_label_can_move_most(tmp_path):
+    desk = pool(str(tmp_path / "h.db"), metric="precision@1")
+    # In q0 and q1 and q2 an unjudged result stands first in one run; in q3 it does not.
+    assert desk.queue("anna")[-1].label.query_id == "q3"
+    plain = pool(str(tmp_path / "h.db"), "second", order="plain")
+    order = [one.label.query_id for one in plain.queue("anna")]
+    assert order == sorted(order)
+    assert all(not hasattr(one.label, "rank") for one in plain.items)
+
+
+def test_the_number_moves_with_the_labels_and_is_that_of_the_exported_file(place, tmp_path):
+    desk = pool(place, metric="recall@2")
+    before = desk.numbers()["bm25"].mean
+    for item in desk.next("anna", 99):
+        desk.give("anna", item.position, 3 if item.label.item in ("d2", "d5") else 0)
+    moved = {one.run: one for one in desk.moved(0)}
+    assert moved["bm25"].before.mean == before
+    assert moved["bm25"].difference < 0
+    out = tmp_path / "gt.jsonl"
+    done = calipers.labels_export("first", out, store=place)
+    assert (done.labels, done.unsettled) == (len(desk.items), 0)
+    for name, run in {"bm25": BM25, "dense": DENSE}.items():
+        scores = calipers.evaluate(ground_truth=str(out), run=run, metrics="recall@2")
+        assert scores["recall@2"].mean == desk.numbers()[name].mean
+        assert scores["recall@2"].interval == desk.numbers()[name].interval
+    with pytest.raises(WriteFailed, match=r"exists already; name another file"):
+        calipers.labels_export("first", out, store=place)
+    calipers.labels_export("first", out, store=place, overwrite=True)
+
+
+def test_a_conflict_is_left_out_until_a_third_label_settles_it(place, tmp_path):
+    desk = pool(place)
+    desk.give("anna", 0, 3)
+    desk.give("ben", 0, 0)
+    assert desk.truth().unsettled == 1
+    found = desk.agreement()
+    assert [one.item.position for one in found.open] == [0]
+    settled = desk.give("ben", 0, 2, kind="settle")
+    assert desk.truth().unsettled == 0
+    assert desk.agreement().conflicts[0].settled == settled
+    assert desk.agreement().open == ()
+    item = desk.items[0].label
+    targets = desk.truth().ground_truth.targets.filter(query=item.query_id, item=item.item)
+    assert targets["grade"].to_list() == [2.0]
+    # Both opinions are still there: a settlement overwrites nothing.
+    assert desk.state().current(0, "anna").grade == 3
+
+
+def test_machine_labels_count_only_on_request(tmp_path):
+    desk = pool(str(tmp_path / "h.db"))
+    desk.give("machine:small", 0, 3)
+    assert desk.truth().labels == 0
+    assert desk.truth(machines=True).labels == 1
+    assert desk.agreement().agreement is None
+
+
+def test_a_marked_sentence_is_the_quote_of_the_export(tmp_path):
+    place = str(tmp_path / "h.db")
+    desk = pool(place, ground_truth=None)
+    quote = desk.items[0].label.text.split(". ")[1]
+    desk.give("anna", 0, 3, quote=quote)
+    calipers.labels_export("first", tmp_path / "q.jsonl", targets_as="quote", store=place)
+    scores = calipers.evaluate(ground_truth=str(tmp_path / "q.jsonl"), run=BM25, metrics="mrr")
+    assert quote in (tmp_path / "q.jsonl").read_text()
+    assert scores.settings["match"] == "quote"
+
+
+def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
+    desk = pool(place)
+    calipers.draft([BM25, DENSE], ground_truth=TRUTH, k=10).write(tmp_path / "carla.csv")
+    with (tmp_path / "carla.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows[:3]:
+        row["grade"] = "2"
+    with (tmp_path / "carla.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    first = calipers.labels_import("first", tmp_path / "carla.csv", store=place)
+    assert (first.added, first.known, first.judges) == (3, 0, ("carla",))
+    again = calipers.labels_import("first", [tmp_path / "carla.csv"], store=place)
+    assert (again.added, again.known) == (0, 3)
+    assert first.ungraded == len(rows) - 3
+    assert open_desk(desk.store, "first").truth().labels == 3
+
+
+def test_runs_without_a_document_in_common_are_refused(tmp_path):
+    other = [{**one, "retrieved": [{"id": "zz", "text": "zz"}]} for one in BM25]
+    with pytest.raises(InvalidInput, match="The runs have no document in common"):
+        calipers.labels_pool(
+            "odd", {"bm25": BM25, "other": other}, store=str(tmp_path / "h.db"),
+            ground_truth=TRUTH,
+        )  # fmt: skip
+
+
+def test_texts_that_no_database_takes_are_kept_to_the_last_character(place):
+    odd = [{"id": "q\x00", "query": "what \x00?", "retrieved": [{"id": "i\x00", "text": "a\x00b"}]}]
+    desk = calipers.labels_pool("odd", {"one": odd}, store=place)
+    label = open_desk(open_store(place), "odd").items[0].label
+    assert (label.query_id, label.item, label.text) == ("q\x00", "i\x00", "a\x00b")
+    with pytest.raises(InvalidInput, match="holds a character that no database keeps"):
+        desk.give("me", 0, 1, note="n\x00")
+
+
+def test_twenty_judges_of_a_hundred_labels_each_leave_two_thousand(place):
+    judges = [f"judge{n}" for n in range(20)]
+    run = [
+        {"query": f"what is {n} ?", "retrieved": [f"d{n}-{i}" for i in range(10)]}
+        for n in range(10)
+    ]
+    desk = calipers.labels_pool("many", {"one": run}, judges=judges, overlap=1.0, store=place)
+    failed = []
+
+    def work(judge):
+        own = open_desk(open_store(place), "many")
+        try:
+            for item in own.next(judge, 100):
+                own.give(judge, item.position, item.position % 4)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test shows it
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(judge,)) for judge in judges]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert failed == []
+    labels = list(desk.state().labels())
+    assert len(labels) == 2000
+    assert all(one.grade == one.item % 4 for one in labels)
+
+
+def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):
+    desk = pool(place)
+    other = pool(place, "second")
+    other.give("anna", 1, 2)
+    desk.give("anna", 0, 3, note="clear")
+    desk.give("ben", 0, 1)
+    desk.give("ben", kind="undo")
+    target = str(tmp_path / "copy.db")
+    calipers.store_export(target, store=place)
+    copied = open_desk(open_store(target), "first")
+    assert copied.items == desk.items
+    assert copied.state().current(0, "anna").note == "clear"
+    assert copied.state().current(0, "ben") is None
+    assert copied.give("anna", kind="undo").item == 0
+    # A second copy brings nothing twice, and leaves alone what is there.
+    calipers.store_export(target, store=place)
+    assert [one.entries for one in calipers.labels_list(target).pools] == [1, 4]
+    assert calipers.store_check(target).problems == ()
+
+
+def test_a_damaged_pool_is_found(tmp_path):
+    import sqlite3
+
+    place = str(tmp_path / "h.db")
+    pool(place)
+    assert calipers.store_check(place).problems == ()
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE calipers_pool_content SET bytes = x'00' WHERE kind = 'items'")
+    connection.close()
+    assert calipers.store_check(place).problems == ("The items of the pool first are damaged.",)
+    with pytest.raises(InvalidInput, match=r"The pool first in .* cannot be read"):
+        open_desk(open_store(place), "first")

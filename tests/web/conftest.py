@@ -1,0 +1,58 @@
+"""A server with a small history, a given file and a pool, shared by the tests that only read."""
+
+import pytest
+
+import calipers
+from calipers.web.shelf import Shelf
+from tests.browser.conftest import browser
+from tests.store.judged import BM25, DENSE, TRUTH, pool
+from tests.store.servers import place, server
+from tests.web.served import served
+
+__all__ = ["browser", "place", "server"]
+
+
+def fill(store: str) -> dict[str, str]:
+    """Three evaluations, two of one name; their ids by name."""
+    ids = {}
+    for name, run in (("bm25", BM25), ("dense", DENSE), ("bm25", BM25)):
+        pair = calipers.read(ground_truth=TRUTH, run=run)
+        scores = calipers.evaluate(pair, metrics="recall,ndcg", k=[2, 3])
+        saved = calipers.save(
+            scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run,
+            tags={"model": "e5"},
+        )  # fmt: skip
+        ids[name] = saved.id
+    return ids
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory):
+    store = str(tmp_path_factory.mktemp("web") / "history.db")
+    ids = fill(store)
+    desk = pool(store, judges=("me", "anna", "ben"), metric="recall@2", guidelines="Be kind.")
+    return store, ids, desk.content.number
+
+
+@pytest.fixture(scope="session")
+def site(filled):
+    store, _, _ = filled
+    given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
+    with served(Shelf(store, given, ("me", "anna", "ben"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def me(site):
+    return site.visitor("me")
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A server of the test's own, whose labels nobody else sees."""
+    store = str(tmp_path / "own.db")
+    desk = pool(store, judges=("me", "anna", "ben"), metric="recall@2")
+    with served(Shelf(store, {}, ("me", "anna", "ben"))) as running:
+        running.pool = desk.content.number
+        running.store = store
+        yield running

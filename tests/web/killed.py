@@ -1,0 +1,64 @@
+"""Servers that are killed while somebody labels: ``python -m tests.web.killed STORE POOL TIMES``.
+
+Prints the requests that were confirmed, as JSON. Everything is imported once and each server is a
+fork; nothing here may use polars before, whose threads no fork takes along.
+"""
+
+import http.client
+import json
+import os
+import random
+import signal
+import sys
+import threading
+
+import uvicorn
+
+from calipers.web.app import make_app
+from calipers.web.doors import Doors
+from calipers.web.shelf import Shelf
+from calipers.web.start import listen
+from tests.web.served import Visitor
+
+LONGEST = 0.25
+"""Seconds after its first answer that a server may live."""
+
+
+def main(store: str, pool: str, times: int) -> dict[str, object]:
+    chance = random.Random(7)
+    confirmed: list[str] = []
+    sent = 0
+    for turn in range(times):
+        listening = listen(port=0)
+        doors = Doors(["me"])
+        child = os.fork()
+        if child == 0:
+            config = uvicorn.Config(
+                make_app(Shelf(store), listening.address, doors), log_level="critical",
+                access_log=False, lifespan="off", ws="none",
+            )  # fmt: skip
+            uvicorn.Server(config).run(sockets=[listening.socket])
+            os._exit(0)
+        listening.socket.close()
+        visitor = Visitor(listening.address.host)
+        visitor.enter(f"/enter?token={doors.links['me']}")
+        killer = threading.Timer(chance.uniform(0, LONGEST), os.kill, (child, signal.SIGKILL))
+        killer.start()
+        n = 0
+        try:
+            while True:
+                name = f"turn{turn:03}-{n:04}"
+                label = {"request": name, "item": sent % 8, "grade": sent % 4}
+                sent += 1
+                n += 1
+                if visitor.post(f"/api/v1/pools/{pool}/labels", label).status == 200:
+                    confirmed.append(name)
+        except (OSError, http.client.HTTPException):
+            pass
+        killer.join()
+        os.waitpid(child, 0)
+    return {"confirmed": confirmed, "sent": sent}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(sys.argv[1], sys.argv[2], int(sys.argv[3]))))

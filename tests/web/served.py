@@ -1,0 +1,120 @@
+"""A real server in this process, on a port of its own, and somebody who asks it."""
+
+import http.client
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+
+from calipers.web.app import make_app
+from calipers.web.doors import Doors
+from calipers.web.shelf import Shelf
+from calipers.web.start import Listening, links, listen
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Visitor:
+    """A browser as far as headers go: it says where it is from, and keeps one cookie."""
+
+    host: str
+    cookie: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def ask(self, method: str, path: str, body: bytes | None = None, **headers: Any) -> Answer:
+        """One request; a header of None is left out."""
+        sent: dict[str, Any] = {"Host": self.host, "Sec-Fetch-Site": "same-origin"}
+        if self.cookie:
+            sent["Cookie"] = self.cookie
+        if method == "POST":
+            sent |= {"Origin": f"http://{self.host}", "Content-Type": "application/json"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        name, _, port = self.host.partition(":")
+        connection = http.client.HTTPConnection(name, int(port), timeout=30)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in sent.items():
+            if value is not None:
+                connection.putheader(name, value)
+        if body is not None and "Content-Length" not in sent:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders()
+        if body:
+            connection.send(body)
+        got = connection.getresponse()
+        answer = Answer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
+        connection.close()
+        return answer
+
+    def get(self, path: str, **headers: Any) -> Answer:
+        return self.ask("GET", path, None, **headers)
+
+    def post(self, path: str, value: Any, **headers: Any) -> Answer:
+        return self.ask("POST", path, json.dumps(value).encode(), **headers)
+
+    def enter(self, link: str) -> Answer:
+        answer = self.get(re.sub(r"^http://[^/]+", "", link))
+        if "set-cookie" in answer.headers:
+            self.cookie = answer.headers["set-cookie"].partition(";")[0]
+        return answer
+
+
+@dataclass
+class Served:
+    listening: Listening
+    doors: Doors
+    links: dict[str, str]
+    pool: int = 0
+    store: str = ""
+
+    @property
+    def host(self) -> str:
+        return self.listening.address.host
+
+    def stranger(self) -> Visitor:
+        return Visitor(self.host)
+
+    def visitor(self, judge: str = "me") -> Visitor:
+        one = Visitor(self.host)
+        assert one.enter(self.links[judge]).status == 200
+        return one
+
+
+@contextmanager
+def served(shelf: Shelf) -> Iterator[Served]:
+    """The server, as long as the block."""
+    listening = listen(port=0)
+    doors = Doors(shelf.judges)
+    config = uvicorn.Config(
+        make_app(shelf, listening.address, doors), log_level="error", access_log=False,
+        lifespan="off", ws="none", server_header=False,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening.socket]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield Served(listening, doors, links(listening.address, doors))
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.socket.close()

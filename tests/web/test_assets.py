@@ -1,0 +1,45 @@
+"""Assets are ours, small, and in the wheel."""
+
+import re
+from pathlib import Path
+
+from calipers.web.assets import ASSETS
+
+ROOT = Path(__file__).parents[2]
+LARGEST = 150_000
+
+
+def test_all_assets_together_are_small():
+    assert sum(path.stat().st_size for path, _ in ASSETS.values()) < LARGEST
+
+
+def test_scripts_load_nothing_but_each_other_and_never_make_markup():
+    for path, kind in ASSETS.values():
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), path
+        if kind == "text/javascript":
+            assert set(re.findall(r'from "([^"]+)"', text)) <= {"./common.js"}
+            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(",
+                                 text)  # fmt: skip
+
+
+def test_every_asset_that_a_template_names_is_there():
+    folder = ROOT / "src" / "calipers" / "web" / "templates"
+    named = {
+        name
+        for path in folder.glob("*.j2")
+        for name in re.findall(r'/assets/([\w.]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert named <= set(ASSETS)
+    assert set(ASSETS) - named == {"common.js"}
+
+
+def test_no_template_writes_unescaped_text_of_others():
+    folder = ROOT / "src" / "calipers" / "web" / "templates"
+    unescaped = {
+        found
+        for path in folder.glob("*.j2")
+        for found in re.findall(r"{{\s*([^}]*?)\|\s*safe", path.read_text(encoding="utf-8"))
+    }
+    # Charts alone, which the library draws.
+    assert {one.strip() for one in unescaped} == {"chart", "comparison.differences", "one.chart"}

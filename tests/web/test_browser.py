@@ -1,0 +1,237 @@
+"""A person's path in a real browser, and every page held to axe-core."""
+
+import re
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.web.shelf import Shelf
+from tests.store.judged import BM25, DENSE, TRUTH
+from tests.web.conftest import fill
+from tests.web.served import served
+from tests.web.test_pages import NAMES, pages
+
+__all__ = ["pages"]
+
+
+@pytest.fixture
+def open_page(browser):
+    contexts = []
+
+    def open_(link, width=1280, dark=False, script=True, **more):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, java_script_enabled=script,
+            color_scheme="dark" if dark else "light", **more,
+        )  # fmt: skip
+        contexts.append(context)
+        page = context.new_page()
+        page.troubles = []
+        page.on("console", lambda said: page.troubles.append(said.text))
+        page.on("pageerror", lambda error: page.troubles.append(str(error)))
+        page.on("dialog", lambda dialog: page.troubles.append(dialog.message))
+        page.set_default_timeout(15_000)
+        page.goto(link)
+        page.wait_for_url(re.compile(r"/$"))
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def press(page, keys, said="Saved."):
+    """Press keys one after another, each when the label before it is on disk."""
+    for key in keys:
+        page.locator("#save").evaluate("(one) => { one.textContent = ''; }")
+        page.keyboard.press(key)
+        page.locator("#save", has_text=said).wait_for()
+
+
+def test_a_persons_path(open_page, tmp_path):
+    store = str(tmp_path / "history.db")
+    fill(store)
+    with served(Shelf(store, {}, ("anna", "ben"))) as running:
+        anna = open_page(running.links["anna"])
+        assert "token" not in anna.url
+        # Open an evaluation, find a query that fails, see what was expected and why.
+        anna.get_by_role("link", name="dense").first.click()
+        # The script of the page shows this button, so the keys work from now on.
+        anna.locator("#judge-page").wait_for()
+        anna.keyboard.press("/")
+        anna.keyboard.type("topic 2")
+        anna.keyboard.press("Enter")
+        anna.wait_for_url(re.compile(r"text=topic"))
+        anna.locator("#judge-page").wait_for()
+        anna.keyboard.press("j")
+        anna.keyboard.press("Enter")
+        anna.get_by_role("heading", name="Expected").wait_for()
+        anna.get_by_role("button", name="Judge this").click()
+        anna.wait_for_url(re.compile(r"/pools/\d+/judge"))
+        anna.get_by_text("What is topic 2?").wait_for()
+        # The others of the evaluation join the same pool.
+        anna.goto(re.sub(r"/pools.*", "/", anna.url))
+        anna.get_by_role("link", name="dense").first.click()
+        anna.get_by_role("button", name="Judge the 4 on this page").click()
+        anna.wait_for_url(re.compile(r"/pools/\d+/judge"))
+        anna.locator("#desk").wait_for()
+        # Judge by keyboard alone: grades, a mark, a skip, a note, an undo.
+        anna.locator("#text").evaluate("""(place) => {
+            const range = document.createRange();
+            range.setStart(place.firstChild, 0); range.setEnd(place.firstChild, 13);
+            const chosen = getSelection(); chosen.removeAllRanges(); chosen.addRange(range);
+        }""")
+        anna.keyboard.press("m")
+        anna.locator("#text mark").wait_for()
+        press(anna, "3")
+        press(anna, "u", "Undone.")
+        first = anna.locator("#question").text_content()
+        press(anna, "3")
+        anna.keyboard.press("c")
+        anna.keyboard.type("worth a second look")
+        anna.locator("#save").evaluate("(one) => { one.textContent = ''; }")
+        anna.get_by_role("button", name="Keep the note").click()
+        anna.locator("#save", has_text="Saved.").wait_for()
+        press(anna, "30210301210"[:11])
+        anna.get_by_role("heading", name="Your queue is done").wait_for()
+        assert "queries" in anna.locator("#moved").text_content()
+        assert anna.locator(".moved-run .better, .moved-run .worse, .moved-run .quiet").count()
+        # A second judge, who differs; the conflict is settled; the export is what the page said.
+        ben = open_page(running.links["ben"])
+        ben.goto(anna.url)
+        ben.locator("#desk").wait_for()
+        assert ben.locator("#question").text_content() == first
+        press(ben, "0")
+        ben.get_by_role("link", name="Agreement and export").click()
+        ben.get_by_role("button", name="Settle with 2").first.click()
+        ben.get_by_text("settled by ben: 2").wait_for()
+        shown = float(ben.locator("#runs td[data-mean]").first.get_attribute("data-mean"))
+        with ben.expect_download() as download:
+            ben.get_by_role("link", name="Export the ground truth").click()
+        exported = tmp_path / "gt.jsonl"
+        download.value.save_as(exported)
+        assert anna.troubles == ben.troubles == []
+    scores = calipers.evaluate(ground_truth=str(exported), run=DENSE, metrics="ndcg@10")
+    assert scores["ndcg@10"].mean == shown
+
+
+def test_a_lost_connection_loses_no_label(open_page, own):
+    page = open_page(own.links["anna"])
+    page.goto(f"http://{own.host}/pools/{own.pool}/judge")
+    page.locator("#desk").wait_for()
+    page.context.set_offline(True)
+    page.keyboard.press("3")
+    page.locator("#save", has_text="Not saved yet").wait_for()
+    page.keyboard.press("2")
+    assert calipers.labels_list(own.store).pools[0].entries == 0
+    page.context.set_offline(False)
+    page.locator("#save", has_text="Saved.").wait_for()
+    assert calipers.labels_list(own.store).pools[0].labels == 2
+    # What was not sent before a reload is sent after it, once.
+    page.context.set_offline(True)
+    page.keyboard.press("1")
+    page.locator("#save", has_text="Not saved yet").wait_for()
+    page.context.set_offline(False)
+    page.reload()
+    page.locator("#desk").wait_for()
+    page.locator("#save", has_text="Saved.").wait_for()
+    assert calipers.labels_list(own.store).pools[0].labels == 3
+
+
+def axe(page):
+    module = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-core is not installed: pip install axe-playwright-python",
+    )
+    found = module.Axe().run(page).response["violations"]
+    return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
+
+
+@pytest.fixture(scope="module")
+def looks(site, browser):
+    """One browser window for each look, signed in."""
+    from calipers.web.doors import Doors
+
+    made = {}
+    for look, (width, scheme) in {"light": (1280, "light"), "dark": (1280, "dark"),
+                                  "phone": (390, "light")}.items():  # fmt: skip
+        doors = Doors(["me"])
+        site.doors._tokens.update(doors._tokens)
+        # axe runs inside the page; ours forbid it, which has tests of its own.
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+        )
+        page = context.new_page()
+        page.goto(f"http://{site.host}/enter?token={doors.links['me']}")
+        page.wait_for_url(re.compile(r"/$"))
+        made[look] = page
+    return made
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "phone"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_is_clean_by_axe_and_fits(site, looks, pages, name, look):
+    page = looks[look]
+    page.goto(f"http://{site.host}{pages[name]}")
+    page.wait_for_load_state("networkidle")
+    assert axe(page) == []
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_can_be_read_without_javascript(site, open_page, pages, name):
+    from calipers.web.doors import Doors
+
+    doors = Doors(["me"])
+    site.doors._tokens.update(doors._tokens)
+    page = open_page(f"http://{site.host}/enter?token={doors.links['me']}", script=False)
+    page.goto(f"http://{site.host}{pages[name]}")
+    assert page.locator("h1").count() or name == "judge"
+    if name == "judge":
+        assert "Judging needs JavaScript" in page.content()
+    assert page.troubles == []
+
+
+HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'`{{7*7}}\u202e\x00"
+
+
+def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
+    store = str(tmp_path / "history.db")
+    run = [{**one, "id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"],
+            "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
+            "retrieved": [{**hit, "id": HOSTILE + hit["id"], "text": HOSTILE + hit["text"],
+                           "document": HOSTILE} for hit in one["retrieved"]]}
+           for n, one in enumerate(BM25)]  # fmt: skip
+    judged: list[dict[str, Any]] = TRUTH
+    truth = [{"id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"],
+              "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
+              "ground_truth": [{"id": HOSTILE + one["ground_truth"][0]["id"]}, HOSTILE]}
+             for n, one in enumerate(judged)]  # fmt: skip
+    other = [{**one, "retrieved": one["retrieved"][::-1]} for one in run]
+    given = {name: calipers.read(ground_truth=truth, run=value)
+             for name, value in {"a<b>": run, "c'\"": other}.items()}  # fmt: skip
+    desk = calipers.labels_pool(
+        "odd", {HOSTILE: run, "c": other}, ground_truth=truth, judges=("me", "<b>ben"),
+        guidelines=HOSTILE, overlap=1.0, store=store,
+    )  # fmt: skip
+    desk.give("<b>ben", 0, 3, note=HOSTILE.replace("\x00", ""))
+    desk.give("me", 0, 0)
+    number = desk.content.number
+    with served(Shelf(store, given, ("me",))) as running:
+        page = open_page(running.links["me"])
+        for path in ("/", "/pools", "/evaluations/a%3Cb%3E?open=0", "/evaluations/a%3Cb%3E/report",
+                     "/evaluations/a%3Cb%3E/truth", "/compare?of=a%3Cb%3E&of=c%27%22",
+                     f"/pools/{number}/judge", f"/pools/{number}/conflicts"):  # fmt: skip
+            answer = page.goto(f"http://{running.host}{path}")
+            page.wait_for_load_state("networkidle")
+            assert answer.status == 200, page.content()[:2000]
+            assert page.evaluate("window.hacked === undefined"), path
+            assert page.locator("img").count() == 0
+            assert "{{7*7}}" in page.content() or path in ("/", "/pools"), path
+        press_first = page.goto(f"http://{running.host}/pools/{number}/judge")
+        assert press_first.status == 200
+        page.locator("#desk").wait_for()
+        press(page, "2")
+        assert page.evaluate("window.hacked === undefined")
+        assert page.troubles == []

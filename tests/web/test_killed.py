@@ -1,0 +1,27 @@
+"""A server that is killed has written down everything that it confirmed."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from calipers.store.labels import entries_after
+from calipers.store.open import open_store
+from tests.store.judged import pool
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_fifty_servers_that_are_killed_lose_no_label_that_they_confirmed(tmp_path):
+    store = str(tmp_path / "history.db")
+    number = pool(store, judges=("me",)).content.number
+    command = [sys.executable, "-m", "tests.web.killed", store, str(number), "50"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    kept = [one.request for one in entries_after(open_store(store), number)]
+    assert set(found["confirmed"]) <= set(kept)
+    assert len(kept) == len(set(kept)) <= found["sent"]
+    # Some were killed in the middle of their work, or nothing was tried.
+    assert len(found["confirmed"]) > 0
+    assert found["sent"] > len(found["confirmed"])

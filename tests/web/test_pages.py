@@ -1,0 +1,98 @@
+"""Every page answers, and shows what the library says."""
+
+import re
+
+import pytest
+
+import calipers
+from tests.store.judged import BM25, TRUTH
+
+
+@pytest.fixture(scope="session")
+def pages(filled):
+    _, ids, number = filled
+    one, other = ids["bm25"], ids["dense"]
+    return {
+        "evaluations": "/", "trend": "/?name=bm25", "pools": "/pools",
+        "evaluation": f"/evaluations/{one}?open=0",
+        "given": "/evaluations/evals",
+        "report": f"/evaluations/{one}/report", "truth": f"/evaluations/{one}/truth",
+        "compare": f"/compare?of={one}&of={other}&open=q0",
+        "judge": f"/pools/{number}/judge", "conflicts": f"/pools/{number}/conflicts",
+    }  # fmt: skip
+
+
+NAMES = ("evaluations", "trend", "pools", "evaluation", "given", "report", "truth", "compare",
+         "judge", "conflicts")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_there_for_those_who_came_in_and_for_nobody_else(site, me, pages, name):
+    found = me.get(pages[name])
+    assert found.status == 200, found.text[:500]
+    assert "<h1" in found.text
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", found.text)
+    refused = site.stranger().get(pages[name])
+    assert refused.status == 401
+    assert "open the link" in refused.text
+
+
+def test_an_opened_query_shows_what_was_expected_before_what_came(me, pages):
+    text = me.get(pages["evaluation"]).text
+    assert text.index("Expected") < text.index("Returned")
+    assert "found at rank 1" in text
+
+
+def test_the_address_holds_the_view(me, filled):
+    _, ids, _ = filled
+    path = f"/evaluations/{ids['dense']}"
+    assert "4 of 4 queries" in me.get(path).text
+    assert "1 of 4 queries" in me.get(f"{path}?text=topic+2").text
+    found = me.get(f"{path}?metric=recall%403&below=0.5").text
+    assert "0 of 4 queries" in found
+    assert me.get(f"{path}?sort=nonsense").status == 400
+    assert me.get(f"{path}?page=x").status == 400
+
+
+def test_a_link_of_a_header_turns_the_order_around(me, filled):
+    _, ids, _ = filled
+    path = f"/evaluations/{ids['dense']}?sort=query"
+    rows = re.findall(r'id="q(\d)"', me.get(path).text)
+    assert rows == ["0", "1", "2", "3"]
+    assert re.findall(r'id="q(\d)"', me.get(f"{path}&down=1").text) == rows[::-1]
+
+
+def test_numbers_on_a_page_are_those_of_the_library(me, filled):
+    scores = calipers.evaluate(ground_truth=TRUTH, run=BM25, metrics="ndcg@3")
+    _, ids, _ = filled
+    assert f"{scores['ndcg@3'].mean:.3f}" in me.get(f"/evaluations/{ids['bm25']}").text
+
+
+def test_ground_truths_that_differ_are_refused_with_what_can_be_done(me, filled):
+    store, ids, _ = filled
+    other = [{**one, "ground_truth": [{"id": "d1"}]} for one in TRUTH]
+    pair = calipers.read(ground_truth=other, run=BM25)
+    scores = calipers.evaluate(pair, metrics="recall,ndcg", k=[2, 3])
+    saved = calipers.save(scores, "other", store=store, ground_truth=other, run=BM25)
+    path = f"/compare?of={ids['bm25']}&of={saved.id}"
+    refused = me.get(path)
+    assert refused.status == 409
+    assert "Compare all the same" in refused.text
+    assert me.get(f"{path}&anyway=1").status == 200
+
+
+def test_only_different_leaves_out_what_is_the_same(me, filled):
+    _, ids, _ = filled
+    path = f"/compare?of={ids['bm25']}&of={ids['dense']}&metric=ndcg%403"
+    everything = len(re.findall(r'class="row', me.get(path).text))
+    different = len(re.findall(r'class="row', me.get(f"{path}&different=1").text))
+    assert 0 < different < everything == 4
+
+
+def test_without_a_history_the_page_says_how_to_begin(tmp_path, monkeypatch):
+    from calipers.web.shelf import Shelf
+    from tests.web.served import served
+
+    monkeypatch.chdir(tmp_path)
+    with served(Shelf(None)) as running:
+        assert "calipers eval evals.jsonl --save" in running.visitor().get("/").text

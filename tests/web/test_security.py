@@ -1,0 +1,264 @@
+"""The rules of safety, one test for each."""
+
+import hmac
+import logging
+import re
+import socket
+
+import pytest
+
+from calipers.errors import InvalidInput
+from calipers.web.doors import LIFETIME, TRIES, WITHIN, Doors
+from calipers.web.guard import LARGEST_BODY
+from calipers.web.shelf import Shelf
+from calipers.web.start import listen
+from tests.web.served import served
+
+
+def test_only_this_machine_is_listened_on():
+    listening = listen(port=0)
+    with listening.socket:
+        assert listening.socket.getsockname()[0] == "127.0.0.1"
+
+
+def test_another_host_needs_the_address_that_browsers_use():
+    with pytest.raises(InvalidInput, match="opens the server to other machines"):
+        listen(host="0.0.0.0", port=0)
+    with pytest.raises(InvalidInput, match="cannot be read; write it as https://"):
+        listen(host="0.0.0.0", port=0, public="judge.example.org/path")
+    listening = listen(host="127.0.0.1", port=0, public="https://judge.example.org")
+    with listening.socket:
+        assert listening.address.origin == "https://judge.example.org"
+
+
+def test_a_taken_port_gets_an_offer_of_the_next_free_one():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        port = taken.getsockname()[1]
+        with pytest.raises(InvalidInput, match=rf"The port {port} .* --port \d+\.") as caught:
+            listen(port=port)
+    offered = int(re.findall(r"--port (\d+)", str(caught.value))[0])
+    listen(port=offered).socket.close()
+
+
+def test_without_a_port_the_next_free_one_is_taken():
+    with listen().socket as first, listen().socket as second:
+        assert first.getsockname()[1] != second.getsockname()[1]
+
+
+def test_a_link_works_once_and_leaves_the_address(site):
+    doors, visitor = Doors(["ann"]), site.stranger()
+    site.doors._tokens.update(doors._tokens)
+    link = f"http://{site.host}/enter?token={doors.links['ann']}"
+    entered = visitor.enter(link)
+    cookie = entered.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "Path=/" in cookie
+    assert f"Max-Age={LIFETIME}" in cookie
+    assert 'content="0;url=/"' in entered.text
+    assert doors.links["ann"] not in entered.text
+    again = site.stranger().enter(link)
+    assert again.status == 403
+    assert "set-cookie" not in again.headers
+
+
+def test_looking_at_a_link_does_not_use_it_up(site):
+    doors = Doors(["bo"])
+    site.doors._tokens.update(doors._tokens)
+    path = f"/enter?token={doors.links['bo']}"
+    assert site.stranger().ask("HEAD", path).status == 403
+    assert site.stranger().enter(path).status == 200
+
+
+def test_tries_are_limited_and_the_limit_passes():
+    now = [0.0]
+    doors = Doors(["ann"], clock=lambda: now[0])
+    for _ in range(TRIES):
+        assert not doors.shut
+        assert doors.enter("wrong") is None
+    assert doors.shut
+    now[0] += WITHIN + 1
+    assert not doors.shut
+    assert doors.enter(doors.links["ann"])
+
+
+def test_the_server_stops_answering_tokens_after_too_many(tmp_path):
+    with served(Shelf(str(tmp_path / "no.db"))) as running:
+        for _ in range(TRIES):
+            assert running.stranger().get("/enter?token=x").status == 403
+        assert running.stranger().enter(running.links["me"]).status == 429
+
+
+def test_a_cookie_ends_with_its_lifetime():
+    now = [0.0]
+    doors = Doors(["ann"], clock=lambda: now[0])
+    cookie = doors.enter(doors.links["ann"])
+    assert doors.who(cookie) == "ann"
+    assert doors.who(cookie + "x") is None
+    now[0] += LIFETIME + 1
+    assert doors.who(cookie) is None
+
+
+def test_secrets_are_compared_in_constant_time_and_kept_as_digests(monkeypatch):
+    seen = []
+    real = hmac.compare_digest
+
+    def compared(one, other):
+        seen.append(one)
+        return real(one, other)
+
+    monkeypatch.setattr(hmac, "compare_digest", compared)
+    doors = Doors(["ann", "ben", "carl"])
+    doors.enter("wrong")
+    assert len(seen) == 3
+    token = doors.links["ann"]
+    assert all(token.encode() != known for known in doors._tokens)
+
+
+HOSTS = ["evil.example", "localhost:{port}", "127.0.0.1", "127.0.0.1:{port}.evil.example",
+         "127.0.0.1:1", ""]  # fmt: skip
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("path", ["/", "/api/v1/pools", "/enter", "/assets/web.css"])
+def test_a_foreign_host_is_refused_everywhere(me, site, host, path):
+    port = site.host.partition(":")[2]
+    assert me.get(path, Host=host.format(port=port)).status in (400, 421)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "https://{host}"},
+        {"Origin": None},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+        {"Sec_Fetch_Site": "none"},
+    ],
+)
+def test_a_request_from_another_site_changes_nothing(own, headers):
+    visitor = own.visitor()
+    headers = {k: v and v.format(host=own.host) for k, v in headers.items()}
+    label = {"request": "abcdefgh", "item": 0, "grade": 1}
+    path = f"/api/v1/pools/{own.pool}/labels"
+    assert visitor.post(path, label, **headers).status == 403
+    assert visitor.post(path, label).status == 200
+
+
+def test_reading_the_api_from_another_site_is_refused_too(me):
+    assert me.get("/api/v1/pools", Sec_Fetch_Site="cross-site").status == 403
+    assert me.get("/api/v1/pools", Origin="http://evil.example").status == 403
+    assert me.get("/api/v1/pools").status == 200
+
+
+def test_without_a_token_nothing_is_told(site, filled):
+    _, ids, number = filled
+    for path in ("/api/v1/pools", f"/api/v1/evaluations/{ids['bm25']}",
+                 f"/api/v1/pools/{number}/export", "/api/v1/openapi.json"):  # fmt: skip
+        assert site.stranger().get(path).status == 401
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "OPTIONS", "CONNECT"])
+def test_other_methods_are_refused(me, method):
+    assert me.ask(method, "/api/v1/pools").status in (400, 405)
+
+
+def test_pages_take_nothing(me):
+    assert me.post("/", {}).status == 405
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", None])
+def test_only_json_is_taken(own, kind):
+    label = {"request": "abcdefgh", "item": 0, "grade": 1}
+    path = f"/api/v1/pools/{own.pool}/labels"
+    assert own.visitor().post(path, label, Content_Type=kind).status == 415
+
+
+def test_a_body_that_is_too_large_is_refused_whatever_it_says_of_itself(own):
+    visitor, path = own.visitor(), f"/api/v1/pools/{own.pool}/labels"
+    large = b" " * (LARGEST_BODY + 1)
+    assert visitor.ask("POST", path, large).status == 413
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(large), large)
+    answer = visitor.ask("POST", path, chunked, Transfer_Encoding="chunked", Content_Length=None)
+    assert answer.status == 413
+    assert visitor.get("/" + "x" * 9000).status in (400, 414)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"[]", b'{"request": "abcdefgh", "grade": "1"}', b"\xff",
+        b'{"request": "abcdefgh", "grade": 1, "more": 1}', b'{"request": "x", "grade": 1}',
+        b'{"request": "abcdefgh", "item": 1.5, "grade": 1}',
+        b'{"request": "abcdefgh", "grade": 1, "kind": "drop"}',
+        b'{"request": "../../../etc", "grade": 1}', b'{"request": "abcdefgh", "grade": 1e400}',
+    ],
+)  # fmt: skip
+def test_types_are_strict(own, body):
+    answer = own.visitor().ask("POST", f"/api/v1/pools/{own.pool}/labels", body)
+    assert answer.status == 400
+    assert set(answer.json()) == {"error"}
+
+
+def test_every_answer_has_the_headers(me, site):
+    for answer in (
+        me.get("/"), me.get("/api/v1/pools"), me.get("/nowhere"), site.stranger().get("/"),
+        me.get("/", Host="evil.example"), me.get("/assets/judge.js"),
+    ):  # fmt: skip
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["x-frame-options"] == "DENY"
+    assert me.get("/").headers["cache-control"] == "no-store"
+    assert me.get("/api/v1/pools").headers["cache-control"] == "no-store"
+
+
+TRICKS = ["/assets/../app.py", "/assets/%2e%2e/app.py", "/assets/..%2fapp.py",
+          "/assets//etc/passwd", "/assets/%00", "/evaluations/..%2f..%2fetc",
+          "/pools/1e3/judge", "/pools/-1/judge",
+          "/pools/99999/judge", "/evaluations/@x", "/pools/999999999999999999999/judge",
+          "/evaluations/%F0%9F%92%A5"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", TRICKS)
+def test_tricks_with_paths_lead_nowhere(me, path):
+    answer = me.get(path)
+    assert answer.status in (400, 404), answer.text[:300]
+    assert b"import" not in answer.body
+    assert b"Traceback" not in answer.body
+
+
+def test_a_download_has_a_safe_name(tmp_path):
+    from tests.store.judged import pool
+
+    store = str(tmp_path / "h.db")
+    desk = pool(store, "team/größe..2", judges=("me",))
+    with served(Shelf(store)) as running:
+        answer = running.visitor().get(f"/api/v1/pools/{desk.content.number}/export")
+    assert answer.headers["content-disposition"] == 'attachment; filename="team-gr--e--2.jsonl"'
+
+
+def test_no_secret_and_no_text_reaches_the_log(site, caplog):
+    with caplog.at_level(logging.INFO):
+        visitor = site.stranger()
+        visitor.get("/enter?token=s3cr3t-token")
+        visitor.cookie = "calipers=s3cr3t-cookie"
+        visitor.get("/?text=s3cr3t-words")
+        visitor.get("/api/v1/pools", Origin="http://evil.example/s3cr3t")
+    assert "GET /enter 403" in caplog.text
+    assert "s3cr3t" not in caplog.text
+
+
+def test_a_database_that_cannot_be_reached_keeps_its_password(monkeypatch):
+    with served(Shelf("postgresql://ann:s3cr3t@127.0.0.1:9/team")) as running:
+        answer = running.visitor().get("/")
+    assert answer.status == 400
+    assert "cannot be reached" in answer.text
+    assert "s3cr3t" not in answer.text

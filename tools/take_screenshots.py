@@ -1,0 +1,146 @@
+"""Take the pictures of docs/judge.md from the real pages, with the runs of the demo.
+
+    python tools/take_screenshots.py [--output FOLDER] [--all]
+
+Needs Chromium and Playwright, and the runs that `make demo` leaves in examples/demo/output. With
+--all every page is taken three times: light, dark, and as wide as a phone.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RUNS = ROOT / "examples" / "demo" / "output"
+TRUTH = ROOT / "examples" / "demo" / "questions.jsonl"
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+LOOKS: dict[str, tuple[int, Any]] = {
+    "light": (1280, "light"),
+    "dark": (1280, "dark"),
+    "phone": (390, "light"),
+}
+SHOWN = ("evaluation", "compare", "judge", "conflicts")
+"""The pages that the document shows."""
+GUIDELINES = """3  answers the question
+2  helps to answer it
+1  touches the topic
+0  useless
+
+Mark the sentence that answers, then press the grade.
+"""
+
+
+def main() -> int:
+    """Take the pictures; 0 if all were taken."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        store = str(Path(folder) / "history.db")
+        _save(store, options.runs)
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        with _served(store, folder, options.runs) as links:
+            for name, (width, scheme) in LOOKS.items():
+                if name != "light" and not options.all:
+                    continue
+                page = browser.new_page(
+                    viewport={"width": width, "height": 900},
+                    color_scheme=scheme,
+                    reduced_motion="reduce",
+                )
+                page.goto(links[name])
+                page.wait_for_url(re.compile(r"/$"))
+                for shot in _visit(page):
+                    if options.all or shot in SHOWN:
+                        ending = f"-{name}" if options.all else ""
+                        target = options.output / f"web-{shot}{ending}.png"
+                        page.evaluate("scrollTo(0, 0)")
+                        page.screenshot(path=target, full_page=options.all)
+                        print(target)
+                page.close()
+        browser.close()
+    return 0
+
+
+def _save(store: str, runs: Path) -> None:
+    command = [sys.executable, "-c", "from calipers.cli import main; main()", "eval"]
+    for name in ("bm25", "dense", "hybrid", "hybrid"):
+        subprocess.run(
+            [*command, "--run", str(runs / f"{name}.jsonl"), "-g", str(TRUTH), "-k", "1,5,10",
+             "--save", name, "--store", store],
+            check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+
+@contextmanager
+def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
+    guide = Path(folder) / "guidelines.txt"
+    guide.write_text(GUIDELINES, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--judge",
+         str(runs / "bm25.jsonl"), str(runs / "dense.jsonl"), "-g", str(TRUTH),
+         "--judges", "light,dark,phone", "--overlap", "1", "--store", store,
+         "--metric", "recall@5", "--pool", "demo", "--guidelines", str(guide)],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    try:
+        lines = (process.stdout or iter(())).__iter__()
+        links: dict[str, str] = {}
+        while len(links) < len(LOOKS):
+            name, _, link = next(lines).strip().partition(": ")
+            links[name] = link
+        yield links
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _visit(page: Any) -> Iterator[str]:
+    yield "evaluations"
+    page.goto(page.url + "?name=hybrid")
+    yield "trend"
+    page.locator("tbody a").first.click()
+    page.locator("#queries a.open").nth(1).click()
+    yield "evaluation"
+    page.get_by_role("link", name="Report").click()
+    yield "report"
+    page.get_by_role("link", name="Ground truth").click()
+    yield "truth"
+    page.goto(re.sub(r"/evaluations.*", "/", page.url))
+    boxes = page.locator("tbody input[type=checkbox]")
+    boxes.nth(2).check()
+    boxes.nth(3).check()
+    page.get_by_role("button", name="Compare the ticked").click()
+    yield "compare"
+    page.locator("#queries a.open").first.click()
+    yield "compare-open"
+    page.goto(re.sub(r"/compare.*", "/pools", page.url))
+    yield "pools"
+    page.locator("tbody a").first.click()
+    page.locator("#desk").wait_for()
+    width = page.viewport_size["width"]
+    for n in range(6):
+        page.keyboard.press(str((n * 3 + width) % 4))
+        page.get_by_text("Saved.").wait_for()
+    page.locator(".moved-run").first.wait_for()
+    page.wait_for_timeout(500)
+    yield "judge"
+    page.get_by_role("link", name="Agreement and export").click()
+    yield "conflicts"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
