@@ -124,9 +124,8 @@ def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
     with source.path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     lazy = pl.scan_csv(
-        glob=False,
         io.BytesIO(source.read()) if packed else source.path,
-        separator=separator, infer_schema=False,
+        separator=separator, infer_schema=False, glob=False,
     )  # fmt: skip
     # An empty cell is an empty text; elsewhere it is nothing.
     names = name_columns(lazy.collect_schema().names())
