@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from random import Random
 
 import msgspec
 
+import calipers
 from fuzz.calls import call_case, operations_by_name
 from fuzz.case import Case, Finding
 from fuzz.commands import file_case, leaves, option_case
@@ -21,6 +23,8 @@ from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.smaller import smallest
 
 BATCH = 100
+NOT_LOADED = ("calipers.web", "calipers.engines", "calipers.pytest_plugin",
+              "calipers.store.migrations", "calipers.store.mlflow_log")  # fmt: skip
 PAST = Path(__file__).parent / "past.jsonl"
 """Every fault that was ever found, replayed in every test run."""
 
@@ -67,9 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
         if writing.exitcode:
             return 2
         seeds = read_seeds(Path(folder) / "seeds")
-    for name in ("calipers.api.surface", "calipers.io.load", "calipers.io.formats.built_in",
-                 "calipers.analyse.compare", "calipers.store.history"):  # fmt: skip
-        import_module(name)
+    _load_all()
     cases = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
     total = len(past_cases()) if given.past else given.cases
     found, kinds = _campaign(cases, total, keep=given.keep)
@@ -77,6 +79,13 @@ def main(arguments: list[str] | None = None) -> int:
     counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
     print(f"{total:,} cases ({counted}) in {spent:.0f} s, seed {given.seed}: {found} findings.")
     return 1 if found else 0
+
+
+def _load_all() -> None:
+    """Load what a case may need once, before the forks: most of a short case would be loading."""
+    for module in walk_packages(calipers.__path__, "calipers."):
+        if not module.name.startswith(NOT_LOADED):
+            import_module(module.name)
 
 
 def _campaign(cases: Iterator[Case], total: int, *, keep: bool) -> tuple[int, Counter[str]]:
@@ -91,8 +100,8 @@ def _campaign(cases: Iterator[Case], total: int, *, keep: bool) -> tuple[int, Co
                 seen[finding.what] = finding
                 _print(smallest(finding), keep=keep)
         done += len(batch)
-        if sys.stderr.isatty():
-            print(f"\r{done:,} of {total:,}, {len(seen)} found", end="", file=sys.stderr)
+        if done % (10 * BATCH) == 0:
+            print(f"{done:,} of {total:,} cases, {len(seen)} findings", file=sys.stderr, flush=True)
     return len(seen), kinds
 
 

@@ -46,10 +46,11 @@ def carry_out(cases: Sequence[Case]) -> Iterator[Finding | None]:
 
 def _batch(cases: Sequence[Case]) -> Iterator[Finding | None]:
     reading, writing = os.pipe()
+    home = Path(tempfile.mkdtemp(prefix="calipers-fuzz-"))
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _child(cases, writing)
+        _child(cases, writing, home)
     os.close(writing)
     answered, left = 0, b""
     try:
@@ -73,9 +74,10 @@ def _batch(cases: Sequence[Case]) -> Iterator[Finding | None]:
         os.close(reading)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        shutil.rmtree(home, ignore_errors=True)
 
 
-def _child(cases: Sequence[Case], writing: int) -> None:
+def _child(cases: Sequence[Case], writing: int, home: Path) -> None:
     # Not the addresses it may reserve: the engine that draws charts reserves them by the terabyte.
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -84,15 +86,12 @@ def _child(cases: Sequence[Case], writing: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    home = Path(tempfile.mkdtemp(prefix="calipers-fuzz-"))
     os.environ["HOME"] = str(home)
     try:
         for case in cases:
             found = judged(case, home / "case")
             os.write(writing, json.dumps(found).encode() + b"\n")
     finally:
-        os.chdir("/")
-        shutil.rmtree(home, ignore_errors=True)
         os._exit(0)
 
 

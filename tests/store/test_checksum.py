@@ -66,7 +66,7 @@ def test_a_row_from_before_there_were_checksums_is_taken(whole: Path, tmp_path: 
 
 
 def test_a_corrupted_file_is_answered_or_gives_what_was_saved(whole: Path, tmp_path: Path) -> None:
-    """60 corrupted copies, 4 commands each: the answer of the whole file, or a sentence."""
+    """30 corrupted copies, 4 commands each: the answer of the whole file, or a sentence."""
     commands = (("history",), ("show", "@nightly"), ("trend", "nightly"), ("store", "check"))
     path = tmp_path / "history.db"
     random = Random(5)
@@ -74,7 +74,7 @@ def test_a_corrupted_file_is_answered_or_gives_what_was_saved(whole: Path, tmp_p
     shutil.copy(whole, path)
     right = {one: calipers_command(*one, "--store", path).out for one in commands}
     answered = 0
-    for _ in range(60):
+    for _ in range(30):
         at = random.randrange(100, len(content))
         piece = bytes(random.randrange(256) for _ in range(random.choice((1, 1, 4, 200))))
         for left in tmp_path.iterdir():

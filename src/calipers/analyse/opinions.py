@@ -106,4 +106,8 @@ def _files(labels: Any) -> list[tuple[str, list[Placed]]]:
 def _placed(value: Any, name: str) -> list[Placed]:
     if isinstance(value, str | os.PathLike):
         return read_labels(value)
+    if not isinstance(value, Iterable) or not all(isinstance(one, Label) for one in value):
+        raise InvalidInput(
+            f"The labels of {name} are a {type(value).__name__}; give a path, or a list of labels."
+        )
     return [(f"{name}[{number}]", label) for number, label in enumerate(value)]

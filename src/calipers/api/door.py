@@ -125,7 +125,7 @@ def fits(value: Any, kind: Any) -> bool:
         return any(fits(value, part) for part in inner)
     if origin is Literal:
         # Another text gets the sentence of the operation, which knows the nearest word.
-        return isinstance(value, str) or value in inner
+        return isinstance(value, str) or (isinstance(value, int) and value in inner)
     return _fits_class(value, origin or kind, inner)
 
 

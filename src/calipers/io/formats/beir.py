@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,7 @@ class Beir(Format):
         known: set[str] = set()
         bare: set[str] = set()
         with (
+            _empty_folders_gone(files[2].parent, path),
             whole_file(files[0]) as queries,
             whole_file(files[1]) as corpus,
             whole_file(files[2]) as qrels,
@@ -121,6 +123,18 @@ class Beir(Format):
             "Items whose text is not known, absent from corpus.jsonl: {n}.", len(bare - known)
         )
         return files
+
+
+@contextmanager
+def _empty_folders_gone(*folders: Path) -> Iterator[None]:
+    """After an error, remove folders that were made for files which never came."""
+    try:
+        yield
+    except BaseException:
+        for folder in folders:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 class BeirJudgements(Format):

@@ -89,7 +89,7 @@ class TrecJudgements(Format):
         rows = first_rows(sight)
         if not mostly(rows, _has_four):
             return False
-        marked = mostly(rows, lambda row: _is_marked(row) or row[1] == b"0")
+        marked = mostly(rows, lambda row: _is_marked(row) or row[1:2] == [b"0"])
         return marked or (mostly(rows, _is_judgement) and not holds_texts(sight))
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
