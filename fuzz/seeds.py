@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 FORMS = Path(__file__).parent.parent / "tests" / "data" / "formats"
 SEARCH = """def search(query: str, k: int) -> list[str]:
@@ -80,7 +81,7 @@ def read_seeds(folder: Path) -> Seeds:
 
 
 def _write_common(folder: Path) -> None:
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "id": f"q{i}",
             "query": f"question number {i}",

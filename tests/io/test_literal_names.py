@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import calipers
+from calipers.io.write import WRITERS
 
 ODD = ("z*", "e[1]", "a?", "{a,b}", "**", "~x", "$HOME", "a b", "%41", "-x", "#1", "[!a]")
 ENDINGS = (".csv", ".parquet", ".arrow", ".jsonl", ".run")
@@ -47,5 +48,4 @@ def _write(path: Path, items: list[str]) -> None:
 
 def _save(frame: pl.DataFrame, path: Path) -> None:
     with path.open("wb") as file:
-        {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc,
-         ".jsonl": frame.write_ndjson}[path.suffix](file)  # fmt: skip
+        WRITERS[path.suffix](frame, file)

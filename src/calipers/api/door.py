@@ -157,11 +157,11 @@ def _is_collection(value: Any, kind: type) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < MOST
+    return not isinstance(value, bool) and isinstance(value, Integral) and abs(int(value)) < MOST
 
 
 def _is_number(value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
         float(value)

@@ -191,7 +191,7 @@ def summaries_of(
         )
         for row in connection.execute(statement):
             what = f"a summary of evaluation number {row.evaluation}"
-            checksum.check(row.checksum, checksum.of_summary(row._mapping), what, place)
+            checksum.check(row.checksum, checksum.of_summary(dict(row._mapping)), what, place)
             found.setdefault(row.evaluation, []).append(row)
     return found
 
