@@ -2,14 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+DEMO := .venv/.demo
+PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adapters ci-extras check docs lint bench statistics clean
+.PHONY: help demo test adapters ci-extras spark object-stores check docs lint bench statistics clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMP) ## Build three retrievers, measure, compare and explain them
+demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
 
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
@@ -25,9 +27,22 @@ adapters: ci-extras ## Test the adapters of frameworks, vector stores and evalua
 # Large, so they are installed for their own tests and not for every `make test`.
 ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt \
-	  chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith llama-index-core \
-	  qdrant-client
+	@$(PIP) chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith \
+	  llama-index-core qdrant-client
+
+spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs Java 17
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt 'pyspark[connect]'
+	@# A test that is skipped for want of its library would look like one that passed.
+	@java -version 2>/dev/null
+	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines/test_spark.py
+	@# One process can hold one kind of session.
+	@CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines/test_spark.py
+
+# The server needs libraries that ours do not go with, so it has an environment of its own.
+object-stores: $(STAMP) ## Test runs in object stores against an S3 server on this machine
+	@test -x .venv-s3/bin/moto_server || { $(PYTHON) -m venv .venv-s3 && \
+	  .venv-s3/bin/pip install -q --disable-pip-version-check 'moto[s3,server]==5.2.5'; }
+	@CALIPERS_S3_SERVER=$(CURDIR)/.venv-s3/bin/moto_server $(BIN)/python -m pytest -q tests/io/test_remote.py
 
 check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/ruff check .
@@ -63,13 +78,24 @@ clean: ## Remove caches and builds; .venv stays
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/results
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(STAMP): pyproject.toml constraints.txt
+# The demo shows something before the tools of development are there: they take twice the room.
+$(DEMO): pyproject.toml constraints.txt | $(BIN)/pip
+	@echo "Installing Calipers with BM25 and FAISS into .venv (once, about 400 MB)."
+	@# The build package comes from constraints.txt too: pip does not apply -c to isolated builds.
+	@$(PIP) hatchling
+	@$(PIP) --no-build-isolation -e '.[demo]'
+	@touch $@
+	@echo "Installed. The demo itself needs no network and takes seconds."
+
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
+	@echo "Installing Calipers and its tools into .venv (only when the dependencies change)."
+	@$(PIP) hatchling
+	@$(PIP) --no-build-isolation -e '.[dev]'
+	@touch $@ $(DEMO)
+
+$(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Calipers needs Python 3.11 or newer, and '$(PYTHON)' is older or missing." \
 	       "Name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
-	@echo "Installing Calipers and its tools into .venv (only when the dependencies change)."
-	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	@# The build package comes from constraints.txt too: pip does not apply -c to isolated builds.
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt hatchling
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
-	@touch $@
+	@echo "Making .venv with $$($(PYTHON) --version)."
+	@$(PYTHON) -m venv .venv

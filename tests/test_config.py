@@ -118,3 +118,10 @@ def test_a_grid_is_left_to_the_command_that_runs_it():
     assert found.grid == {"anything": 1}
     with pytest.raises(InvalidInput, match=r"must be a table \[grid\]"):
         check_config({"grid": 3}, Path("calipers.toml"))
+
+
+def test_columns_are_named_in_a_table_of_their_own(tmp_path):
+    table = {"columns": {"item": "expected"}, "map-ids": "case"}
+    assert check_config(table, tmp_path / "calipers.toml").shared == table
+    with pytest.raises(InvalidInput, match=r"columns = .*it must be a table of what a column is"):
+        check_config({"columns": {"item": 3}}, tmp_path / "calipers.toml")

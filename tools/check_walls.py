@@ -56,6 +56,7 @@ WAYS_UP = {
     ("calipers.model.draft", "calipers.io.labels"),
     ("calipers.model.machine", "calipers.io.kept_records"),
     ("calipers.model.machine", "calipers.io.labels"),
+    ("calipers.model.notebook", "calipers.present.looks"),
     ("calipers.model.notebook", "calipers.present.notebook"),
     ("calipers.model.plot", "calipers.present.plot"),
     ("calipers.model.report", "calipers.present.report"),

@@ -3,6 +3,7 @@
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ yaml = pytest.importorskip("yaml")
 NAME = "acme/search"
 
 
-def pull(head: str = NAME) -> dict:
+def pull(head: str = NAME) -> dict[str, Any]:
     repositories = {"head": {"repo": {"full_name": head}}, "base": {"repo": {"full_name": NAME}}}
     return {"pull_request": {"number": 7, **repositories}}
 
@@ -30,7 +31,7 @@ def server():
 
 @pytest.fixture
 def job(tmp_path, server):
-    caches: dict = {}
+    caches: dict[str, Path] = {}
     made = iter(range(100))
 
     def start(event_name, event, *, hits=20, n=20, **more) -> Runner:

@@ -137,3 +137,15 @@ def test_a_run_that_stays_is_scanned_once_whoever_stops_early(evals, counted):
     assert run.frame.equals(inputs.read_pair(evals, None, None)[1].frame)
     assert list(run.scan())
     assert counted["read evals.jsonl"] == 2
+
+
+def test_pairs_are_compared_whatever_else_is_read_by_columns():
+    """Columns that nobody named are none, also beside a pair that was read before."""
+    truth = {"q": ["a"], "r": ["b"]}
+    pairs = {
+        name: calipers.read(ground_truth=truth, run={"q": items, "r": items})
+        for name, items in (("one", ["a", "b"]), ("two", ["c", "b"]))
+    }
+    assert calipers.compare(pairs, metrics="mrr").systems == ("one", "two")
+    with pytest.raises(InvalidInput, match="so give columns to"):
+        calipers.compare(pairs, metrics="mrr", columns={"item": "x"})

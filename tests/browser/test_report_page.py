@@ -95,9 +95,12 @@ def test_a_row_opens_by_keyboard_to_its_ranking_and_its_misses(one, visit):
     assert results.nth(3).locator(".state").inner_text() == "relevant"
     assert "c4-4" in results.nth(3).inner_text()
     assert results.nth(0).locator(".state").inner_text() == "unjudged"
-    missed = page.locator(".missed").inner_text()
-    assert "nowhere" in missed
-    assert "not returned" in missed
+    expected = page.locator(".expected").inner_text()
+    assert "c4-4" in expected
+    assert "found at rank 4" in expected
+    assert "nowhere" in expected
+    assert "missed: not returned" in expected
+    assert page.locator(".expected").bounding_box()["y"] < results.nth(0).bounding_box()["y"]
     page.keyboard.press("Enter")
     assert page.locator(".opened").count() == 0
 

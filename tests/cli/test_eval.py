@@ -37,7 +37,9 @@ def evals(tmp_path: Path) -> Path:
 def test_the_table(evals: Path) -> None:
     printed = calipers_command("eval", evals, "-m", "recall@1,2,mrr", "-q")
     assert (printed.code, printed.err) == (0, "")
-    rows = [line.split() for line in printed.out.splitlines()]
+    verdict, _, *lines = printed.out.splitlines()
+    assert verdict == "Finds half of what it should in the first 2 results (50–50%, 2 queries)."
+    rows = [line.split() for line in lines]
     assert rows[0] == ["metric", "@1", "@2", "all"]
     assert rows[1] == ["recall", "0.250", "0.500"]
     assert rows[3] == ["mrr", "0.750"]
@@ -47,29 +49,32 @@ def test_no_empty_lines_where_there_are_no_intervals(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     path.write_text(json.dumps(RECORDS[:1]))
     printed = calipers_command("eval", path, "-m", "recall@1,2,mrr", "-q")
-    assert [line.split() for line in printed.out.splitlines()] == [
+    assert [line.split() for line in printed.out.splitlines()[2:]] == [
         ["metric", "@1", "@2", "all"], ["recall", "0.500", "0.500"], ["mrr", "1.000"]
     ]  # fmt: skip
 
 
 def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
     printed = calipers_command("eval", evals, "-q")
-    names = [line.split()[0] for line in printed.out.splitlines() if line[:1].isalpha()]
+    lines = printed.out.splitlines()[2:]
+    names = [line.split()[0] for line in lines if line[:1].isalpha()]
     assert names == ["metric", "hit_rate", "precision", "recall", "f1", "ndcg", "mrr", "map"]
-    assert printed.out.splitlines()[0].split()[1:] == ["@1", "@3", "@5", "@10", "all"]
+    assert lines[0].split()[1:] == ["@1", "@3", "@5", "@10", "all"]
     other = calipers_command("eval", evals, "-q", "-k", "2,7")
-    assert other.out.splitlines()[0].split()[1:] == ["@2", "@7", "all"]
+    assert other.out.splitlines()[2].split()[1:] == ["@2", "@7", "all"]
 
 
 def test_what_was_counted_stands_below(evals: Path) -> None:
-    printed = calipers_command("eval", evals, "-m", "mrr")
+    printed = calipers_command("eval", evals, "-m", "mrr", "--explain")
     words = " ".join(printed.out.split())
     assert "3 queries, 4 relevant targets, 6 results." in words
     assert "1 query without any relevant target: left out; something was returned" in words
     assert "of all results were never judged" in words
     assert "Each mean with its 95% interval" in words
     quiet = calipers_command("eval", evals, "-m", "mrr", "--quiet")
-    assert quiet.out.rstrip() == printed.out.split("\n\n")[0].rstrip()
+    assert quiet.out.rstrip() == "\n\n".join(printed.out.split("\n\n")[:2]).rstrip()
+    three = calipers_command("eval", evals, "-m", "mrr").out.split("\n\n")[2].splitlines()
+    assert three == [*printed.out.split("\n\n")[2].splitlines()[:3], "1 more note: --explain"]
 
 
 def test_json_is_what_the_library_returns(evals: Path) -> None:
@@ -137,7 +142,8 @@ def test_a_combined_score(evals: Path) -> None:
     assert scores.of("score").tolist()[:2] == pytest.approx([0.7 + 0.3, 0.35])
     assert scores["score"].mean == pytest.approx(0.675)
     table = calipers_command("eval", evals, "-m", "mrr", "--score", text, "-q").out
-    assert [line.split()[0] for line in table.splitlines() if line[:1].isalpha()] == [
+    assert table.startswith("score is 0.675 on average (")
+    assert [line.split()[0] for line in table.splitlines()[2:] if line[:1].isalpha()] == [
         "metric", "mrr", "recall", "precision", "score",
     ]  # fmt: skip
 

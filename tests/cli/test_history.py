@@ -37,7 +37,8 @@ def history(tmp_path: Path, monkeypatch) -> Path:
 
 def test_history_lists_newest_first_with_sparklines_and_marks(history):
     printed = calipers_command("history", columns=120)
-    lines = printed.out.splitlines()
+    verdict, _, *lines = printed.out.splitlines()
+    assert verdict.startswith("4 of 4 evaluations in ")
     assert [line.split()[2] for line in lines[1:5]] == [
         "2026-01-04", "2026-01-03", "2026-01-02", "2026-01-01",
     ]  # fmt: skip
@@ -95,7 +96,8 @@ def test_the_filter_by_tag_still_answers_to_its_former_name(history, command):
 
 def test_show_prints_what_eval_printed(history):
     printed = calipers_command("show", "@nightly~3")
-    assert printed.out.startswith("nightly (")
+    assert printed.out.startswith("Finds ")
+    assert "nightly (" in printed.out
     assert "on commit 0000000000 (main)." in " ".join(printed.out.split())
     whole = json.loads(calipers_command("show", "@nightly", "--json").out)
     assert (whole["schema"], whole["evaluation"]["branch"]) == (1, "main")
@@ -110,7 +112,8 @@ def test_trend_draws_lines_that_end_at_a_mark(history):
     assert printed.out.count("┤") == 18
     assert printed.out.count("●") == 8
     # The change since the ground truth changed, not across it.
-    assert printed.out.startswith("recall@5  0.964 → 0.536")
+    assert printed.out.startswith("recall@5 fell from 0.964 to 0.536 over 2 evaluations.\n")
+    assert "\nrecall@5  0.964 → 0.536\n" in printed.out
     assert "┊ 2026-01-03 06:00: the ground truth changed" in printed.out
     by_type = calipers_command("trend", "nightly", "-m", "recall@5", "--by", "type")
     assert "recall@5 for type=a  1.000 → 0.000" in by_type.out

@@ -26,19 +26,34 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_reasons_the_waterfall_and_the_false_positives_are_printed(folder):
-    printed = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", columns=100)
+    printed = calipers_command(
+        "misses", "evals.json", "-k", "2", "--match", "id", "--explain", columns=100
+    )
     assert printed.code == 0, printed.err
     for words in (
-        "2 of 3 pieces of ground truth are not in the first 2 results (67%; 1 query).",
+        "2 of 3 targets (67%) are not in the first 2 results; most often: returned, but below",
         "returned, but below the first k",
         "not returned; the run does not tell more",
         "in the first 2",
         "most often returned for nothing",
-        "expected a",
+        "expected  a",
         "(rank 3)",
         "No corpus is given",
     ):
         assert words in printed.out
+
+
+def test_a_miss_shows_the_question_and_the_texts_of_what_was_expected_and_came(folder):
+    chunks = [{"id": one, "text": f"the text of {one}\x1b[31m"} for one in "abxys"]
+    (folder / "chunks.json").write_text(json.dumps(chunks))
+    printed = calipers_command(
+        "misses", "evals.json", "-k", "2", "--match", "id", "--corpus", "chunks.json", columns=90
+    ).out
+    question, expected, why, *came = printed.split("\n\n")[2].splitlines()
+    assert question == "What is the GIL?"
+    assert expected == "  expected  a  “the text of a\ufffd[31m”"
+    assert why.strip() == "not returned; the run does not tell more"
+    assert came == ["  instead   x  “=HYPERLINK(1)”", "            y  “no”"]
 
 
 def test_one_line_per_miss_that_can_be_filtered_and_labelled(folder):

@@ -1,7 +1,8 @@
-"""The files that docs/make-ground-truth.md speaks of, made from the example of docs/grid.md."""
+"""The files that docs/grid.md and docs/make-ground-truth.md speak of: those of the example."""
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,21 @@ from calipers.io.labels import read_labels, write_labels
 from calipers.model.labels import Label
 
 DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE = DOCS.parent / "examples" / "lighthouse"
 CHUNK_SIZE = 25
+RUNS = ("questions.jsonl", "chunks.jsonl", "overlap.jsonl", "rare.jsonl")
 
 
 def block(page: str, kind: str) -> str:
     """The first fenced block of that kind on a page."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     return re.search(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
+
+
+def copy_files(folder: Path, *names: str) -> None:
+    """Files of the example, into a folder to work in."""
+    for name in names:
+        shutil.copy(EXAMPLE / name, folder)
 
 
 def write_files(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The page on grids is a grid that runs, and shows what it prints."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from tests.command import calipers_command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "grid.md").read_text(encoding="utf-8")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "lighthouse"
 LATENCY = re.compile(r" *\d+(\.\d+)?(e-\d+)? ms")
 
 
@@ -29,14 +31,19 @@ def plain(text):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    (tmp_path / "calipers.toml").write_text(block("toml"))
-    (tmp_path / "questions.jsonl").write_text(block("json"))
-    (tmp_path / "search.py").write_text(block("python"))
+    for name in ("calipers.toml", "questions.jsonl", "search.py"):
+        shutil.copy(EXAMPLE / name, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "search", raising=False)
     yield tmp_path
     sys.modules.pop("search", None)
+
+
+def test_the_page_shows_the_files_of_the_example():
+    kinds = {"calipers.toml": "toml", "questions.jsonl": "json", "search.py": "python"}
+    for name, kind in kinds.items():
+        assert block(kind) == (EXAMPLE / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

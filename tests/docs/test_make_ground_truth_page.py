@@ -1,5 +1,6 @@
 """The page on making a ground truth shows what the commands print, and the prompts as they are."""
 
+import json
 import re
 import shlex
 
@@ -8,7 +9,7 @@ import pytest
 from calipers.chat.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
 from tests.chat.model_server import running
 from tests.command import calipers_command
-from tests.docs.lighthouse import DOCS, fill_in, write_files
+from tests.docs.lighthouse import DOCS, EXAMPLE, RUNS, copy_files, fill_in, write_files
 
 PAGE = (DOCS / "make-ground-truth.md").read_text(encoding="utf-8")
 SHOWN = re.compile(r"^```\n\$ (calipers (?!\w+ --help)[^\n]+)\n(?!\$)(.*?)\n```$", re.M | re.S)
@@ -23,7 +24,7 @@ def plain(text):
 
 def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_files(tmp_path)
+    copy_files(tmp_path, *RUNS)
     shown = SHOWN.findall(PAGE)
     assert [command.split()[1] for command, _ in shown] == [
         "draft", "agreement", "judge", "agreement", "questions",
@@ -35,9 +36,26 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
             assert printed.code == 0, printed.err
             assert plain(printed.out) == plain(expected), command
             if words[1] == "draft":
-                fill_in(tmp_path)
+                copy_files(tmp_path, "anna.csv", "bo.csv")
     question = (tmp_path / "new.jsonl").read_text(encoding="utf-8").splitlines()[0]
     assert f"```json\n{question}\n```" in PAGE
+
+
+def without_times(path):
+    records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [{k: v for k, v in one.items() if k not in ("latency_ms", "warm_up")} for one in records]
+
+
+def test_the_files_of_the_example_are_what_its_retrievers_and_judges_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path)
+    for name in RUNS:
+        assert without_times(tmp_path / name) == without_times(EXAMPLE / name)
+    draft = re.search(r"^\$ (calipers draft [^\n]+)$", PAGE, re.M)[1]
+    assert calipers_command(*shlex.split(draft)[1:]).code == 0
+    fill_in(tmp_path)
+    for name in ("anna.csv", "bo.csv"):
+        assert (tmp_path / name).read_text() == (EXAMPLE / name).read_text()
 
 
 @pytest.mark.parametrize("prompt", [JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS])

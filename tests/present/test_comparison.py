@@ -6,7 +6,8 @@ from rich.console import Console
 
 from calipers import compare
 from calipers.model.comparison import Visibility
-from calipers.present.comparison import findings, power_sentence, power_sentences, print_comparison
+from calipers.present.compared import print_comparison
+from calipers.present.comparison import findings, power_sentence, power_sentences, verdict
 from calipers.present.comparison_text import (
     CSV_HEADER,
     comparison_csv,
@@ -34,17 +35,44 @@ def shown(comparison, width, **settings):
 
 @pytest.mark.parametrize("width", [50, 80, 120])
 def test_the_terminal_shows_everything_at_any_width(width):
-    text = shown(compared(), width)
+    text = shown(compared(), width, explain=True)
     for piece in ("old (baseline)", "▲", "p = ", "/0/", "could see", "gained most"):
         assert piece in text, piece
     assert max(map(len, text.splitlines())) <= width
     assert "cannot be seen" in " ".join(text.split())
 
 
+SEVERAL = {
+    "old": OLD,
+    "new": NEW,
+    "same": OLD,
+    "worse": [9, 8, None, 9, 9, 9, None, 9, None, 9, None, 9],
+}
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_the_answer_comes_first_and_the_whole_of_it_fits_a_screen(width):
+    made = compare({n: records(r) for n, r in SEVERAL.items()}, metrics="mrr,recall@5,10,ndcg@5,10")
+    lines = shown(made, width).splitlines()
+    said = " ".join(" ".join(lines).partition("system")[0].split())
+    assert said == "Against old. Better: new. Worse: worse. No difference shown: same."
+    assert max(map(len, lines)) <= width
+    assert len(lines) <= (24 if width >= 80 else 40)
+    order = [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in SEVERAL]
+    assert order[:4] == ["new", "old", "same", "worse"]
+    assert "more notes: --explain" in " ".join(lines)
+
+
+def test_the_intervals_stand_in_the_table_where_there_is_room():
+    text = shown(compared(), 100)
+    found = compared().difference("new", "mrr")
+    assert f"(+{found.interval.low:.3f} to +{found.interval.high:.3f})" in text
+
+
 def test_no_difference_is_never_said_without_the_power():
     same = compare({"old": records(OLD), "new": records(OLD[::-1])}, metrics="mrr,recall@5")
     assert findings(same) == ["new: no difference from old was shown."]
-    text = " ".join(shown(same, 100).split())
+    text = " ".join(shown(same, 100, explain=True).split())
     for metric in ("mrr", "recall@5"):
         assert f"in {metric} cannot be seen; to see" in text
 
@@ -69,13 +97,16 @@ def test_too_few_queries_are_said():
     assert power_sentences(small) == [
         "With 3 queries no difference in mrr can be seen, however large; at least 6 are needed."
     ]
-    assert "could see nothing" in shown(small, 100)
+    assert "no difference in mrr can be seen" in shown(small, 100)
+    assert "could see nothing" in shown(small, 100, explain=True)
 
 
-def test_what_was_overridden_stands_first():
+def test_what_was_overridden_stands_right_under_the_verdict():
     made = {"old": records(OLD), "new": records(NEW[:-1])}
     comparison = compare(made, metrics="mrr", anyway=True)
-    assert shown(comparison, 100).startswith("This comparison was made anyway")
+    first, second, *_ = shown(comparison, 100).splitlines()
+    assert first == verdict(comparison)
+    assert second.startswith("This comparison was made anyway")
     assert comparison_markdown(comparison).startswith("> **This comparison was made anyway")
     assert "made anyway" in comparison_latex(comparison)
     rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))

@@ -7,7 +7,29 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput
 from calipers.present.notebook import as_html
+from tests.present.results import MAKERS, hostile
 from tests.reports import records, reversed_records
+
+DRAWN = {"Comparison", "Grid", "Misses", "Plot", "Slices", "Sweep", "Trend"}
+SENTENCES = {"Plot", "Report", "Resolution"}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_every_result_is_a_table_or_a_chart(kind, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    shown = MAKERS[kind]()._repr_html_()
+    assert shown.count("<svg") == (kind in DRAWN)
+    assert "<table>" in shown or kind in SENTENCES | {"Diagnosis", "Health"}
+    assert shown.count("<table>") == shown.count("</table>")
+
+
+@pytest.mark.parametrize("kind", ["Comparison", "Misses", "Scores", "Slices", "Sweep"])
+def test_text_from_a_corpus_becomes_no_markup(kind, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with hostile():
+        shown = MAKERS[kind]()._repr_html_()
+    assert "<script" not in shown
+    assert not set("\x1b\u202e") & set(shown)
 
 
 def test_scores_show_their_table_and_what_was_counted():

@@ -5,6 +5,7 @@ import pytest
 
 from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, UnknownArgument
+from calipers.retrievers import recognise
 from calipers.retrievers.recognise import as_retriever
 
 MODULE = """
@@ -74,3 +75,14 @@ def test_an_option_of_another_kind_is_refused() -> None:
 def test_an_option_of_no_kind_is_refused_by_the_operation() -> None:
     with pytest.raises(UnknownArgument, match=r"takes no argument 'reqest'.*Did you mean request"):
         retrieve("http://host/?q={query}", ["a"], reqest="{}")  # type: ignore[call-arg]
+
+
+def test_two_files_have_each_their_own_helper(tmp_path):
+    for folder, found in (("old", "a"), ("new", "b")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "beside.py").write_text(f"FOUND = [{found!r}]")
+        (tmp_path / folder / "search.py").write_text(
+            "import beside\n\n\ndef search(query, k):\n    return beside.FOUND\n"
+        )
+    old, new = (recognise.find(f"{tmp_path / one / 'search.py'}:search") for one in ("old", "new"))
+    assert (old("q", 1), new("q", 1)) == (["a"], ["b"])

@@ -12,6 +12,8 @@ from calipers.match.quote import Quote
 from calipers.model.arrays import Bools
 from calipers.text import normalise
 
+CUT = 200
+"""Characters of a chunk that are kept to show it."""
 Batches = Callable[[], Iterator[pl.DataFrame]]
 """The corpus from its beginning: tables of id, document, text, start, end."""
 
@@ -28,6 +30,8 @@ class CorpusFacts:
     """The document that holds it; null where that is not known."""
     document_of: dict[str, str] = field(default_factory=dict)
     """The document of every chunk that was asked about."""
+    text_of: dict[str, str] = field(default_factory=dict)
+    """The beginning of the text of every such chunk."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,11 @@ def study_corpus(
     """
     wanted = pl.Series([*items, *targets["item"].drop_nulls()], dtype=pl.String).unique()
     document_of: dict[str, str] = {}
+    text_of: dict[str, str] = {}
     for batch in batches():
         near = batch.filter(pl.col("id").is_in(wanted.implode()))
         document_of.update(zip(near["id"], near["document"], strict=True))
+        text_of.update(zip(near["id"], near["text"].str.slice(0, CUT), strict=True))
     if matching.kind == "quote":
         places = _quotes(batches, targets["quote"].to_list(), matching)
     elif matching.kind == "span":
@@ -64,7 +70,8 @@ def study_corpus(
     split = np.array([place.split for place in places], dtype=np.bool_)
     there = np.array([place.document is not None for place in places], dtype=np.bool_)
     documents = pl.Series([place.document for place in places], dtype=pl.String)
-    return CorpusFacts(there & ~split, split, targets["document"].fill_null(documents), document_of)
+    named = targets["document"].fill_null(documents)
+    return CorpusFacts(there & ~split, split, named, document_of, text_of)
 
 
 def _documents(batches: Batches, wanted: pl.Series) -> set[str]:

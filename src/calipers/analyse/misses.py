@@ -12,6 +12,7 @@ from calipers.analyse.listing import list_results
 from calipers.analyse.misses_table import (
     calls_of,
     came_instead,
+    expected_text,
     false_positives,
     mark_useful,
     misses_table,
@@ -83,6 +84,9 @@ def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) 
         "rank": ranks_or_null(facts.rank[missed]),
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][missed]),
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][missed]),
+        "expected_text": expected_text(
+            targets[missed], listing, studied.text_of if studied else {}
+        ),
     }
     by_call = edges_by_call(pair)
     if by_call is not None:

@@ -46,6 +46,17 @@ def misses_table(
     )
 
 
+def expected_text(
+    targets: pl.DataFrame, listing: pl.DataFrame, in_corpus: Mapping[str, str]
+) -> pl.Series:
+    """What each target says: its quote, or its text where corpus or run have it for any query."""
+    in_run = listing.select("item", "text").drop_nulls().unique("item", keep="first")
+    in_run = in_run.with_columns(pl.col("text").str.slice(0, CUT))
+    texts = {**dict(in_run.iter_rows()), **in_corpus}
+    known = targets["item"].replace_strict(texts, default=None, return_dtype=pl.String)
+    return targets["quote"].str.slice(0, CUT).fill_null(known)
+
+
 def calls_of(edges: CallEdges, missed: Ints) -> pl.Series:
     """For each miss the calls that returned it all the same, and whose ranking lost it."""
     held: dict[int, set[int]] = {}

@@ -1,14 +1,13 @@
 """What an operation is handed: a matched pair, files and values, or what the history kept."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.analyse.scoring import deepest
 from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
-from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.columns import Columns
 from calipers.io.load import load, load_pair
@@ -17,7 +16,7 @@ from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.policy import CHOICES, Policy
-from calipers.model.run import Run
+from calipers.model.run import Run, Scan
 from calipers.model.scores import Scores
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def as_read(
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
-    together = Shards(reading.get("memory"), reading.get("temp"))
+    together = _bring_together(reading.get("memory"), reading.get("temp"))
     columns, mapped = Columns.of(reading.get("columns")), reading.get("map_ids")
     if mapped is not None:
         from calipers.match.map_ids import parse_id_map
@@ -89,6 +88,24 @@ def as_read(
     return truth, run, {**matching, "corpus_size": size, "like": like}
 
 
+def _bring_together(
+    memory: str | int | None, temp: str | os.PathLike[str] | None
+) -> Callable[[Scan], Scan]:
+    """How rows that mix queries are brought together; what was asked for is checked now."""
+    if memory is not None or temp is not None:
+        from calipers.engines.shards import Shards
+
+        return Shards(memory, temp)
+
+    def when_needed(scan: Scan) -> Scan:
+        # Most runs need none of it.
+        from calipers.engines.shards import Shards
+
+        return Shards()(scan)
+
+    return when_needed
+
+
 def like_of(data: Any, reading: Reading) -> str | None:
     """The tool whose numbers are asked for."""
     return data.like if isinstance(data, Matched) else reading.get("like")
@@ -108,6 +125,8 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
     for name, value in reading.items():
         if value is None or name in NOT_ABOUT_MATCHING or (name, value) == ("rel", pair.rel):
+            continue
+        if name == "columns" and not Columns.of(value).named:
             continue
         raise InvalidInput(
             f"A matched pair is given together with {name}={value!r}; how it is read and matched "
@@ -129,7 +148,7 @@ def matched_systems(
         )
     columns = Columns.of(matching.get("columns"))
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
-    matching = {**matching, "columns": columns}
+    matching = {**matching, "columns": columns if columns.named else None}
     found = {}
     for name, value in systems.items():
         try:
@@ -179,7 +198,7 @@ def matched_to_report(
     truth = reading.get("ground_truth")
     columns = Columns.of(reading.get("columns"))
     loaded = None if truth is None else load(truth, "ground_truth", None, columns)
-    reading = {**reading, "columns": columns}
+    reading = {**reading, "columns": columns if columns.named else None}
     found = {}
     for one, value in name_systems(systems).items():
         if isinstance(value, Scores) or is_result_file(value):

@@ -30,11 +30,13 @@ from calipers.cli.parts.saving import tag_pairs
     "--seed", type=int, default=0, show_default=True, help="The seed that the test draws with."
 )
 @options.store_option
+@options.explain_option
 @options.json_option
 @options.as_option("markdown")
 def command(
     name: str,
     tags: tuple[str, ...],
+    explain: bool,
     as_json: bool,
     form: str | None,
     **settings: Any,
@@ -61,6 +63,6 @@ def command(
         if form == "markdown":
             click.echo(alarm_markdown(found), nl=False)
         else:
-            print_alarm(found, console())
+            print_alarm(found, console(), explain=explain)
     if found.raised:
         raise click.exceptions.Exit(1)

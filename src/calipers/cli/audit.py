@@ -23,6 +23,7 @@ from calipers.cli.parts.progress import reading
     help="Exit with 1 if there is a finding at least this grave.",
 )  # fmt: skip
 @click.option("--quiet", "-q", is_flag=True, help="Print one line per finding.")
+@options.explain_option
 @options.column_option
 @options.json_option
 @click.pass_context
@@ -35,6 +36,7 @@ def command(
     columns: list[str] | None,
     fail_on: str | None,
     quiet: bool,
+    explain: bool,
     as_json: bool,
 ) -> None:
     """Check the health of a ground truth, alone or against the corpus that is searched.
@@ -58,6 +60,6 @@ def command(
     else:
         from calipers.present.findings import print_health
 
-        print_health(health, console(), quiet=quiet)
+        print_health(health, console(), quiet=quiet, explain=explain)
     if health.fails(fail_on):
         context.exit(1)

@@ -7,11 +7,13 @@ import click
 
 from calipers.cli.parts import options, typed
 from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.outputs import Outputs
 from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
 COMPARING = ("baseline", "anyway", "confidence", "resamples", "seed")
 """The options that say how to compare, not how to read."""
+EXAMPLES = 5
 RESAMPLES = 2000
 """Bootstrap resamples for the intervals of single systems on the page; --resamples is for the
 comparison."""
@@ -53,8 +55,9 @@ comparison."""
     help="List the largest wins and losses in this metric. [default: the first]",
 )  # fmt: skip
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
-    help="How many wins and losses to list.",
+    "--examples", type=click.IntRange(min=0),
+    help="How many wins and losses to list. [default: none in the table, 5 with --explain and "
+    "elsewhere]",
 )  # fmt: skip
 @click.option(
     "--per-query", metavar="FILE",
@@ -62,6 +65,8 @@ comparison."""
     ".jsonl file.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
+@options.full_option
+@options.explain_option
 @options.config_option
 @options.json_option
 @options.as_option("csv", "markdown", "latex")
@@ -73,9 +78,11 @@ def command(
     cutoffs: str | None,
     score: str | None,
     queries_by: str | None,
-    examples: int,
+    examples: int | None,
     per_query: str | None,
     html: str | None,
+    full: bool,
+    explain: bool,
     as_json: bool,
     form: str | None,
     **settings: Any,
@@ -98,10 +105,10 @@ def command(
     from calipers.api.keywords import Reading
     from calipers.io.write import check_place, check_writable, write_table
 
-    if per_query:
-        check_writable(per_query)
-    if html:
-        check_place(html)
+    outputs = Outputs()
+    outputs.check(per_query, check_writable)
+    outputs.check(html, check_place)
+    outputs.begin()
     live = _named_retrievers(retrievers)
     systems, settings["ground_truth"] = _questions(systems, settings["ground_truth"], live)
     # A ground truth in the file is for retrievers; a run may bring its own.
@@ -130,25 +137,37 @@ def command(
     comparison = compare(named, **measuring, **settings)
     if queries_by:
         comparison.by_query(comparison.baseline, queries_by)
-    if per_query:
-        write_table(comparison.per_query, per_query)
+    outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))
     if html:
-        from calipers.cli.parts.output import write_report
+        from calipers.cli.parts.output import write_page
 
         settings["resamples"] = RESAMPLES
-        write_report(
-            report(systems=named, comparison=comparison, **measuring, **settings), html, None
+        outputs.write(
+            html,
+            lambda: write_page(
+                report(systems=named, comparison=comparison, **measuring, **settings),
+                html,
+                full=full,
+            ),
         )
     if as_json:
-        print_json(comparison.to_dict(examples=examples))
+        print_json(comparison.to_dict(examples=_listed(examples)))
     elif form:
         from calipers.present.comparison_text import FORMS
 
-        click.echo(FORMS[form](comparison, queries_by, examples), nl=False)
+        click.echo(FORMS[form](comparison, queries_by, _listed(examples)), nl=False)
     else:
-        from calipers.present.comparison import print_comparison
+        from calipers.present.compared import print_comparison
 
-        print_comparison(comparison, console(), metric=queries_by, examples=examples)
+        print_comparison(
+            comparison, console(), metric=queries_by, examples=examples, explain=explain
+        )
+    outputs.finish()
+
+
+def _listed(examples: int | None) -> int:
+    """How many wins and losses stand in what is no table on a terminal."""
+    return EXAMPLES if examples is None else examples
 
 
 def _named_retrievers(given: tuple[str, ...]) -> dict[str, str]:

@@ -39,12 +39,14 @@ from calipers.errors import InvalidInput
 @options.matching_options
 @options.config_option
 @click.option("--rules", "list_rules", is_flag=True, help="List the rules and their thresholds.")
+@options.explain_option
 @options.json_option
 def command(
     config: str | None,
     thresholds: tuple[str, ...],
     by: tuple[str, ...],
     list_rules: bool,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -81,7 +83,7 @@ def command(
     else:
         from calipers.present.diagnosis import print_diagnosis
 
-        print_diagnosis(diagnosis, console())
+        print_diagnosis(diagnosis, console(), explain=explain)
 
 
 def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:

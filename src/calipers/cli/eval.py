@@ -5,9 +5,10 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options, typed
-from calipers.cli.parts.engine import memory_options
-from calipers.cli.parts.output import console, print_json, write_report
-from calipers.cli.parts.progress import asking, reading
+from calipers.cli.parts.engine import engine_options, memory_options
+from calipers.cli.parts.output import console, print_json, write_page, write_short_form
+from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts.progress import asking, reading, working
 from calipers.cli.parts.saving import Saving, save_options
 from calipers.errors import InvalidInput
 
@@ -35,6 +36,7 @@ from calipers.errors import InvalidInput
     help="Also print the lowest and highest value that judging the unjudged results could give.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
+@options.full_option
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
 @click.option(
     "--corpus", metavar="FILE",
@@ -47,7 +49,9 @@ from calipers.errors import InvalidInput
     "csv", "Print the summary (with --by the slices, with --bounds the bounds) as CSV."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
+@options.explain_option
 @memory_options
+@engine_options
 @options.config_option
 def command(
     metrics: Any,
@@ -58,10 +62,12 @@ def command(
     bounds: bool,
     html: str | None,
     markdown: str | None,
+    full: bool,
     config: str | None,
     as_json: bool,
     as_csv: bool,
     quiet: bool,
+    explain: bool,
     **settings: Any,
 ) -> None:
     """Score what a retriever returned against what should be found.
@@ -85,19 +91,20 @@ def command(
     from calipers.api.measure import bounds as bound
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.score_tables import write_scores
     from calipers.io.write import check_place, check_writable
 
-    saving = Saving(settings)
+    saving, outputs = Saving(settings), Outputs()
+    engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
         config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
         **settings,
     )  # fmt: skip
     saving.store = settings.get("store")
-    if per_query:
-        check_writable(per_query)
-    for page in filter(None, (html, markdown)):
-        check_place(page)
+    if engine == "local":
+        outputs.check(per_query, check_writable)
+    outputs.check(html, check_place)
+    outputs.check(markdown, check_place)
+    outputs.begin(others=saving.wanted)
     intervals: dict[str, Any] = {
         name: settings.pop(name) for name in ("confidence", "resamples", "seed") if name in settings
     }
@@ -106,6 +113,20 @@ def command(
     # A name that is no metric is said before a large file is read.
     chosen = choose_metrics(metrics, k, None, weights, settings.get("like"))
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
+    if engine == "spark":
+        from calipers.cli.parts.on_spark import on_spark
+
+        refused = {
+            "--bounds": bounds, "--html": html, "--markdown": markdown, "--save": saving.wanted,
+            "--corpus": corpus, "--by": by,
+        }  # fmt: skip
+        on_spark(
+            refused, master, settings, per_query=per_query, as_json=as_json, as_csv=as_csv,
+            notes=not quiet, weights=weights, **asked,
+        )  # fmt: skip
+        return
+    if master is not None:
+        raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
     settings["watch"] = asking
     if _several(settings.get("level")):
         one_result = {
@@ -116,7 +137,7 @@ def command(
         at = _refuse_beside_levels(settings.pop("level"), one_result)
         with reading() as progress:
             found = levels(at=at, progress=progress, **asked, **settings)
-        _show_levels(found, as_json=as_json)
+        _show_levels(found, as_json=as_json, explain=explain)
         return
     depth = deepest(chosen)
     paged = bool(html or markdown or saving.mlflow)
@@ -136,11 +157,17 @@ def command(
     if paged:
         from calipers.api.decide import report as gather_report
 
-        report = gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
+        with working("gathering the report"):
+            report = outputs.attempt(
+                lambda: gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
+            )
     if per_query:
-        write_scores(scores, per_query)
-    if report is not None and (html or markdown):
-        write_report(report, html, markdown)
+        from calipers.io.score_tables import write_scores
+
+        outputs.write(per_query, lambda: write_scores(scores, per_query or ""))
+    if report is not None:
+        outputs.write(html, lambda: write_page(report, html or "", full=full))
+        outputs.write(markdown, lambda: write_short_form(report, markdown or ""))
     if as_json:
         parts = {"slices": slices, "bounds": bounded}
         further = {name: part.to_dict() for name, part in parts.items() if part is not None}
@@ -148,9 +175,10 @@ def command(
     elif as_csv:
         _print_csv(scores, slices, bounded)
     else:
-        _print_tables(scores, slices, bounded, notes=not quiet)
+        _print_tables(scores, slices, bounded, notes=not quiet, explain=explain)
     if saving.wanted:
-        saving.keep(pair, scores, corpus, report)
+        outputs.attempt(lambda: saving.keep(pair, scores, corpus, report))
+    outputs.finish()
 
 
 def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
@@ -169,18 +197,32 @@ def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
         click.echo(summary_csv(scores), nl=False)
 
 
-def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool) -> None:
-    from calipers.present.terminal import print_scores
+def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool, explain: bool) -> None:
+    from calipers.present.answer import print_notes, print_verdict
+    from calipers.present.headline import verdict
+    from calipers.present.notes import notes as notes_of
+    from calipers.present.notes import remarked
+    from calipers.present.terminal import print_score_table
 
-    print_scores(scores, console(), notes=notes)
+    out = console()
+    print_verdict(verdict(scores), out)
+    print_score_table(scores, out)
+    said: list[str] = []
     if slices:
-        from calipers.present.slices import print_slices
+        from calipers.present.slices import print_slice_tables, slices_note
 
-        print_slices(slices, console())
+        out.print()
+        print_slice_tables(slices, out)
+        said.append(slices_note(slices))
     if bounded:
-        from calipers.present.bounds import print_bounds
+        from calipers.present.bounds import bounds_notes, print_bound_table
 
-        print_bounds(bounded, console())
+        out.print()
+        print_bound_table(bounded, out)
+        said += bounds_notes(bounded)
+    if notes:
+        first = remarked(scores)
+        print_notes([*first, *said, *notes_of(scores)[len(first) :]], out, explain=explain)
 
 
 def _several(level: str | None) -> bool:
@@ -199,11 +241,11 @@ def _refuse_beside_levels(level: str, one_result: dict[str, Any]) -> str:
     return level
 
 
-def _show_levels(found: Any, *, as_json: bool) -> None:
+def _show_levels(found: Any, *, as_json: bool, explain: bool) -> None:
     """One table with a column per level, or all of it as JSON."""
     if as_json:
         print_json(found.to_dict())
         return
     from calipers.present.levels import print_levels
 
-    print_levels(found, console())
+    print_levels(found, console(), explain=explain)

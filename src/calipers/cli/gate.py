@@ -6,6 +6,7 @@ import click
 
 from calipers.cli.parts import options, typed
 from calipers.cli.parts.output import console, print_json
+from calipers.cli.parts.outputs import Outputs
 from calipers.cli.parts.progress import asking, reading
 from calipers.errors import CalipersError
 
@@ -47,6 +48,7 @@ from calipers.errors import CalipersError
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")
 @options.config_option
+@options.explain_option
 @options.json_option
 def command(
     metrics: str | None,
@@ -55,6 +57,7 @@ def command(
     junit: str | None,
     markdown: str | None,
     config: str | None,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -76,47 +79,44 @@ def command(
         config, gate=True, metrics=metrics, k=typed.cutoff_list(cutoffs),
         weights=typed.weights(score), junit=junit, markdown=markdown, **settings,
     )  # fmt: skip
-    outputs = {name: given.pop(name, None) for name in ("junit", "markdown")}
-    for path in filter(None, outputs.values()):
-        check_place(path)
+    files = {name: given.pop(name, None) for name in ("junit", "markdown")}
+    outputs = Outputs()
+    for path in files.values():
+        outputs.check(path, check_place)
+    outputs.begin()
     try:
         with reading() as progress:
             verdict = gate(progress=progress, watch=asking, **given)
     except CalipersError as error:
         # A report left over from an earlier run would pass for that of this one.
-        _write_error(str(error), **outputs)
+        _write_error(outputs, str(error), **files)
         raise
-    _write(verdict, **outputs)
+    _write(outputs, verdict, **files)
     if as_json:
         print_json(verdict.to_dict())
     else:
-        from calipers.present.gate import print_verdict
+        from calipers.present.gate import print_gate
 
-        print_verdict(verdict, console())
+        print_gate(verdict, console(), explain=explain)
+    outputs.finish()
     if not verdict.passed:
         raise click.exceptions.Exit(1)
 
 
-def _write(verdict: Any, junit: str | None, markdown: str | None) -> None:
-    if junit:
-        from calipers.present.junit import verdict_junit
+def _write(outputs: Outputs, verdict: Any, junit: str | None, markdown: str | None) -> None:
+    from calipers.present.gate_markdown import verdict_markdown
+    from calipers.present.junit import verdict_junit
 
-        _save(junit, verdict_junit(verdict))
-    if markdown:
-        from calipers.present.gate_markdown import verdict_markdown
-
-        _save(markdown, verdict_markdown(verdict).encode())
+    outputs.write(junit, lambda: _save(junit or "", verdict_junit(verdict)))
+    outputs.write(markdown, lambda: _save(markdown or "", verdict_markdown(verdict).encode()))
 
 
-def _write_error(sentence: str, junit: str | None, markdown: str | None) -> None:
-    if junit:
-        from calipers.present.junit import error_junit
+def _write_error(outputs: Outputs, said: str, junit: str | None, markdown: str | None) -> None:
+    from calipers.present.gate_markdown import error_markdown
+    from calipers.present.junit import error_junit
 
-        _save(junit, error_junit(sentence))
-    if markdown:
-        from calipers.present.gate_markdown import error_markdown
-
-        _save(markdown, error_markdown(sentence).encode())
+    outputs.write(junit, lambda: _save(junit or "", error_junit(said)))
+    outputs.write(markdown, lambda: _save(markdown or "", error_markdown(said).encode()))
 
 
 def _save(path: str, content: bytes) -> None:

@@ -30,14 +30,16 @@ from calipers.cli.parts.progress import asking
     help="Compare although ground truth, queries or policies differ; the result says so.",
 )
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
-    help="How many wins and losses to list.",
+    "--examples", type=click.IntRange(min=0),
+    help="How many wins and losses to list. [default: none in the table, 5 elsewhere]",
 )  # fmt: skip
+@options.explain_option
 @options.json_option
 def command(
     config: str | None,
     dry_run: bool,
-    examples: int,
+    examples: int | None,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -70,11 +72,11 @@ def command(
         click.echo("Every question that was finished is kept; the same command goes on.", err=True)
         raise
     if as_json:
-        print_json(found.to_dict(examples=examples))
+        print_json(found.to_dict(examples=5 if examples is None else examples))
     else:
         from calipers.present.grid import print_grid
 
-        print_grid(found, console(), examples=examples)
+        print_grid(found, console(), examples=examples, explain=explain)
     if found.failures:
         click.get_current_context().exit(2)
 

@@ -28,12 +28,14 @@ from calipers.cli.parts.progress import asking, reading
     help="How many misses and false positives to print.",
 )  # fmt: skip
 @options.config_option
+@options.explain_option
 @options.json_option
 def command(
     k: int | None,
     output: str | None,
     examples: int,
     config: str | None,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -63,4 +65,4 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        print_misses(found, console(), examples=examples)
+        print_misses(found, console(), examples=examples, explain=explain)

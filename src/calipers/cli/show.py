@@ -13,6 +13,7 @@ from calipers.cli.parts.output import console, print_json
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
 )  # fmt: skip
 @options.store_option
+@options.explain_option
 @options.json_option
 @options.printed_as("csv", "Print the summary as CSV.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
@@ -23,6 +24,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     quiet: bool,
+    explain: bool,
 ) -> None:
     """Show a saved evaluation exactly as it was measured.
 
@@ -51,4 +53,4 @@ def command(
     else:
         from calipers.present.shown import print_shown
 
-        print_shown(shown, console(), notes=not quiet)
+        print_shown(shown, console(), notes=not quiet, explain=explain)

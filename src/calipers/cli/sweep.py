@@ -22,12 +22,14 @@ from calipers.cli.parts.progress import asking, reading
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
 @options.interval_options(resamples=2000)
+@options.explain_option
 @options.config_option
 @options.json_option
 @options.printed_as("csv", "Print every k as CSV.")
 def command(
     metrics: str | None,
     cutoffs: str | None,
+    explain: bool,
     config: str | None,
     as_json: bool,
     as_csv: bool,
@@ -62,4 +64,4 @@ def command(
     else:
         from calipers.present.sweep import print_sweep
 
-        print_sweep(found, console())
+        print_sweep(found, console(), explain=explain)

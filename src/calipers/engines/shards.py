@@ -25,9 +25,9 @@ from calipers.errors import InvalidInput, WriteFailed
 from calipers.model.run import Scan, in_query_order
 
 SHARDS = 128
-_SHARE_TO_HOLD = 8
+_SHARE_TO_HOLD = 16
 """One part in so many of the memory holds rows; sorting, ranking and matching need the rest."""
-_SHARE_OF_SHARD = 24
+_SHARE_OF_SHARD = 32
 """A shard beyond one part in so many is divided again: three of them are worked on at a time."""
 _MOST_DIVISIONS = 4
 
@@ -60,7 +60,7 @@ class Shards:
         size = 0
         for frame in frames:
             held.append(frame)
-            size += frame.estimated_size()
+            size += int(frame.estimated_size())
             if size > self._bytes // _SHARE_TO_HOLD:
                 break
         else:
@@ -105,7 +105,7 @@ class Shards:
 
         for frame in frames:
             held.append(frame)
-            size += frame.estimated_size()
+            size += int(frame.estimated_size())
             if size > self._bytes // _SHARE_TO_HOLD:
                 flush()
                 size = 0

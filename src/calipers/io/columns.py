@@ -205,7 +205,7 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
         hints.append(f"say which it is, such as --column {lacking}={example}")
     return (
         f"{name} has no column for the {lacking}; found {shown}. Usual names are "
-        f"{usual.get(lacking, lacking)}. {'; '.join(hints)[:1].upper()}{'; '.join(hints)[1:]} "
+        f"{usual.get(lacking, lacking)}; {'; '.join(hints)} "
         "(columns= in Python, [columns] in the settings)."
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,10 +15,9 @@ from calipers.io.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.documents import is_document, plain
 from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
-from calipers.io.many import read_path
-from calipers.io.registry import of_object, of_rows
+from calipers.io.registry import of_object, of_rows, read_source
 from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
-from calipers.io.source import Progress, is_standard_input
+from calipers.io.source import Progress, Source, is_standard_input
 from calipers.io.tables import Table, from_other_library, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
@@ -45,7 +45,7 @@ def load(
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
-        return read_path(value, role, progress, said)
+        return _at(value, role, progress, said)
     name = ARGUMENT[role]
     found = read_value(value, role, name, said)
     if found is not None:
@@ -54,6 +54,24 @@ def load(
         f"{name} is a {type(value).__name__}; it can be a path, a mapping of query to items, a "
         "list of records, or a polars, pandas or Arrow table."
     )
+
+
+def _at(
+    place: str | os.PathLike[str], role: Role, progress: Progress | None, said: Columns
+) -> Dataset:
+    """What stands at a path or an address; most are one file, and need none of the rest."""
+    path = Path(place)
+    if path.is_file() or is_standard_input(path):
+        return read_source(Source(path, progress), role, said)
+    from calipers.io.remote import is_remote, open_remote, shown
+
+    if is_remote(place):
+        address = str(place)
+        found = _table(in_memory(open_remote(address), shown(address)).renamed(said), role)
+        return found if isinstance(found, Dataset) else found.dataset()
+    from calipers.io.many import read_path
+
+    return read_path(place, role, progress, said)
 
 
 def load_pair(

@@ -77,7 +77,9 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).partition("\n")[0]
+        from calipers.io.remote import without_secrets
+
+        first = without_secrets(str(error).partition("\n")[0])
         raise UnreadableFile(
             (fault() if fault else None)
             or f"The table {name} cannot be read: {first}; write it again, or check its form."

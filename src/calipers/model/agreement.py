@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
+from calipers.model.notebook import ShownInNotebook
 
 Scale = Literal["nominal", "ordinal", "interval"]
 """What a difference between grades means: just different, an order, or a distance."""
@@ -102,8 +103,8 @@ class Judge:
     """Rows without a grade."""
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(ShownInNotebook):
     """How far judges agree, where they do not, and the ground truth they make together."""
 
     judges: tuple[Judge, ...]

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from calipers.model.evaluation import moment
 from calipers.model.gate import Change, WorstQuery
+from calipers.model.notebook import ShownInNotebook
 
 Status = Literal["worse", "better", "not shown", "untested"]
 Against = Literal["previous", "window"]
@@ -60,8 +61,8 @@ class AlarmCheck:
         return self.whole_now - self.whole_before - self.change.difference
 
 
-@dataclass(frozen=True, kw_only=True)
-class Alarm:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Alarm(ShownInNotebook):
     """Whether the latest evaluation is significantly worse than before, and in what."""
 
     name: str

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from calipers.model.notebook import ShownInNotebook
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -21,8 +23,8 @@ class Bound:
     n: int
 
 
-@dataclass(frozen=True)
-class Bounds:
+@dataclass(frozen=True, repr=False)
+class Bounds(ShownInNotebook):
     """The bounds of several metrics over one result."""
 
     bounds: tuple[Bound, ...]

@@ -90,7 +90,7 @@ class QueryDifference:
     difference: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ShownInNotebook):
     """Paired differences between a baseline and other systems. It explains itself."""
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from calipers.model.comparison import Comparison
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA, Summary
 
 Confidence = Literal["high", "moderate", "low"]
@@ -34,8 +35,8 @@ class Unchecked:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(ShownInNotebook):
     """The findings on one system, and what changed since another."""
 
     k: int

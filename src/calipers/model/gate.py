@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from calipers.model.comparison import Visibility
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
 from calipers.model.summary import Interval
 
@@ -93,8 +94,8 @@ class Check:
     """Every leak, where the check is about leaks and failed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Verdict(ShownInNotebook):
     """What a gate found. ``passed`` is True only where every check was made and held."""
 
     checks: tuple[Check, ...]

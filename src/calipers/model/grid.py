@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.model.comparison import Comparison
+from calipers.model.notebook import ShownInNotebook
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Combination:
                 "run": str(self.output)}  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Planned:
+@dataclass(frozen=True, eq=False, repr=False)
+class Planned(ShownInNotebook):
     """What a grid would do, and how much of it is done."""
 
     combinations: tuple[Combination, ...]
@@ -50,8 +51,8 @@ class Planned:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
+@dataclass(frozen=True, eq=False, repr=False)
+class Grid(ShownInNotebook):
     """Every combination that ran, held against the baseline."""
 
     combinations: tuple[Combination, ...]

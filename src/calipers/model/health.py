@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from calipers.errors import InvalidInput
+from calipers.model.notebook import ShownInNotebook
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -88,8 +89,8 @@ class HealthFinding:
         }
 
 
-@dataclass(frozen=True)
-class Health:
+@dataclass(frozen=True, repr=False)
+class Health(ShownInNotebook):
     """The state of a ground truth: the findings, the gravest first, and what was looked at."""
 
     findings: tuple[HealthFinding, ...]

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.model.evaluation import Evaluation
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
 
 
-@dataclass(frozen=True)
-class History:
+@dataclass(frozen=True, repr=False)
+class History(ShownInNotebook):
     """Saved evaluations, newest first."""
 
     place: str
@@ -28,8 +29,8 @@ class History:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown(ShownInNotebook):
     """One saved evaluation with everything in it."""
 
     evaluation: Evaluation

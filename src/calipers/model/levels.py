@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
 
 
-@dataclass(frozen=True, eq=False)
-class Levels:
+@dataclass(frozen=True, eq=False, repr=False)
+class Levels(ShownInNotebook):
     """One result per level, and a sentence for what could not be computed."""
 
     scores: Mapping[str, Scores]

@@ -5,6 +5,8 @@ from typing import Any
 
 import polars as pl
 
+from calipers.model.notebook import ShownInNotebook
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -93,8 +95,8 @@ class Step:
     left: int
 
 
-@dataclass(frozen=True, eq=False)
-class Misses:
+@dataclass(frozen=True, eq=False, repr=False)
+class Misses(ShownInNotebook):
     """One reason for each piece of ground truth that is not in the first k results."""
 
     k: int

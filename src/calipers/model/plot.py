@@ -11,7 +11,7 @@ from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plot(ShownInNotebook):
     """What ``calipers.plot`` makes: save it, or show it in a notebook."""
 

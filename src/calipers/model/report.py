@@ -10,6 +10,7 @@ import polars as pl
 from calipers.model.comparison import Comparison
 from calipers.model.diagnosis import Diagnosis
 from calipers.model.misses import Misses
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
 from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
@@ -41,8 +42,8 @@ class SystemReport:
     """The parts that could not be made, with the reason."""
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(ShownInNotebook):
     """What ``calipers.report`` gathers: save it as a page, or show it in a notebook."""
 
     systems: tuple[SystemReport, ...]
@@ -60,11 +61,11 @@ class Report:
         """The cut-off at which the systems are described."""
         return self.systems[0].k
 
-    def to_html(self) -> str:
-        """The whole page as one text that needs no other file."""
+    def to_html(self, *, full: bool = False) -> str:
+        """The page as one text; ``full``: every ranking with whole texts, however large."""
         from calipers.present.report import report_html
 
-        return report_html(self)
+        return report_html(self, full=full)
 
     def to_markdown(self) -> str:
         """The short form, for a pull request."""
@@ -72,8 +73,8 @@ class Report:
 
         return report_markdown(self)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the page (.html) or the short form (.md)."""
+    def save(self, path: str | PathLike[str], *, full: bool = False) -> None:
+        """Write the page (.html; ``full``: with everything in it) or the short form (.md)."""
         from calipers.present.report import save_report
 
-        save_report(self, path)
+        save_report(self, path, full=full)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from calipers.model.notebook import ShownInNotebook
+
 SHOWN_PLACES = 20
 """Places of one quote that JSON lists."""
 
@@ -64,8 +66,8 @@ class Located:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Resolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Resolution(ShownInNotebook):
     """What became of every quote, and the records with the spans in them."""
 
     quotes: tuple[Located, ...]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.summary import Interval
 
 Standing = Literal["above", "below", "not shown", "not tested"]
@@ -39,8 +40,8 @@ class Slice:
         return self.standing == ("above" if self.better == "lower" else "below")
 
 
-@dataclass(frozen=True)
-class Slices:
+@dataclass(frozen=True, repr=False)
+class Slices(ShownInNotebook):
     """Every slice of one or more cuts, tested together."""
 
     by: tuple[str, ...]

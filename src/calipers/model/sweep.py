@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from calipers.model.comparison import Visibility
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
 from calipers.model.summary import Interval
 
@@ -83,8 +84,8 @@ class TokenAdvice:
     """Whether even the largest k fits."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(ShownInNotebook):
     """A sweep over k, with advice."""
 
     points: tuple[SweepPoint, ...]

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from calipers.model.evaluation import moment
+from calipers.model.notebook import ShownInNotebook
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Mark:
     """ground truth, corpus."""
 
 
-@dataclass(frozen=True)
-class Trend:
+@dataclass(frozen=True, repr=False)
+class Trend(ShownInNotebook):
     """The lines of one name, and where they must not be read across."""
 
     name: str

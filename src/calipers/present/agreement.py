@@ -7,6 +7,7 @@ from rich.text import Text
 
 from calipers.model.agreement import Agreement, Coefficient, Merged, Opinions
 from calipers.model.draft import Draft
+from calipers.present.answer import print_verdict
 from calipers.present.plain import printable
 from calipers.words import plural
 
@@ -50,7 +51,8 @@ def draft_lines(draft: Draft, output: str) -> list[str]:
 def print_agreement(
     found: Agreement, console: Console, *, written: str | None, examples: int = 5
 ) -> None:
-    """Who judged how much, how far they agree, and where they do not."""
+    """How far the judges agree, who judged how much, and where they do not."""
+    print_verdict(verdict(found), console)
     for judge in found.judges:
         missing = f", {judge.missing:,} without a grade" if judge.missing else ""
         name = printable(judge.name, LONGEST)
@@ -71,10 +73,26 @@ def print_agreement(
         )
         console.print()
         _print_disagreements(found, console, examples)
-    else:
-        console.print(Text("One judge alone: there is nobody to agree with."))
     if found.merged is not None:
         _print_merged(found.merged, console, written, examples)
+
+
+STRENGTHS = ((0.8, "agree well"), (0.6, "agree fairly well"), (0.4, "agree in part"))
+"""From which value of alpha on judges agree how well."""
+
+
+def verdict(found: Agreement) -> str:
+    """How well the judges agree, by the measure over all of them."""
+    if not found.coefficients:
+        return "One judge alone: there is nobody to agree with."
+    first = found.coefficients[0]
+    if first.value is None:
+        return f"How far the judges agree cannot be said: {first.why_not}."
+    words = next((words for least, words in STRENGTHS if first.value >= least), "hardly agree")
+    return (
+        f"The judges {words}: {first.name} is {first.value:.3f} on "
+        f"{plural(first.n, 'pair')}.".replace("-", "−")
+    )
 
 
 def _table(coefficients: tuple[Coefficient, ...]) -> Table:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.alarm import Alarm, AlarmCheck, AlarmReference
+from calipers.present.answer import print_notes
 from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
 from calipers.present.escape import for_markdown
 from calipers.present.plain import printable
@@ -21,7 +22,7 @@ NOTICEABLE = 0.0005
 """A move that would print as 0.001 at least."""
 
 
-def print_alarm(alarm: Alarm, console: Console) -> None:
+def print_alarm(alarm: Alarm, console: Console, *, explain: bool = False) -> None:
     """Whether it is raised, every check, the queries behind a drop, what could not be seen."""
     colour = "red" if alarm.raised else "green"
     console.print(Text(headline(alarm), style=f"bold {colour}"))
@@ -36,9 +37,7 @@ def print_alarm(alarm: Alarm, console: Console) -> None:
         console.print(Text(_drop(check), style="bold"))
         for line in _worst(check):
             console.print(Text(f"  {line}"), no_wrap=True, overflow="ellipsis")
-    console.print()
-    for line in notes(alarm):
-        console.print(Text(line, style="dim"))
+    print_notes(notes(alarm), console, explain=explain)
 
 
 def alarm_markdown(alarm: Alarm) -> str:

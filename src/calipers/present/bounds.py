@@ -6,15 +6,34 @@ from dataclasses import astuple, fields
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from calipers.model.bounds import Bound, Bounds
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.table import number
 
 
 def print_bounds(bounds: Bounds, console: Console) -> None:
+    """How far a metric could move, a row for each, and what the bounds rest on."""
+    print_verdict(bounds_verdict(bounds), console)
+    print_bound_table(bounds, console)
+    print_notes(bounds_notes(bounds), console)
+
+
+def bounds_verdict(bounds: Bounds) -> str:
+    """How much of the first metric hangs on what nobody judged."""
+    first = next((one for one in bounds.bounds if one.value is not None), None)
+    if first is None or first.lowest is None or first.highest is None:
+        return "Nothing can be said: no query has anything to find."
+    if not bounds.unjudged:
+        return "Every result that counts was judged: no value can move."
+    return (
+        f"{first.metric} is {number(first.value or 0.0)}; had everything been judged, it would lie "
+        f"between {number(first.lowest)} and {number(first.highest)}."
+    )
+
+
+def print_bound_table(bounds: Bounds, console: Console) -> None:
     """One row per metric: as it is, the lowest and the highest it could be."""
-    console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("metric", overflow="fold")
     for name in ("as it is", "lowest", "highest", "if all were relevant"):
@@ -23,9 +42,6 @@ def print_bounds(bounds: Bounds, console: Console) -> None:
         values = (one.value, one.lowest, one.highest, one.all_relevant)
         table.add_row(one.metric, *("undefined" if v is None else number(v) for v in values))
     console.print(table)
-    console.print()
-    for line in bounds_notes(bounds):
-        console.print(Text(line, style="dim"))
 
 
 def bounds_notes(bounds: Bounds) -> list[str]:

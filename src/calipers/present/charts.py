@@ -80,7 +80,7 @@ def over_k(
 
 
 def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
-    """Precision against recall, k along the curve, and the corner to aim for."""
+    """Precision against recall, k along the curve, and the best that can be attained."""
     advised = sweep.recall.k if sweep.recall else None
     shown = _labelled(sweep, advised)
     rows = [
@@ -102,14 +102,14 @@ def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGH
         "y": {"field": "precision", "type": "quantitative", "scale": {"domain": [0, 1]},
               "axis": {**axis, "title": "precision"}},
     }  # fmt: skip
-    corner = {"values": [{"recall": 1, "precision": 1}]}
+    best = {"values": _ceilings(sweep)}
     mark_advised = {"condition": {"test": "datum.advised", "value": palette.worse}}
     layers = [
-        {"data": corner, "mark": {"type": "point", "shape": "circle", "size": 160,
-         "color": palette.even, "strokeDash": [3, 3], "filled": False, "aria": False},
-         "encoding": encoding},
-        {"data": corner, "mark": {"type": "text", "text": "the corner to aim for", "dx": -14,
-         "dy": 4, "align": "right", "color": palette.quiet, "fontSize": 12}, "encoding": encoding},
+        {"data": best, "mark": {"type": "line", "color": palette.even, "strokeDash": [4, 3],
+         "strokeWidth": 1.5, "aria": False}, "encoding": {**encoding, "order": {"field": "k"}}},
+        {"data": best, "mark": {"type": "point", "filled": True, "size": 18,
+         "color": palette.even},
+         "encoding": {**encoding, "description": {"field": "said"}, "tooltip": {"field": "said"}}},
         {"mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
          "encoding": {**encoding, "order": {"field": "k"}}},
         {"mark": {"type": "point", "filled": True, "size": 44, "opacity": 1},
@@ -127,6 +127,17 @@ def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGH
          "data": {"values": rows}, "width": inner, "height": round(inner * 0.72), "layer": layers},
         palette,
     )  # fmt: skip
+
+
+def _ceilings(sweep: Sweep) -> list[Spec]:
+    """The best recall and precision that any retriever could have at each k."""
+    return [
+        {"k": point.k, "recall": point.recall_ceiling, "precision": point.precision_ceiling,
+         "said": f"at most at k = {point.k}: recall {number(point.recall_ceiling)}, "
+         f"precision {number(point.precision_ceiling)}"}
+        for point in sweep.points
+        if point.recall_ceiling is not None and point.precision_ceiling is not None
+    ]  # fmt: skip
 
 
 def waterfall(misses: Misses, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:

@@ -8,11 +8,14 @@ from calipers.io.write import check_place, ending_or, whole_file
 from calipers.model.evaluation import moment
 from calipers.model.trend import Trend
 from calipers.present import draw
-from calipers.present.palette import LIGHT, Palette
+from calipers.present.palette import LIGHT, PAGE, Palette
 from calipers.present.plain import printable
 from calipers.present.table import number
 
 WIDTH, HEIGHT = 620, 190
+NARROW = 270
+"""The width of a panel on a phone."""
+LEAST_RANGE = 0.1
 FORMS = (".svg", ".png", ".html", ".json")
 
 
@@ -33,14 +36,20 @@ def write_trend(trend: Trend, path: str) -> None:
     content = {
         ".svg": lambda: draw.svg(spec).encode(),
         ".png": lambda: draw.png(spec),
-        ".html": lambda: draw.interactive(spec).encode(),
+        ".html": lambda: _page(trend).encode(),
         ".json": lambda: draw.as_json(spec).encode(),
     }[form]()
     with whole_file(path) as file:
         file.write(content)
 
 
-def trend_chart(trend: Trend, *, palette: Palette = LIGHT) -> dict[str, Any]:
+def _page(trend: Trend) -> str:
+    """The chart in two widths, for a screen and for a phone."""
+    wide, narrow = (trend_chart(trend, width=one, palette=PAGE) for one in (WIDTH, NARROW))
+    return draw.interactive(wide, narrow, f"{printable(trend.name, 60)} over time")
+
+
+def trend_chart(trend: Trend, *, width: int = WIDTH, palette: Palette = LIGHT) -> dict[str, Any]:
     """The Vega-Lite specification."""
     rows = [
         {
@@ -67,7 +76,7 @@ def trend_chart(trend: Trend, *, palette: Palette = LIGHT) -> dict[str, Any]:
         "background": palette.paper,
         "padding": 12,
         "vconcat": [
-            _panel(metric, rows, marks, trend, palette) for metric in trend.metrics
+            _panel(metric, rows, marks, trend, palette, width) for metric in trend.metrics
         ],
         "config": {
             "font": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
@@ -88,22 +97,26 @@ def _panel(
     marks: list[dict[str, Any]],
     trend: Trend,
     palette: Palette,
+    width: int,
 ) -> dict[str, Any]:
+    mine = [row for row in rows if row["metric"] == metric]
     x = {"field": "saved", "type": "temporal", "title": None,
-         "scale": {"type": "utc"}, "axis": {"grid": False, "labelOverlap": True}}  # fmt: skip
-    y = {"type": "quantitative", "title": None, "scale": {"zero": False, "nice": True}}
+         "scale": {"type": "utc"}, "axis": _times(mine, width)}  # fmt: skip
+    y = {"type": "quantitative", "title": None,
+         "scale": {"domain": _range(mine), "nice": False, "zero": False},
+         "axis": {"tickCount": 4, "format": ".3~f"}}  # fmt: skip
     colour: dict[str, Any] = {"value": palette.accent}
     if trend.by is not None:
         colour = {"field": "slice", "type": "nominal", "title": _shown(trend.by)}
-    mine = {"values": [row for row in rows if row["metric"] == metric]}
+    shown = {"values": mine}
     # Lines end at a mark: what stands on its two sides was measured by different yardsticks.
     parts = {"detail": {"field": "part"}, "color": colour}
     layers: list[dict[str, Any]] = [
-        {"data": mine, "mark": {"type": "area", "opacity": 0.14},
+        {"data": shown, "mark": {"type": "area", "opacity": 0.14},
          "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **parts}},
-        {"data": mine, "mark": {"type": "line", "strokeWidth": 2},
+        {"data": shown, "mark": {"type": "line", "strokeWidth": 2},
          "encoding": {"x": x, "y": {**y, "field": "mean"}, **parts}},
-        {"data": mine, "mark": {"type": "point", "filled": True, "size": 30},
+        {"data": shown, "mark": {"type": "point", "filled": True, "size": 30},
          "encoding": {"x": x, "y": {**y, "field": "mean"}, "color": colour,
                       "tooltip": {"field": "said"}, "description": {"field": "said"}}},
     ]  # fmt: skip
@@ -117,7 +130,32 @@ def _panel(
             {"data": {"values": marks}, "mark": text,
              "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "said"}}},
         ]  # fmt: skip
-    return {"title": metric, "width": WIDTH, "height": HEIGHT, "layer": layers}
+    return {"title": metric, "width": width, "height": HEIGHT, "layer": layers}
+
+
+def _times(rows: list[dict[str, Any]], width: int) -> dict[str, Any]:
+    """The axis of time; evaluations of one moment have one label, and it says when that was."""
+    axis: dict[str, Any] = {"grid": False, "labelOverlap": True, "tickCount": width // 90}
+    moments = sorted({row["saved"] for row in rows})
+    if len(moments) == 1:
+        axis |= {"values": [{"signal": f"toDate('{moments[0]}')"}], "format": "%Y-%m-%d %H:%M",
+                 "labelOverlap": False}  # fmt: skip
+    return axis
+
+
+def _range(rows: list[dict[str, Any]]) -> list[float]:
+    """From below the lowest end of an interval to above the highest, at least a tenth apart.
+
+    >>> _range([{"low": 0.5, "high": 0.5}]), _range([{"low": 0.96, "high": 1.0}])
+    ([0.45, 0.55], [0.9, 1.0])
+    """
+    low = min((row["low"] for row in rows), default=0.0)
+    high = max((row["high"] for row in rows), default=1.0)
+    if (lacking := LEAST_RANGE - (high - low)) > 0:
+        # A share can be no more than one, so the room is taken below it.
+        above = min(lacking / 2, 1.0 - high) if high <= 1.0 else lacking / 2
+        low, high = low - (lacking - above), high + above
+    return [round(low, 4), round(high, 4)]
 
 
 def _part(trend: Trend, saved: Any) -> int:

@@ -2,10 +2,6 @@
 
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from calipers.model.comparison import Comparison, Difference, Visibility
 from calipers.model.summary import Interval
 from calipers.present.plain import printable
@@ -13,6 +9,8 @@ from calipers.present.table import number
 
 MARKS = {"better": "▲", "worse": "▼", "not shown": "", "not tested": ""}
 LONGEST_TEXT = 60
+NAMED = 4
+"""Systems that a verdict calls by name."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +111,36 @@ def power_sentences(comparison: Comparison) -> list[str]:
     return sentences
 
 
+def verdict(comparison: Comparison) -> str:
+    """Who is better than the baseline, who is worse, and of whom nothing is shown, in one line."""
+    if len(comparison.others) == 1:
+        return _finding(comparison, comparison.others[0])
+    groups: dict[str, list[str]] = {
+        "Better": [],
+        "Worse": [],
+        "Mixed": [],
+        "No difference shown": [],
+    }
+    for name in comparison.others:
+        groups[_standing(comparison, name)].append(printable(name, 30))
+    said = [f"{group}: {_some(names)}" for group, names in groups.items() if names]
+    return f"Against {printable(comparison.baseline, 30)}. {'. '.join(said)}."
+
+
+def _standing(comparison: Comparison, system: str) -> str:
+    found = {comparison.difference(system, metric.name).verdict for metric in comparison.metrics}
+    if {"better", "worse"} <= found:
+        return "Mixed"
+    return next(
+        (word for word in ("Better", "Worse") if word.lower() in found), "No difference shown"
+    )
+
+
+def _some(names: list[str]) -> str:
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + rest
+
+
 def findings(comparison: Comparison) -> list[str]:
     """Who is better than the baseline and in what, in one sentence per system."""
     return [_finding(comparison, name) for name in comparison.others]
@@ -211,89 +239,3 @@ def _rough(value: float) -> str:
     ('0.11', '0.0032', '12')
     """
     return f"{value:.2g}"
-
-
-COLUMN = 28
-FIRST_COLUMN = 14
-
-
-def print_comparison(
-    comparison: Comparison, console: Console, *, metric: str | None = None, examples: int = 5
-) -> None:
-    """The table, what it says, what it cannot say, and the queries that moved most."""
-    for line in warnings(comparison):
-        console.print(Text(line, style="bold red"))
-    fits = FIRST_COLUMN + COLUMN * len(comparison.others) + 18 <= console.width
-    console.print(_wide(comparison) if fits else _long(comparison))
-    console.print()
-    for line in findings(comparison):
-        console.print(Text(line, style="bold"))
-    for line in power_sentences(comparison):
-        console.print(Text(line))
-    _print_queries(comparison, console, metric or comparison.metrics[0].name, examples)
-    console.print()
-    for line in legend(comparison):
-        console.print(Text(line, style="dim"))
-
-
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-
-
-def _wide(comparison: Comparison) -> Table:
-    table = _table()
-    table.add_column("metric", no_wrap=True)
-    for name in comparison.systems:
-        table.add_column(Text(heading(comparison, name)), no_wrap=True)
-    for row in compared_rows(comparison):
-        table.add_row(Text(row.metric, style="bold"), *(_stacked(cell) for cell in row.cells))
-    return table
-
-
-def _mean(cell: ComparedCell) -> Text:
-    text = Text(cell.mean + ("*" if cell.best else ""), style="bold" if cell.best else "")
-    if cell.mark:
-        text.append(f" {cell.mark}", style="green" if cell.mark == "▲" else "red")
-    return text
-
-
-def _stacked(cell: ComparedCell) -> Text:
-    lines = [_mean(cell)]
-    if cell.difference:
-        lines += [
-            Text(cell.difference, style="dim"),
-            Text(f"{cell.p}  {cell.counts}", style="dim"),
-            Text(f"could see {cell.visible}", style="dim"),
-        ]
-    return Text("\n").join(lines)
-
-
-def _long(comparison: Comparison) -> Table:
-    """The systems under each other, where they do not fit side by side."""
-    table = _table()
-    table.add_column("metric", overflow="fold")
-    table.add_column("mean", no_wrap=True)
-    for row in compared_rows(comparison):
-        table.add_row(Text(row.metric, style="bold"), "")
-        for name, cell in zip(comparison.systems, row.cells, strict=True):
-            table.add_row(Text(f"  {heading(comparison, name)}"), _stacked(cell))
-    return table
-
-
-def _print_queries(comparison: Comparison, console: Console, metric: str, examples: int) -> None:
-    if not examples:
-        return
-    for name in comparison.others:
-        for title, wins in (("gained most", True), ("lost most", False)):
-            found = comparison.largest(name, metric, wins=wins, count=examples)
-            if not found:
-                continue
-            console.print()
-            label = f"{printable(name, 30)}: the queries that {title} in {metric}"
-            console.print(Text(label, style="bold"))
-            for one in found:
-                moved = f"{number(one.baseline)} → {number(one.system)}"
-                line = Text(f"  {signed(one.difference):>7}  ")
-                line.append(f"{moved}  ", style="dim")
-                line.append(query_name(one.query, one.text))
-                console.print(line, no_wrap=True, overflow="ellipsis")

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from calipers.model.comparison import Comparison, Difference
 from calipers.model.diagnosis import Diagnosis, Finding
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.comparison import p_in_words, signed, warnings
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -17,21 +18,33 @@ from calipers.present.terminal import bullet
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
 
 
-def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
-    """The findings, each with evidence and advice; then what was fine or could not be seen."""
-    console.print(Text(headline(diagnosis), style="bold"))
+FIRST_ADVICE = 2
+"""Evidence and advice of each kind that a finding shows unless all of it is asked for."""
+
+
+def print_diagnosis(diagnosis: Diagnosis, console: Console, *, explain: bool = False) -> None:
+    """What is wrong, the findings with evidence and advice, and what could not be seen."""
+    print_verdict(verdict(diagnosis), console)
+    console.print(Text(headline(diagnosis)))
     changes = diagnosis.changes
     for finding in diagnosis.findings:
         console.print()
-        _print_finding(finding, changes.get(finding.rule), console)
+        _print_finding(finding, changes.get(finding.rule), console, explain=explain)
     if not diagnosis.findings:
         console.print()
         console.print(Text(nothing_found(diagnosis)))
     if diagnosis.before and diagnosis.comparison:
         _print_changes(diagnosis, diagnosis.comparison, console)
-    console.print()
-    for line in remarks(diagnosis):
-        console.print(Text(line, style="dim"))
+    print_notes(remarks(diagnosis), console, explain=explain)
+
+
+def verdict(diagnosis: Diagnosis) -> str:
+    """The gravest finding, and how many there are; or that nothing was found."""
+    if not diagnosis.findings:
+        return "No fault that the rules know was found."
+    first, *rest = diagnosis.findings
+    more = f", and {len(rest)} more below" if rest else ""
+    return f"{_sentence_case(first.title)} (confidence: {first.confidence}){more}."
 
 
 def headline(diagnosis: Diagnosis) -> str:
@@ -62,7 +75,7 @@ def nothing_found(diagnosis: Diagnosis) -> str:
 
 def remarks(diagnosis: Diagnosis) -> list[str]:
     """What was checked and is fine, what could not be checked, and what confidence means."""
-    lines = []
+    lines = [printable(line) for line in diagnosis.settings["notes"]]
     if diagnosis.findings and diagnosis.fine:
         lines.append(f"Checked and not found: {', '.join(diagnosis.fine)}.")
     for rule in diagnosis.unchecked:
@@ -72,7 +85,7 @@ def remarks(diagnosis: Diagnosis) -> list[str]:
             "Confidence is high where the whole interval lies beyond the threshold, low where "
             "fewer than 20 queries bear on it. `calipers diagnose --rules` lists the thresholds."
         )
-    return [*lines, *map(printable, diagnosis.settings["notes"])]
+    return lines
 
 
 def print_rules(rules: list[dict[str, Any]], console: Console) -> None:
@@ -87,15 +100,18 @@ def print_rules(rules: list[dict[str, Any]], console: Console) -> None:
     console.print(table)
 
 
-def _print_finding(finding: Finding, change: str | None, console: Console) -> None:
+def _print_finding(
+    finding: Finding, change: str | None, console: Console, *, explain: bool
+) -> None:
+    most = None if explain else FIRST_ADVICE
     title = Text(_sentence_case(finding.title), style="bold")
     title.append(f"  confidence: {finding.confidence}", CONFIDENCE_STYLE[finding.confidence])
     if change:
         title.append(f"  {change}", "bold" if change == "new" else "dim")
     console.print(title)
-    for line in finding.evidence:
+    for line in finding.evidence[:most]:
         console.print(Padding(Text(printable(line)), (0, 0, 0, 2)))
-    for line in finding.advice:
+    for line in finding.advice[:most]:
         console.print(bullet(Text("→", style="cyan"), Text(printable(line)), indent=2))
 
 

@@ -1,15 +1,16 @@
 """Chart specifications made into pictures, without a browser and without the network."""
 
+import html
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from calipers.errors import MissingExtra
+from calipers.present.palette import DARK_PAGE, LIGHT_PAGE
 
 VEGA_LITE = "5.21"
 _STYLE = re.compile(r'\sstyle="[^"]*"')
-_PLACE = "the chart of Calipers"
-_EMPTY = re.compile(r"\{[^{}]*the chart of Calipers[^{}]*\}")
 _SIZE = re.compile(r' width="([\d.]+)" height="[\d.]+"')
 
 
@@ -34,27 +35,71 @@ def png(spec: dict[str, Any], scale: float = 2) -> bytes:
     return drawn
 
 
-def interactive(spec: dict[str, Any]) -> str:
-    """The chart as a page of its own that answers to the pointer; its script is in it."""
-    # The library writes a specification into a script as it is; a tag in it could end the script.
-    # So it is given an empty one, and ours is put in its place without any sign of markup.
-    empty = {"$schema": spec["$schema"], "description": _PLACE}
-    drawn: str = _library().vegalite_to_html(
-        empty, vl_version=VEGA_LITE, bundle=True, renderer="svg"
+def interactive(wide: dict[str, Any], narrow: dict[str, Any], title: str) -> str:
+    """The chart as a page of its own that answers to the pointer; its script is in it.
+
+    Of the two specifications the one that fits the window is drawn; their colours are names that
+    the page gives a meaning to, in the light and in the dark.
+    """
+    # A tag in a specification could end the script it stands in; so no sign of markup is left.
+    specs = json.dumps({"wide": wide, "narrow": narrow})
+    specs = specs.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    bundle = _library().javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
+    bundle = bundle.replace("</script", "<\\/script")
+    shown = html.escape(title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{shown}</title>\n<style>{_sheet()}</style>\n</head>\n"
+        f'<body>\n<main>\n<h1>{shown}</h1>\n<div id="chart"></div>\n</main>\n'
+        f'<script type="application/json" id="specs">{specs}</script>\n'
+        f'<script type="module">{bundle}</script>\n</body>\n</html>\n'
     )
-    harmless = json.dumps(spec).replace("<", "\\u003c").replace(">", "\\u003e")
-    page, count = _EMPTY.subn(lambda _: harmless, drawn)
-    if count != 1:
-        raise MissingExtra(
-            "This version of vl-convert-python writes pages in another form than is known here; "
-            "run pip install --upgrade 'calipers[report]', or write an .svg instead."
-        )
-    return page
+
+
+_SNIPPET = """
+const specs = JSON.parse(document.getElementById("specs").textContent);
+const small = window.matchMedia("(max-width: 46rem)");
+const options = { actions: false, renderer: "svg", logLevel: vega.Error };
+const show = () => vegaEmbed("#chart", small.matches ? specs.narrow : specs.wide, options);
+small.addEventListener("change", show);
+show();
+"""
+
+
+def _sheet() -> str:
+    """The colours of the report, and room for a chart on any screen."""
+    return "\n".join((_rules("", LIGHT_PAGE), _rules(DARK, DARK_PAGE), _LAYOUT))
+
+
+def _rules(media: str, colours: Mapping[str, str]) -> str:
+    inner = ":root { " + " ".join(f"--{name}: {one};" for name, one in colours.items()) + " }"
+    return f"@media {media} {{ {inner} }}" if media else inner
+
+
+DARK = "(prefers-color-scheme: dark)"
+_LAYOUT = """body { margin: 0; background: var(--paper); color: var(--ink);
+  font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 60rem; margin-inline: auto; padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.15rem; font-weight: 600; margin: 0 0 1rem; }
+#chart, #chart svg { max-width: 100%; }
+#chart svg { height: auto; overflow: visible; }
+#vg-tooltip-element { max-width: 18rem; }"""
 
 
 def as_json(spec: dict[str, Any]) -> str:
     """The specification itself, for other tools."""
     return json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
+
+
+def why_no_charts() -> str | None:
+    """What is missing to draw, and how to get it; None where nothing is."""
+    try:
+        _library()
+    except MissingExtra as error:
+        return str(error)
+    return None
 
 
 def _library() -> Any:
@@ -63,6 +108,6 @@ def _library() -> Any:
     except ImportError as error:
         raise MissingExtra(
             "Charts need vl-convert-python, which is not installed; "
-            "run pip install 'calipers[report]'."
+            "run pip install vl-convert-python."
         ) from error
     return vl_convert

@@ -5,21 +5,28 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
+from calipers.present.answer import print_notes
 from calipers.present.plain import printable
 from calipers.present.terminal import bullet
 from calipers.words import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+FIT = {
+    "error": "Do not measure with this ground truth yet",
+    "warning": "Usable, with care",
+    "info": "Fit to measure with",
+}
+"""What the gravest finding means for whoever wants to measure."""
 SHOWN = 3
 QUOTED = 100
 """Characters of a text that are shown."""
 
 
-def print_health(health: Health, console: Console, *, quiet: bool = False) -> None:
-    """The findings, the gravest first, with what they mean and what to do."""
-    console.print(Text(looked_at(health)))
-    for note in health.notes:
-        console.print(Text(printable(note), style="dim"))
+def print_health(
+    health: Health, console: Console, *, quiet: bool = False, explain: bool = False
+) -> None:
+    """Whether it is fit to judge, the findings, the gravest first, and what was looked at."""
+    console.print(Text(verdict(health), style="bold"))
     for number, finding in enumerate(health.findings):
         if not quiet or not number:
             console.print()
@@ -27,8 +34,7 @@ def print_health(health: Health, console: Console, *, quiet: bool = False) -> No
         if not quiet:
             for line in _body(finding):
                 console.print(line)
-    console.print()
-    console.print(Text(verdict(health), style="bold"))
+    print_notes([looked_at(health), *map(printable, health.notes)], console, explain=explain)
 
 
 def looked_at(health: Health) -> str:
@@ -41,13 +47,15 @@ def looked_at(health: Health) -> str:
 
 
 def verdict(health: Health) -> str:
-    """How many findings of which gravity, and how many checks found nothing."""
+    """Whether it can be relied on, how many findings of which gravity, and what was fine."""
     names = {"error": "error", "warning": "warning", "info": "note"}
     counts = [
         plural(sum(finding.severity == severity for finding in health.findings), name)
         for severity, name in names.items()
     ]
-    return f"{', '.join(counts)}; {plural(len(health.passed), 'check')} found nothing."
+    severities = {finding.severity for finding in health.findings}
+    answer = next((FIT[one] for one in ("error", "warning") if one in severities), FIT["info"])
+    return f"{answer}: {', '.join(counts)}; {plural(len(health.passed), 'check')} found nothing."
 
 
 def _title(finding: HealthFinding) -> Text:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.gate import Change, Check, Leak, Verdict, WorstQuery
+from calipers.present.answer import print_notes
 from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -147,8 +148,7 @@ def _leak(one: Leak) -> str:
 def notes(verdict: Verdict) -> list[str]:
     """What the checks could not have seen, and what lies too near to call."""
     lines = [_near(check) for check in verdict.checks if _is_near(check)]
-    lines += _power(verdict)
-    return [*lines, *map(printable, verdict.notes)]
+    return [*lines, *map(printable, verdict.notes), *_power(verdict)]
 
 
 def warnings(verdict: Verdict) -> list[str]:
@@ -245,12 +245,12 @@ def _checks(n: int) -> str:
 COLOURS = {"passed": "green", "failed": "red", "untested": "yellow"}
 
 
-def print_verdict(verdict: Verdict, console: Console) -> None:
+def print_gate(verdict: Verdict, console: Console, *, explain: bool = False) -> None:
     """The verdict, every check, the queries behind a failure, and what could not be seen."""
-    for line in warnings(verdict):
-        console.print(Text(line, style="bold yellow"))
     colour = COLOURS["passed" if verdict.passed else "failed"]
     console.print(Text(headline(verdict), style=f"bold {colour}"))
+    for line in warnings(verdict):
+        console.print(Text(line, style="bold yellow"))
     if rows := condition_rows(verdict):
         console.print()
         console.print(_table(rows, ("condition", "value", "")))
@@ -263,10 +263,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         console.print(Text(sentence, style="bold"))
         for line in worst:
             console.print(Text(f"  {line}"), no_wrap=True, overflow="ellipsis")
-    if lines := notes(verdict):
-        console.print()
-        for line in lines:
-            console.print(Text(line, style="dim"))
+    print_notes(notes(verdict), console, explain=explain)
 
 
 def _table(rows: list[CheckRow], names: tuple[str, str, str], *, visible: bool = False) -> Table:

@@ -5,14 +5,21 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.grid import Grid, Planned
-from calipers.present.comparison import print_comparison
+from calipers.present.answer import print_verdict
+from calipers.present.compared import print_comparison
 from calipers.present.plain import printable
 from calipers.present.retrieval import duration
 from calipers.words import plural
 
 
 def print_plan(planned: Planned, console: Console) -> None:
-    """Every combination with its file, and how much of it is done."""
+    """How much is left to ask, and every combination with its file."""
+    left = sum(planned.questions - done for done in planned.done)
+    print_verdict(
+        f"{plural(len(planned.combinations), 'combination')}, "
+        f"{plural(planned.questions, 'question')} each; {left:,} left to ask. Nothing was run.",
+        console,
+    )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("combination", overflow="fold")
     table.add_column("k", justify="right", no_wrap=True)
@@ -24,21 +31,15 @@ def print_plan(planned: Planned, console: Console) -> None:
             Text(str(one.output)),
         )  # fmt: skip
     console.print(table)
+
+
+def print_grid(
+    grid: Grid, console: Console, *, examples: int | None = None, explain: bool = False
+) -> None:
+    """The comparison of all combinations, how their runs went, and what failed."""
+    print_comparison(grid.comparison, console, examples=examples, explain=explain)
     console.print()
-    left = sum(planned.questions - done for done in planned.done)
-    console.print(
-        Text(
-            f"{plural(len(planned.combinations), 'combination')}, "
-            f"{plural(planned.questions, 'question')} each; {left:,} left to ask. Nothing was run."
-        )
-    )
-
-
-def print_grid(grid: Grid, console: Console, *, examples: int = 5) -> None:
-    """How the runs went, the comparison of all, and what failed."""
     console.print(_runs(grid))
-    console.print()
-    print_comparison(grid.comparison, console, examples=examples)
     for name, sentence in grid.failures.items():
         console.print()
         console.print(Text(f"{printable(name)} is not in the table: ", "bold red"), end="")

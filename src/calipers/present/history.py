@@ -11,6 +11,7 @@ from rich.text import Text
 from calipers.io.guard import guard
 from calipers.model.evaluation import Evaluation, moment
 from calipers.model.history import History
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -30,15 +31,15 @@ def print_history(found: History, console: Console) -> None:
             Text(f"No evaluation of the {found.total:,} in {printable(found.place)} fits.")
         )
         return
+    counted, *marks = _legend(found)
+    print_verdict(counted, console)
     console.print(_fitting(found, console))
     sparks = list(_sparks(found))
     if sparks:
         console.print()
         for line in sparks:
             console.print(Text(line), no_wrap=True, overflow="ellipsis")
-    console.print()
-    for line in _legend(found):
-        console.print(Text(line, style="dim"))
+    print_notes(marks, console, explain=True)
 
 
 def history_csv(found: History) -> str:

@@ -7,6 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.levels import Levels
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.headline import verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -39,7 +41,7 @@ def _cell(levels: Levels, level: str, name: str) -> tuple[str, str]:
 
 def level_notes(levels: Levels) -> list[str]:
     """What the levels say together, and what could not be computed."""
-    lines = [*_right_document(levels)]
+    lines: list[str] = []
     said = (note for scores in levels.scores.values() for note in scores.settings["notes"])
     lines += dict.fromkeys([*said, *levels.not_computed])
     by = {
@@ -68,8 +70,14 @@ def _right_document(levels: Levels) -> list[str]:
     ]
 
 
-def print_levels(levels: Levels, console: Console, *, notes: bool = True) -> None:
-    """The table, and under it what must be known about it."""
+def levels_verdict(levels: Levels) -> str:
+    """What is found of the first level, or how often the document is right and the chunk wrong."""
+    return next(iter(_right_document(levels)), verdict(next(iter(levels.scores.values()))))
+
+
+def print_levels(levels: Levels, console: Console, *, explain: bool = False) -> None:
+    """What the levels say together, the table, and what must be known about it."""
+    print_verdict(levels_verdict(levels), console)
     view = level_table(levels)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("metric", overflow="fold")
@@ -79,7 +87,4 @@ def print_levels(levels: Levels, console: Console, *, notes: bool = True) -> Non
         shown = [Text.assemble(mean, "\n", (interval, "dim")) for mean, interval in cells]
         table.add_row(Text(name, style="bold"), *shown)
     console.print(table)
-    if notes:
-        console.print()
-        for line in level_notes(levels):
-            console.print(Text(printable(line), style="dim"))
+    print_notes([printable(line) for line in level_notes(levels)], console, explain=explain)

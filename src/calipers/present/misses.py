@@ -6,33 +6,41 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.misses import REASONS, Misses
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.comparison import query_name
 from calipers.present.plain import printable
+from calipers.words import plural
 
 BAR = 20
 """Characters of the longest bar."""
 SHOWN = 60
+INSTEAD = ("instead   ", "          ", "          ")
+"""What stands before each of the results that came instead."""
 
 
-def print_misses(misses: Misses, console: Console, *, examples: int = 5) -> None:
-    """The reasons, the waterfall, some misses, the false positives, and what was not known."""
-    console.print(Text(_headline(misses), style="bold"))
+def print_misses(
+    misses: Misses, console: Console, *, examples: int = 5, explain: bool = False
+) -> None:
+    """What was not found and why, some misses with their texts, and what was not known.
+
+    With ``explain`` also the waterfall and the false positives.
+    """
+    print_verdict(verdict(misses), console)
     if misses.table.height:
-        console.print()
         console.print(_reasons(misses))
-    console.print()
-    console.print(_waterfall(misses))
-    if examples and misses.table.height:
+    if explain:
         console.print()
-        console.print(Text("Some of the misses", style="bold"))
-        for row in misses.table.head(examples).iter_rows(named=True):
-            _print_miss(row, console)
-    if examples and misses.false_positives.height:
+        console.print(_waterfall(misses))
+    for row in misses.table.head(examples).iter_rows(named=True):
+        console.print()
+        _print_miss(row, console)
+    if (left := misses.table.height - examples) > 0 and examples:
+        console.print()
+        console.print(Text(f"… and {left:,} more with -o FILE or --json", style="dim"))
+    if explain and examples and misses.false_positives.height:
         console.print()
         console.print(_false_positives(misses, examples))
-    console.print()
-    for line in misses.notes:
-        console.print(Text(printable(line), style="dim"))
+    print_notes([printable(line) for line in misses.notes], console, explain=explain)
 
 
 def flat(table: pl.DataFrame) -> pl.DataFrame:
@@ -44,13 +52,17 @@ def flat(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _headline(misses: Misses) -> str:
+def verdict(misses: Misses) -> str:
+    """How much was not found, and the reason that explains most of it."""
     missed = misses.table.height
-    queries = misses.table["query"].n_unique() if missed else 0
+    if not missed:
+        return f"Nothing was missed: every target is in the first {plural(misses.k, 'result')}."
+    most = max(misses.reasons, key=lambda name: misses.reasons[name])
+    reason = next(one.means for one in REASONS if one.name == most)
     return (
-        f"{missed:,} of {misses.targets:,} pieces of ground truth are not in the first "
-        f"{misses.k} results ({_share(missed, misses.targets)}; {queries:,} "
-        f"{'query' if queries == 1 else 'queries'})."
+        f"{missed:,} of {plural(misses.targets, 'target')} "
+        f"({_share(missed, misses.targets)}) are not in the first {plural(misses.k, 'result')}; "
+        f"most often: {reason}."
     )
 
 
@@ -85,32 +97,34 @@ def _print_miss(row: dict[str, object], console: Console) -> None:
     place = f" (rank {row['rank']})" if row["rank"] is not None else ""
     question = None if row["question"] is None else str(row["question"])
     lines = [
-        Text(query_name(str(row["query"]), question)),
-        Text(f"  expected {_expected(row)}"),
-        Text(f"  {means}{place}", style="dim"),
+        Text(query_name(str(row["query"]), question), style="bold"),
+        Text(f"  expected  {_expected(row)}"),
+        Text(f"            {means}{place}", style="dim"),
+        *(Text(f"  {head}{one}") for head, one in zip(INSTEAD, _instead(row), strict=False)),
     ]
-    if row["instead"]:
-        lines.append(Text(f"  came instead: {_instead(row)}", style="dim"))
     for line in lines:
         console.print(line, no_wrap=True, overflow="ellipsis")
 
 
 def _expected(row: dict[str, object]) -> str:
-    if row["item"] is not None:
-        return printable(str(row["item"]), SHOWN)
-    if row["quote"] is not None:
-        return f"“{printable(str(row['quote']), SHOWN)}”"
-    return f"{printable(str(row['document']), SHOWN)}, characters {row['start']} to {row['end']}"
+    if row["item"] is None and row["quote"] is None:
+        place = f"characters {row['start']} to {row['end']}"
+        return f"{printable(str(row['document']), SHOWN)}, {place}"
+    return _with_text(row["item"], row["expected_text"])
 
 
-def _instead(row: dict[str, object]) -> str:
+def _instead(row: dict[str, object]) -> list[str]:
     items, texts = row["instead"], row["instead_text"]
-    pairs = (
-        zip(items, texts, strict=True)
-        if isinstance(items, list) and isinstance(texts, list)
-        else ()
-    )
-    return ", ".join(printable(item or text or "?", 30) for item, text in pairs)
+    if not isinstance(items, list) or not isinstance(texts, list):
+        return []
+    return [_with_text(item, text) for item, text in zip(items, texts, strict=True)]
+
+
+def _with_text(item: object, text: object) -> str:
+    """An id and what it says, as far as each is known."""
+    said = "" if text is None else f"“{printable(' '.join(str(text).split()), SHOWN)}”"
+    name = "" if item is None else printable(str(item), SHOWN if text is None else 24)
+    return "  ".join(filter(None, (name, said))) or "?"
 
 
 def _false_positives(misses: Misses, examples: int) -> Table:

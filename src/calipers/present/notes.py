@@ -12,8 +12,9 @@ def notes(scores: Scores) -> list[str]:
     """One sentence per thing a reader must know to trust the table."""
     audit, policy = scores.audit, scores.policy
     lines = [
+        *remarked(scores),
         f"{_count(audit.queries, 'query', 'queries')}, "
-        f"{_count(audit.targets, 'relevant target')}, {_count(audit.retrieved, 'result')}."
+        f"{_count(audit.targets, 'relevant target')}, {_count(audit.retrieved, 'result')}.",
     ]
     if audit.unanswerable:
         lines.append(
@@ -56,11 +57,15 @@ def notes(scores: Scores) -> list[str]:
     if audit.unjudged_rate:
         where = f"the first {audit.depth} results" if audit.depth else "all results"
         rate = f"{audit.unjudged_rate:.0%}"
-        lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as wrong.")
-    lines += [printable(note) for note in scores.settings.get("notes", ())]
+        lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as not relevant.")
     lines += _chosen_policies(policy)
     lines.append(_about_intervals(scores))
     return lines
+
+
+def remarked(scores: Scores) -> list[str]:
+    """What was made of the input: it comes before what was counted in it."""
+    return [printable(note) for note in scores.settings.get("notes", ())]
 
 
 def _chosen_policies(policy: Policy) -> list[str]:

@@ -28,3 +28,13 @@ PAGE = Palette(
     worse="var(--worse)", even="var(--even)", paper="var(--paper)",
 )  # fmt: skip
 """The names of the page's own colours, so that a chart turns dark with it."""
+
+LIGHT_PAGE = {
+    "paper": "#ffffff", "raised": "#f6f8fa", "ink": "#1c2430", "quiet": "#57616f",
+    "line": "#dfe3e8", "accent": "#1f5fa8", "worse": "#b3480a", "even": "#7d8794",
+}  # fmt: skip
+DARK_PAGE = {
+    "paper": "#12161c", "raised": "#1a2028", "ink": "#e6eaf0", "quiet": "#a3afbe",
+    "line": "#2d3641", "accent": "#7db3f0", "worse": "#f29b5e", "even": "#8b96a4",
+}  # fmt: skip
+"""What those names mean on a page that is a chart alone; the report's sheet has the same."""

@@ -13,7 +13,7 @@ from calipers.model.plot import Plot
 from calipers.model.slices import Slices
 from calipers.model.sweep import Sweep
 from calipers.present import charts, charts_compared, draw
-from calipers.present.palette import LIGHT, Palette
+from calipers.present.palette import LIGHT, PAGE, Palette
 
 NARROWEST, WIDEST = 240, 4000
 
@@ -43,10 +43,10 @@ def check_plot_place(path: str | PathLike[str]) -> None:
     """Complain before any work about a place where no chart can be written."""
     check_place(Path(path))
     ending = ending_or(Path(path), ".svg")
-    if ending not in WRITERS:
+    if ending not in FORMS:
         raise InvalidInput(
             f"The chart {path} has the ending {ending or 'nothing'!r}; a chart can be written to "
-            f"{', '.join(WRITERS)}."
+            f"{', '.join(FORMS)}."
         )
 
 
@@ -57,14 +57,30 @@ def save_plot(plot: Plot, path: str | PathLike[str], width: int | None = None) -
         raise InvalidInput(
             f"The width of the chart is {width}; it must lie between {NARROWEST} and {WIDEST}."
         )
-    drawn = WRITERS[ending_or(Path(path), ".svg")](spec_of(plot, width))
+    ending = ending_or(Path(path), ".svg")
+    drawn = _page(plot, width) if ending == ".html" else PICTURES[ending](spec_of(plot, width))
     with whole_file(Path(path)) as file:
         file.write(drawn if isinstance(drawn, bytes) else drawn.encode("utf-8", "replace"))
 
 
-WRITERS: dict[str, Callable[[dict[str, Any]], str | bytes]] = {
+def _page(plot: Plot, width: int | None) -> str:
+    """The chart in two widths, for a screen and for a phone."""
+    wide = spec_of(plot, width, PAGE)
+    narrow = spec_of(plot, charts.NARROW, PAGE)
+    return draw.interactive(wide, narrow, TITLES[plot.chart])
+
+
+TITLES = {
+    "over-k": "Each metric against k",
+    "precision-recall": "Precision against recall",
+    "waterfall": "Where recall is lost",
+    "slices": "Slices of the queries",
+    "differences": "Differences from the baseline",
+    "head-to-head": "Head to head, query by query",
+}
+PICTURES: dict[str, Callable[[dict[str, Any]], str | bytes]] = {
     ".svg": draw.svg,
     ".png": draw.png,
-    ".html": draw.interactive,
     ".json": draw.as_json,
 }
+FORMS = (".svg", ".png", ".html", ".json")

@@ -24,23 +24,23 @@ from calipers.present.table import number, score_table
 ENDINGS = (".html", ".htm", ".md", ".markdown")
 
 
-def report_html(report: Report) -> str:
+def report_html(report: Report, *, full: bool = False) -> str:
     """The page as one text that needs no other file."""
-    return render(report).text
+    return render(report, full=full).text
 
 
-def save_report(report: Report, path: str | PathLike[str]) -> list[Path]:
+def save_report(report: Report, path: str | PathLike[str], *, full: bool = False) -> list[Path]:
     """Write a page (.html) or the short form (.md), as the ending says; says which files."""
     check_report_place(path)
     short = Path(path).suffix.lower() in (".md", ".markdown")
-    return save_markdown(report, path) if short else save_html(report, path)
+    return save_markdown(report, path) if short else save_html(report, path, full=full)
 
 
-def save_html(report: Report, path: str | PathLike[str]) -> list[Path]:
+def save_html(report: Report, path: str | PathLike[str], *, full: bool = False) -> list[Path]:
     """Write the page, and beside it the rankings it has no room for; says which files."""
     target = Path(path)
     beside = target.with_name(f"{target.stem}.rankings.jsonl")
-    page = render(report, beside.name)
+    page = render(report, beside.name, full=full)
     # Beside a pipe or a device there is no place for a second file.
     also = bool(page.left_out) and not is_stream(target)
     if also:

@@ -5,6 +5,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.model.resolution import Located, Resolution
+from calipers.present.answer import print_verdict
 from calipers.present.plain import printable
 from calipers.words import plural
 
@@ -15,11 +16,9 @@ QUOTED = 70
 def print_resolution(resolution: Resolution, console: Console, *, written: str | None) -> None:
     """The counts, and examples of what was not found once."""
     counts, total = resolution.counts, len(resolution.quotes)
-    for note in resolution.notes:
-        console.print(Text(note, style="dim"))
+    print_verdict(verdict(resolution), console)
     if not total:
-        console.print(Text("No quote is open: each has its place, or there is none."))
-        _print_written(console, written)
+        _print_written(resolution, console, written)
         return
     fate = "the first place was taken" if resolution.first else "left as they are"
     for outcome, words in (
@@ -58,12 +57,26 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
         console.print(
             Text("Check those not found against the documents; spelling and punctuation count.")
         )
-    _print_written(console, written)
+    _print_written(resolution, console, written)
 
 
-def _print_written(console: Console, written: str | None) -> None:
+def _print_written(resolution: Resolution, console: Console, written: str | None) -> None:
     console.print(
         Text(f"Written to {written}." if written else "Nothing was written; -o FILE writes it.")
+    )
+    for note in resolution.notes:
+        console.print(Text(note, style="dim"))
+
+
+def verdict(resolution: Resolution) -> str:
+    """How many of the quotes have a place now."""
+    once, total = resolution.counts["once"], len(resolution.quotes)
+    if not total:
+        return "No quote is open: each has its place, or there is none."
+    if once == total:
+        return f"All {plural(total, 'quote')} stand once in the documents."
+    return (
+        f"{once:,} of {plural(total, 'quote')} stand once in the documents; the others need a look."
     )
 
 

@@ -1,21 +1,25 @@
 """A saved evaluation on a terminal."""
 
 from rich.console import Console
-from rich.text import Text
 
 from calipers.model.evaluation import Evaluation
 from calipers.model.history import Shown
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.headline import verdict
 from calipers.present.history import tags_shown
+from calipers.present.notes import notes as notes_of
 from calipers.present.plain import printable
-from calipers.present.terminal import print_scores
+from calipers.present.terminal import print_score_table
 
 
-def print_shown(shown: Shown, console: Console, *, notes: bool = True) -> None:
-    """A saved evaluation: what it is, and its scores as they were printed then."""
-    for line in about(shown.evaluation):
-        console.print(Text(line))
-    console.print()
-    print_scores(shown.scores, console, notes=notes)
+def print_shown(
+    shown: Shown, console: Console, *, notes: bool = True, explain: bool = False
+) -> None:
+    """A saved evaluation: what it found, its scores as they were then, and what it is."""
+    print_verdict(verdict(shown.scores), console)
+    print_score_table(shown.scores, console)
+    said = notes_of(shown.scores) if notes else []
+    print_notes([*about(shown.evaluation), *said], console, explain=explain)
 
 
 def about(one: Evaluation) -> list[str]:

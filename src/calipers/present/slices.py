@@ -9,6 +9,7 @@ from rich.text import Text
 
 from calipers.io.guard import guard
 from calipers.model.slices import Slice, Slices
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -22,23 +23,42 @@ CSV_HEADER = (
 
 
 def print_slices(slices: Slices, console: Console) -> None:
+    """What stands out, one table per cut, and what the marks mean."""
+    print_verdict(slices_verdict(slices), console)
+    print_slice_tables(slices, console)
+    print_notes([slices_note(slices)], console)
+
+
+def slices_verdict(slices: Slices) -> str:
+    """The slices that are worse than the rest, or that none is shown to be."""
+    worse = dict.fromkeys(
+        f"{one.by} {printable(one.value, 30)}" for one in slices.rows if one.is_worse
+    )
+    if not worse:
+        return "No slice of the queries is shown to be worse than the rest."
+    named = list(worse)
+    rest = f" and {len(named) - 3} more" if len(named) > 3 else ""
+    return f"Worse than the rest, more than noise: {', '.join(named[:3])}{rest}."
+
+
+def print_slice_tables(slices: Slices, console: Console) -> None:
     """One table per cut: slices as rows, metrics as columns."""
-    for by in slices.by:
-        console.print()
+    for number_of, by in enumerate(slices.by):
+        if number_of:
+            console.print()
         names = [f"by {by}", *(row.value for row in slices.of(by))]
         used = min(max(map(len, names)), 40) + len("  queries  ")
         fits = used + COLUMN * len(slices.metrics) <= console.width
         console.print(_wide(slices, by) if fits else _long(slices, by))
-    console.print()
-    settings = slices.settings
+
+
+def slices_note(slices: Slices) -> str:
+    """What the marks mean."""
     corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
-    console.print(
-        Text(
-            "▲ above and ▼ below the rest of the queries, more than noise (permutation test, "
-            f"{corrected}, up to {1 - settings['confidence']:.2g}); an unmarked slice may differ, "
-            "its queries just do not show it.",
-            style="dim",
-        )
+    return (
+        "▲ above and ▼ below the rest of the queries, more than noise (permutation test, "
+        f"{corrected}, up to {1 - slices.settings['confidence']:.2g}); an unmarked slice may "
+        "differ, its queries just do not show it."
     )
 
 

@@ -8,11 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.sweep import RecallAdvice, Sweep, SweepPoint, TokenAdvice
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.comparison import p_in_words, power_sentence, signed
 from calipers.present.plain import printable
 from calipers.present.table import number
 
 MOST_ROWS = 20
+FEW_ROWS = 12
+"""Points that are all printed; of more, the round ones."""
 USUAL_ROWS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 BAR = 16
 SOURCES = {
@@ -22,24 +25,43 @@ SOURCES = {
 }
 
 
-def print_sweep(sweep: Sweep, console: Console) -> None:
-    """Some rows of the table (all are in CSV and JSON), and the advice."""
-    rows = shown_points(sweep)
+def print_sweep(sweep: Sweep, console: Console, *, explain: bool = False) -> None:
+    """Which k to take, some rows of the table (all are in CSV and JSON), and why."""
+    print_verdict(verdict(sweep), console)
+    rows = shown_points(sweep, FEW_ROWS if not explain else MOST_ROWS)
     console.print(_table(sweep, rows, console.width))
     if len(rows) < len(sweep.points):
         left_out = len(sweep.points) - len(rows)
         console.print(Text(f"… and {left_out} more k with --csv or --json", style="dim"))
-    console.print()
-    for line in advice(sweep):
-        console.print(Text(line))
-    console.print()
-    for line in remarks(sweep):
-        console.print(Text(line, style="dim"))
+    print_notes(notes(sweep), console, explain=explain)
 
 
-def shown_points(sweep: Sweep) -> list[SweepPoint]:
+def verdict(sweep: Sweep) -> str:
+    """The k to take, in one sentence."""
+    found = sweep.recall
+    if sweep.tokens and sweep.tokens.k is not None and (not found or sweep.tokens.k < found.k):
+        return f"Take k = {sweep.tokens.k}: more does not fit {sweep.tokens.budget:,} tokens."
+    if found is None:
+        return "Nothing can be said of k: no query has anything to find."
+    if found.k == found.largest_k:
+        return f"Take k = {found.k} or more: recall grows up to the largest k that was retrieved."
+    return (
+        f"Take k = {found.k}: recall is {number(found.recall)}, and more results add nothing "
+        "beyond noise."
+    )
+
+
+def notes(sweep: Sweep) -> list[str]:
+    """Why this k, what was asked for, what was made of the input; then all the rest."""
+    found = [*advice(sweep), *remarks(sweep)]
+    tokens = [_by_tokens(sweep.tokens)] if sweep.tokens else []
+    first = [*advice(sweep)[:1], *tokens, *map(printable, sweep.settings["notes"])]
+    return list(dict.fromkeys([*first, *found]))
+
+
+def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
     """The points worth a line: round k, the first and last, and those that are advised."""
-    if len(sweep.points) <= MOST_ROWS:
+    if len(sweep.points) <= most:
         return list(sweep.points)
     advised = {one.k for one in (sweep.recall, sweep.f1, sweep.tokens) if one}
     last = sweep.points[-1].k

@@ -9,19 +9,27 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.scores import Scores
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.headline import verdict
 from calipers.present.notes import notes as notes_of
 from calipers.present.table import WHOLE, Cell, ScoreTable, score_table
 
 
-def print_scores(scores: Scores, console: Console, *, notes: bool = True) -> None:
-    """The table, and under it what was counted."""
+def print_scores(
+    scores: Scores, console: Console, *, notes: bool = True, explain: bool = False
+) -> None:
+    """What the retriever finds, the table, and under it what was counted."""
+    print_verdict(verdict(scores), console)
+    print_score_table(scores, console)
+    if notes:
+        print_notes(notes_of(scores), console, explain=explain)
+
+
+def print_score_table(scores: Scores, console: Console) -> None:
+    """The means with their intervals, in the widest layout that has room."""
     view = score_table(scores)
     layouts = (_wide(view), _narrow(view))
     console.print(next((table for table in layouts if _fits(table, console)), _stacked(view)))
-    if notes:
-        console.print()
-        for line in notes_of(scores):
-            console.print(Text(line, style="dim"))
 
 
 def _fits(table: Table, console: Console) -> bool:

@@ -11,6 +11,7 @@ from rich.text import Text
 from calipers.io.guard import guard
 from calipers.model.evaluation import moment
 from calipers.model.trend import Line, Point, Trend
+from calipers.present.answer import print_verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -26,6 +27,7 @@ RowOf = Callable[[float], int]
 def print_trend(trend: Trend, console: Console) -> None:
     """One chart per line, the marks explained, and the numbers at both ends."""
     shown = [line for line in trend.lines if line.points]
+    print_verdict(verdict(trend), console)
     height = TALL if len(shown) <= 2 else SHORT
     for line in shown[:MOST_CHARTS]:
         console.print(Text(_title(line, trend), style="bold"))
@@ -38,6 +40,23 @@ def print_trend(trend: Trend, console: Console) -> None:
         )
     for sentence in _legend(trend, shown):
         console.print(Text(sentence, style="dim"))
+
+
+def verdict(trend: Trend) -> str:
+    """How the first line moved since it can be compared with itself."""
+    line = next((one for one in trend.lines if one.points), None)
+    if line is None:
+        return "There is nothing to draw: none of the evaluations has a value."
+    since = max([0, *_breaks(line.points, trend)])
+    first, last = line.points[since], line.points[-1]
+    name, n = _named(line), len(line.points) - since
+    if n == 1:
+        return f"{name} is {number(last.mean)}; there is no earlier evaluation to hold it against."
+    moved = last.mean - first.mean
+    way = "rose" if moved > 0 else "fell" if moved < 0 else "stayed"
+    if way == "stayed":
+        return f"{name} stayed at {number(last.mean)} over {n} evaluations."
+    return f"{name} {way} from {number(first.mean)} to {number(last.mean)} over {n} evaluations."
 
 
 def trend_csv(trend: Trend) -> str:
@@ -153,9 +172,13 @@ def _title(line: Line, trend: Trend) -> str:
     # What lies before the last mark was measured by another yardstick.
     since = max([0, *_breaks(line.points, trend)])
     first, last = line.points[since], line.points[-1]
-    place = f" for {printable(line.tag or '', 30)}={printable(line.value or '', 40)}"
     moved = number(last.mean) if first is last else f"{number(first.mean)} → {number(last.mean)}"
-    return f"{line.metric}{place if line.tag else ''}  {moved}"
+    return f"{_named(line)}  {moved}"
+
+
+def _named(line: Line) -> str:
+    place = f" for {printable(line.tag or '', 30)}={printable(line.value or '', 40)}"
+    return f"{line.metric}{place if line.tag else ''}"
 
 
 def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[str]:
@@ -171,5 +194,3 @@ def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[str]:
             f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} changed; "
             "numbers before and after are not comparable."
         )
-    if not shown:
-        yield "There is nothing to draw: none of the evaluations has a value."

@@ -27,6 +27,8 @@ FORMS = (
 
 _LOADED: dict[str, tuple[Path, bytes]] = {}
 """The modules that were loaded here, each with its file as it was."""
+_FOLDERS: set[Path] = set()
+"""Where files of retrievers were loaded from."""
 
 Search = Callable[..., Any]
 Adapter = Callable[[Any, Mapping[str, Any]], Search | None]
@@ -179,6 +181,24 @@ def _up_to_date(module: ModuleType) -> ModuleType:
     return module
 
 
+def _make_room(folder: Path) -> None:
+    """Let a file import the helpers beside it, and not those of the same name of another one.
+
+    old/search.py and new/search.py may both import a helper.py of their own: what the first one
+    loaded must not serve the second, whose numbers would be those of the first.
+    """
+    if str(folder) in sys.path:
+        sys.path.remove(str(folder))
+    sys.path.insert(0, str(folder))
+    for name, module in list(sys.modules.items()):
+        home = Path(getattr(module, "__file__", None) or "").parent
+        top = name.partition(".")[0]
+        beside = (folder / f"{top}.py").is_file() or (folder / top / "__init__.py").is_file()
+        if beside and home != folder and any(home.is_relative_to(one) for one in _FOLDERS):
+            del sys.modules[name]
+    _FOLDERS.add(folder)
+
+
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidInput(f"There is no file {path}; check the path of the retriever.")
@@ -188,9 +208,7 @@ def _from_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidInput(f"The file {path} cannot be loaded as Python; name a .py file.")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    _make_room(path.resolve().parent)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

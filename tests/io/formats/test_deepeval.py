@@ -3,6 +3,7 @@ import json
 import pytest
 
 from calipers.errors import InvalidInput
+from calipers.io.load import load
 from tests.io.formats.expect import FIXTURES, results, targets
 
 GIL, LIST = "What is the GIL?", "What is a list?"
@@ -72,3 +73,15 @@ def test_a_context_that_is_a_number_is_the_wrong_type_with_its_place(tmp_path):
     path.write_text('{"input": "q", "context": ["a"]}\n{"input": "r", "context": 7}\n')
     with pytest.raises(InvalidInput, match=r"cases\.jsonl:2 \$\.context: found int"):
         targets(path)
+
+
+def test_goldens_that_repeat_another_in_everything_count_once():
+    golden = {"input": "Who?", "context": ["A text."], "expected_output": "x"}
+    truth = load(
+        [golden, {"input": "When?", "context": ["B."]}, golden], "ground_truth"
+    ).ground_truth
+    assert truth is not None
+    assert truth.queries["query"].to_list() == ["Who?", "When?"]
+    assert "1 record repeats an earlier one in everything and counts once." in truth.notes
+    with pytest.raises(InvalidInput, match=r"same query 'Who\?': ground_truth\[0\] and .*\[1\]"):
+        load([golden, {**golden, "context": ["Another."]}], "ground_truth")

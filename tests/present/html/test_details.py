@@ -24,8 +24,10 @@ def test_a_span_is_marked_where_it_stands_in_the_chunk():
 def test_what_was_missed_has_its_reason_and_what_to_do():
     (system,) = report_of(records()).systems
     found = Details.of_system(system).of("q1")
-    (missed,) = found["missed"]
-    assert missed["expected"] == "nowhere"
+    first, missed = found["expected"]
+    assert (first["name"], first["rank"], first["text"]) == ("c1-4", 4, "chunk 4 of 1")
+    assert missed["name"] == "nowhere"
+    assert "rank" not in missed
     reason = next(one for one in REASONS if one.name == "not_returned")
     assert (missed["reason"], missed["remedy"]) == (reason.means, system.misses.remedy(reason))
 
@@ -47,5 +49,18 @@ def test_all_of_a_query_is_there_for_the_file_beside_the_page():
     assert whole["missed"] == [{"item": "b", "reason": "not_returned"}]
     assert Details.of_system(report_of(made).systems[0]).of("unknown") == {
         "results": [],
-        "missed": [],
+        "expected": [],
     }
+
+
+def test_texts_are_cut_as_far_as_asked_or_not_at_all():
+    made = [{"query": "q", "ground_truth": ["a"], "retrieved": [{"id": "a", "text": "x" * 5000}]}]
+    found = Details.of_system(report_of(made).systems[0])
+    assert found.of("q", 60)["results"][0]["text"] == {"parts": ["x" * 60], "before": 0,
+                                                       "after": 4940}  # fmt: skip
+    assert found.of("q", None)["results"][0]["text"]["parts"] == ["x" * 5000]
+
+
+def test_what_is_not_wanted_is_not_expected():
+    found = details({"ground_truth": {"a": 1, "b": 0}, "retrieved": ["b", "a"]})
+    assert [(one["name"], one["rank"]) for one in found["expected"]] == [("a", 2)]

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from calipers.present.html import queries
+from calipers.present.html.page import render
 from calipers.present.html.queries import query_data
 from tests.reports import hostile_records, records, report_of
 
@@ -37,6 +38,44 @@ def test_where_room_is_short_the_worst_stay_and_a_sample(monkeypatch):
     assert max(values) > 0
     named = data.left_out[0]
     assert named not in query_data(report, [named]).left_out
+    assert query_data(report, full=True).left_out == ()
+
+
+def long_texts(queries, results, words=120):
+    """Rankings of which no two texts are alike, and all are long."""
+    return [
+        {"id": f"q{i}", "query": f"question {i}?", "ground_truth": [f"c{i}-{i % (results + 2)}"],
+         "retrieved": [{"id": f"c{i}-{j}", "score": 1 / (j + 1),
+                        "text": " ".join(f"word{i * j * n % 9973}" for n in range(words))}
+                       for j in range(results)]}
+        for i in range(queries)
+    ]  # fmt: skip
+
+
+def test_a_thousand_rankings_of_twenty_are_all_on_a_page_below_ten_megabytes():
+    report = report_of(long_texts(1000, 20), k=20)
+    page = render(report)
+    assert page.left_out == ()
+    assert len(page.text.encode()) < 10_000_000
+    data = query_data(report)
+    assert len(data.values["details"]) == 1000
+    assert all(len(one[0]["results"]) == 20 for one in data.values["details"].values())
+    assert data.cut is not None
+    assert f"of each text {data.cut} characters" in page.text
+
+
+def test_texts_are_cut_before_a_ranking_is_left_out(monkeypatch):
+    report = report_of(long_texts(30, 10))
+    whole = len(query_data(report).script())
+    monkeypatch.setattr(queries, "RANKING_BYTES", whole // 2)
+    data = query_data(report)
+    assert (data.left_out, data.cut) == ((), max(cut for cut in queries.CUTS if cut <= data.cut))
+    assert data.cut < queries.CUTS[0]
+    assert len(data.script()) < whole
+    full = query_data(report, full=True)
+    assert (full.left_out, full.cut) == ((), None)
+    texts = [one["text"] for one in full.values["details"]["3"][0]["results"]]
+    assert all(text["after"] == text["before"] == 0 for text in texts)
 
 
 def test_very_many_queries_leave_a_table_of_the_worst_and_a_sample(monkeypatch):

@@ -20,3 +20,19 @@ def memory_options(function: F) -> F:
         ),
         click.option("--temp", metavar="FOLDER", help="The folder of that temporary file."),
     )(function)  # fmt: skip
+
+
+def engine_options(function: F) -> F:
+    """Where the work is done."""
+    return apply(
+        click.option(
+            "--engine", type=click.Choice(["local", "spark"]), default="local",
+            help="Where the work is done: on this machine, or on Spark, which reads tables of one "
+            "row per item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
+        ),
+        click.option(
+            "--master", metavar="URL",
+            help="The master of Spark, such as local[*], or the address of a Spark Connect server "
+            "(sc://…). [default: as Spark is set]",
+        ),
+    )(function)  # fmt: skip

@@ -266,6 +266,21 @@ def printed_as(form: str, what: str) -> Callable[[F], F]:
     return click.option(f"--{form}", f"as_{form}", is_flag=True, callback=_only_form, help=what)
 
 
+def explain_option(function: F) -> F:
+    """--explain."""
+    return click.option(
+        "--explain", is_flag=True, help="Print everything that is known, with every note."
+    )(function)
+
+
+def full_option(function: F) -> F:
+    """--full."""
+    return click.option(
+        "--full", is_flag=True,
+        help="Put every ranking with its whole texts on the page, however large it gets.",
+    )(function)  # fmt: skip
+
+
 def json_option(function: F) -> F:
     """--json."""
     return printed_as("json", "Print the whole result as JSON.")(function)

@@ -65,14 +65,23 @@ def print_json(value: Any) -> None:
     click.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode())
 
 
-def write_report(report: Any, html: str | None, markdown: str | None) -> None:
-    """The page, the short form, or both; which files, on standard error."""
-    from calipers.present.report import save_html, save_markdown
+def write_page(report: Any, path: str, *, full: bool) -> None:
+    """The page; which files, on standard error."""
+    from calipers.cli.parts.progress import working
+    from calipers.present.report import save_html
 
-    written = save_html(report, html) if html else []
-    written += save_markdown(report, markdown) if markdown else []
-    for path in written:
-        click.echo(f"Written to {path}", err=True)
+    with working("drawing the page"):
+        written = save_html(report, path, full=full)
+    for one in written:
+        click.echo(f"Written to {one}", err=True)
+
+
+def write_short_form(report: Any, path: str) -> None:
+    """The report as Markdown; which file, on standard error."""
+    from calipers.present.report import save_markdown
+
+    for one in save_markdown(report, path):
+        click.echo(f"Written to {one}", err=True)
 
 
 def is_terminal() -> bool:

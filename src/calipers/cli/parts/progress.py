@@ -88,3 +88,15 @@ def reading() -> Iterator[Any]:
         yield told
     finally:
         bar.stop()
+
+
+@contextmanager
+def working(at: str) -> Iterator[None]:
+    """Say what is being done, as long as it takes and somebody is looking."""
+    if not is_terminal():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{at} …"):
+        yield

@@ -54,12 +54,15 @@ class TrecRun(Format):
     def detect(self, sight: Sight) -> bool:
         """Six columns between blanks, rank and score numbers; or Q0 in the second."""
         rows = first_rows(sight)
-        if mostly(rows, _is_marked):
-            return not mostly(rows, _has_four)
+        if mostly(rows, _is_marked) and not mostly(rows, _has_four):
+            # Where every line has the mark, a bad number is an error of the file.
+            return all(map(_is_marked, rows)) or mostly(rows, _has_score)
         if not mostly(rows, _is_result):
             return False
         # A tag may hold blanks.
-        return mostly(rows, lambda row: row[1:2] == [b"0"]) or not holds_texts(sight)
+        if mostly(rows, lambda row: row[1:2] == [b"0"]):
+            return True
+        return _is_even(rows, 6) and not holds_texts(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """A run that is read in blocks whenever it is needed; scores make the order."""
@@ -90,7 +93,9 @@ class TrecJudgements(Format):
         if not mostly(rows, _has_four):
             return False
         marked = mostly(rows, lambda row: _is_marked(row) or row[1:2] == [b"0"])
-        return marked or (mostly(rows, _is_judgement) and not holds_texts(sight))
+        if marked:
+            return True
+        return mostly(rows, _is_judgement) and _is_even(rows, 4) and not holds_texts(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """Judgements, checked; a grade of 0 or below is judged, not relevant."""
@@ -115,6 +120,15 @@ def _is_marked(row: list[bytes]) -> bool:
 
 def _has_four(row: list[bytes]) -> bool:
     return len(row) == 4
+
+
+def _has_score(row: list[bytes]) -> bool:
+    return len(row) >= 5 and bool(NUMBER.fullmatch(row[4]))
+
+
+def _is_even(rows: list[list[bytes]], least: int) -> bool:
+    """Whether lines without the usual constant look like columns all the same, and not prose."""
+    return all(len(row) >= least for row in rows) or len({row[1] for row in rows if row[1:]}) == 1
 
 
 def _is_result(row: list[bytes]) -> bool:

@@ -8,8 +8,10 @@ import polars as pl
 from calipers.model.browse import OpenedQuery
 from calipers.model.misses import REASONS, Misses
 from calipers.model.report import SystemReport
-from calipers.present.html.texts import Place, clean, excerpt, places_of
+from calipers.present.html.texts import LONGEST, Place, clean, excerpt, places_of
 
+EXPECTED = 300
+"""Characters that the page keeps of what was expected."""
 NAME = 200
 """Characters of an id that the page keeps."""
 _REASON = {reason.name: reason for reason in REASONS}
@@ -29,6 +31,16 @@ class Details:
         self._why = misses
         self._misses = {} if misses is None else _by(misses.table, "query")
         self._targets = targets.to_dicts()
+        self._wanted: dict[str, list[int]] = {}
+        for number, target in enumerate(self._targets):
+            # A grade of 0 says what is not wanted.
+            if target["grade"] is None or target["grade"] > 0:
+                self._wanted.setdefault(target["query"], []).append(number)
+        named = rankings.select("item", "text").drop_nulls().unique("item", keep="first")
+        self._texts: dict[str, str] = dict(named.iter_rows())
+        if misses is not None:
+            told = misses.table.select("item", "expected_text").drop_nulls()
+            self._texts |= dict(told.iter_rows())
         self._codes = {name: code for code, name in enumerate(queries)}
 
     @classmethod
@@ -36,13 +48,40 @@ class Details:
         """Those of a retriever in a report."""
         return cls(system.rankings, system.targets, system.misses, system.head.queries["query"])
 
-    def of(self, query: str) -> dict[str, Any]:
-        """What the page shows of one query, texts cut short."""
-        code = self._codes.get(query)
+    def lost(self, query: str) -> dict[str, dict[str, str]]:
+        """Why each miss of a query was missed, by what was expected."""
+        return {expected(row): self._missed(row) for row in self._misses.get(query, ())}
+
+    def of(self, query: str, longest: int | None = LONGEST) -> dict[str, Any]:
+        """What the page shows of one query, texts cut to ``longest`` characters; None: whole."""
+        rows = self._rankings.get(self._codes.get(query), ())
         return {
-            "results": [self._shown(row) for row in self._rankings.get(code, ())],
-            "missed": [self._missed(row) for row in self._misses.get(query, ())],
+            "expected": self._expected(query, rows, longest),
+            "results": [self._shown(row, longest) for row in rows],
         }
+
+    def _expected(
+        self, query: str, rows: Sequence[dict[str, Any]], longest: int | None
+    ) -> list[dict[str, Any]]:
+        """What should be found: what it says, and its rank, or why it has none."""
+        ranks: dict[int, int] = {}
+        for row in rows:
+            for number in row["targets"] or ():
+                ranks.setdefault(number, row["rank"])
+        lost = {_identity(row): row for row in self._misses.get(query, ())}
+        found = []
+        for number in self._wanted.get(query, ()):
+            target = self._targets[number]
+            one: dict[str, Any] = {"name": expected(target)}
+            text = None if target["item"] is None else self._texts.get(target["item"])
+            if text is not None:
+                one["text"] = clean(_shortened(text, min(longest or EXPECTED, EXPECTED)))
+            if number in ranks:
+                one["rank"] = ranks[number]
+            if _identity(target) in lost:
+                one |= self._missed(lost[_identity(target)])
+            found.append(one)
+        return found
 
     def whole(self, query: str) -> dict[str, Any]:
         """Everything about one query, as it came."""
@@ -60,7 +99,7 @@ class Details:
             ],
         }  # fmt: skip
 
-    def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _shown(self, row: dict[str, Any], longest: int | None) -> dict[str, Any]:
         found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
         if row["item"] is not None or row["document"] is not None:
             found["name"] = clean(_name(row))
@@ -71,7 +110,8 @@ class Details:
         if row["grade"] is not None:
             found["grade"] = row["grade"]
         if row["text"] is not None:
-            found["text"] = excerpt(row["text"], self._marked(row))
+            most = len(row["text"]) if longest is None else longest
+            found["text"] = excerpt(row["text"], self._marked(row), most)
         return found
 
     def _marked(self, row: dict[str, Any]) -> list[Place]:
@@ -89,7 +129,7 @@ class Details:
         reason = _REASON[row["reason"]]
         remedy = reason.remedy if self._why is None else self._why.remedy(reason)
         place = f" (rank {row['rank']})" if row["rank"] is not None else ""
-        return {"expected": expected(row), "reason": reason.means + place, "remedy": remedy}
+        return {"reason": reason.means + place, "remedy": remedy}
 
 
 def opened_view(opened: OpenedQuery) -> dict[str, Any]:
@@ -97,12 +137,13 @@ def opened_view(opened: OpenedQuery) -> dict[str, Any]:
     query = opened.row.query
     if not opened.rankings.columns:
         return {"expected": [], "results": [], "known": False}
-    found = Details(opened.rankings, opened.targets, opened.misses, [query]).of(query)
+    details = Details(opened.rankings, opened.targets, opened.misses, [query])
+    found = details.of(query)
     ranks: dict[int, int] = {}
     for row in opened.rankings.select("rank", "targets").iter_rows(named=True):
         for number in row["targets"] or ():
             ranks.setdefault(number, row["rank"])
-    missed = {one["expected"]: one for one in found["missed"]}
+    missed = details.lost(query)
     targets = []
     for number, row in enumerate(opened.targets.iter_rows(named=True)):
         name = expected(row)
@@ -121,6 +162,11 @@ def expected(row: dict[str, Any]) -> str:
     if row["quote"] is not None:
         return f"“{clean(_shortened(row['quote'], 300))}”"
     return f"{clean(str(row['document'])[:NAME])}, characters {row['start']} to {row['end']}"
+
+
+def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What tells the targets of one query apart."""
+    return tuple(row[name] for name in ("item", "quote", "document", "start", "end"))
 
 
 def _name(row: dict[str, Any]) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calipers.errors import MissingExtra
 from calipers.model.misses import REASONS
 from calipers.model.report import Report
+from calipers.present.draw import why_no_charts
 from calipers.present.html.texts import clean
 from calipers.present.html.view import page_view
 from calipers.present.table import number
@@ -26,9 +26,9 @@ class Page:
     left_out: tuple[str, ...]
 
 
-def render(report: Report, beside: str | None = None) -> Page:
+def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:
     """The report as one HTML text. ``beside`` names the file for what has no room in it."""
-    view = page_view(report, beside)
+    view = page_view(report, beside, full=full)
     return Page(fill("page.html.j2", view, _read("script.js")), view["data"].left_out)
 
 
@@ -71,13 +71,9 @@ def _coded(text: str, markupsafe: Any) -> Any:
 
 def environment(*more: Path) -> Any:
     """Templates of the report, and those of the folders given, with everything escaped."""
-    try:
-        import jinja2
-        import markupsafe
-    except ImportError as error:
-        raise MissingExtra(
-            "The report needs Jinja2, which is not installed; run pip install 'calipers[report]'."
-        ) from error
+    import jinja2
+    import markupsafe
+
     made: Any = jinja2.Environment(
         loader=jinja2.FileSystemLoader([*more, HERE]), autoescape=True,
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -85,6 +81,7 @@ def environment(*more: Path) -> Any:
     made.globals["reasons"] = {reason.name: reason for reason in REASONS}
     made.globals["shown"] = lambda value: "–" if value is None else number(value)
     made.globals["tidy"] = clean
+    made.globals["no_charts"] = why_no_charts()
     made.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
     made.markup = markupsafe.Markup
     return made

@@ -9,11 +9,17 @@ import numpy as np
 
 from calipers.model.report import FEWEST_SHOWN, Report
 from calipers.present.html.details import Details
-from calipers.present.html.texts import clean
+from calipers.present.html.texts import LONGEST, clean
 
-RANKING_BYTES = 2_000_000
-"""What all rankings on the page may take; a page of 1,000 queries stays below 3 MB."""
+RANKING_BYTES = 8_000_000
+"""What all rankings on the page may take; a page of 1,000 queries stays below 10 MB."""
+CUTS = (LONGEST, 400, 250, 160, 100, 60)
+"""Characters of a text that a page keeps: as many as all rankings have room for."""
+SAMPLE = 40
+"""Queries from which the room that all of them need is told."""
 MOST_ROWS = 20_000
+SPARE = 0.9
+"""The share of the room that a sample may fill: the others may need more."""
 WORST = 0.7
 """The share of the room for the worst queries; the rest is a sample of all others."""
 QUERY_TEXT = 300
@@ -33,24 +39,33 @@ class QueryData:
     """Queries whose rankings are not on the page, or that are not on it at all."""
     positions: dict[str, int]
     """The row of each query."""
+    cut: int | None = None
+    """Characters that are kept of a text, where that is fewer than usual."""
 
     def script(self) -> str:
         """The data as JSON that may stand inside a script element."""
         return msgspec.json.encode(self.values).decode().translate(_FOR_SCRIPT)
 
 
-def query_data(report: Report, first: Iterable[str] = ()) -> QueryData:
-    """The rows and rankings of a report; the rankings of the queries named ``first`` come first."""
+def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False) -> QueryData:
+    """The rows and rankings of a report; the rankings of the queries named ``first`` come first.
+
+    Texts are cut before a ranking is left out; with ``full`` neither happens.
+    """
     head = report.systems[0].head
     names = head.queries["query"].to_list()
     worst = _worst_first(report)
     kept = worst
-    if len(worst) > MOST_ROWS:
+    if len(worst) > MOST_ROWS and not full:
         kept = _worst_and_sample(worst, MOST_ROWS)
     kept_rows = sorted(kept)
     positions = {names[i]: at for at, i in enumerate(kept_rows)}
     wanted = [name for name in first if name in positions]
-    found, left_out = _fitting(report, wanted, [names[i] for i in kept])
+    sources = [Details.of_system(one) for one in report.systems]
+    asked = [names[i] for i in kept]
+    longest = None if full else _longest(sources, asked)
+    room = float("inf") if full else RANKING_BYTES
+    found, left_out = _fitting(sources, wanted, asked, longest, room)
     outside = [name for name in names if name not in positions]
     metrics = [facts.name for facts in head.metrics]
     return QueryData(
@@ -66,6 +81,7 @@ def query_data(report: Report, first: Iterable[str] = ()) -> QueryData:
             "details": {str(positions[name]): one for name, one in found.items()},
         },
         len(kept_rows), len(names), (*left_out, *outside), positions,
+        None if longest is None or longest == LONGEST else longest,
     )  # fmt: skip
 
 
@@ -117,27 +133,43 @@ def _worst_and_sample(worst: list[int], room: int) -> list[int]:
     return [*worst[:certain], *rest.tolist()]
 
 
-def _fitting(report: Report, first: list[str], kept: list[str]) -> tuple[dict[str, Any], list[str]]:
+def _longest(sources: Sequence[Details], kept: Sequence[str]) -> int:
+    """How many characters of each text the page can keep, told from some of the queries."""
+    some = kept[:: max(1, len(kept) // SAMPLE)]
+    encode = msgspec.json.encode
+    for cut in CUTS:
+        used = sum(len(encode(source.of(name, cut))) for name in some for source in sources)
+        if used / max(1, len(some)) * len(kept) <= RANKING_BYTES * SPARE:
+            return cut
+    return CUTS[-1]
+
+
+def _fitting(
+    sources: Sequence[Details],
+    first: list[str],
+    kept: list[str],
+    longest: int | None,
+    room: float,
+) -> tuple[dict[str, Any], list[str]]:
     """The rankings that have room, by query: those named, the worst, a sample of the others."""
-    sources = [Details.of_system(one) for one in report.systems]
     found: dict[str, Any] = {}
     used = 0
 
-    def add(names: Iterable[str], room: float) -> None:
+    def add(names: Iterable[str], until: float) -> None:
         nonlocal used
         for name in names:
             if name in found:
                 continue
-            one = [source.of(name) for source in sources]
+            one = [source.of(name, longest) for source in sources]
             size = len(msgspec.json.encode(one)) + len(name) + 8
-            if used + size > room:
+            if used + size > until:
                 return
             used += size
             found[name] = one
 
-    add(first, RANKING_BYTES)
-    add(kept, RANKING_BYTES * WORST)
+    add(first, room)
+    add(kept, room * WORST)
     rest = [name for name in kept if name not in found]
-    add((rest[i] for i in np.random.default_rng(0).permutation(len(rest))), RANKING_BYTES)
+    add((rest[i] for i in np.random.default_rng(0).permutation(len(rest))), room)
     left_out = [name for name in kept if name not in found]
     return found, left_out

@@ -132,7 +132,7 @@
       line.append(cell);
     }
     if (!state.opened.has(row.at)) return [line];
-    const cell = make("td", "detail-cell", make("div", "detail", drawDetail(row.at)));
+    const cell = make("td", "detail-cell", make("div", "detail", drawDetail(row.at, "h3")));
     cell.colSpan = columns().length;
     return [line, make("tr", "opened", cell)];
   };
@@ -191,12 +191,28 @@
 
   const identity = (one) => `${one.name ?? ""}\n${one.text && !one.name ? one.text.parts.join("") : ""}`;
 
-  const drawDetail = (at) => {
+  // What should be found stands above the rankings: whoever opens a query asks for it first.
+  const fate = (one) => one.rank !== undefined ? `found at rank ${one.rank}`
+    : one.reason === undefined ? `not in the first ${data.depth}`
+      : `missed: ${one.reason}. To do: ${one.remedy}.`;
+
+  const drawExpected = (found, heading) => {
+    const targets = found[0].expected;
+    if (!targets.length) return make("p", "note", "Nothing is known that should be found for this query.");
+    const lines = targets.map((target, at) => make("li", found.every((one) => one.expected[at] && one.expected[at].rank === undefined) ? "lost" : "",
+      make("bdi", "name", target.name),
+      target.text === undefined ? null : make("span", "said", make("bdi", "", target.text)),
+      ...found.map((one, system) => !one.expected[at] ? null : make("span", "sub",
+        several ? make("bdi", "", data.systems[system]) : null, several ? ": " : null, fate(one.expected[at])))));
+    return make("div", "expected", make(heading, "", "Expected"), make("ul", "", ...lines));
+  };
+
+  const drawDetail = (at, heading) => {
     const found = data.details[at];
-    if (!found) return make("p", "note", "The ranking of this query is not on this page, to keep it small; it is in the file that was written beside it.");
+    if (!found) return make("p", "note", "The ranking of this query is not on this page, to keep it small; it is in the file that was written beside it, and on a page made with --full.");
     const count = ["", "one", "two", "three", "four"][Math.min(found.length, 4)];
     const box = make("div", `rankings ${count}`);
-    if (several) for (const name of data.systems) box.append(make("h4", "", make("bdi", "", name)));
+    if (several) for (const name of data.systems) box.append(make(heading, "", make("bdi", "", name)));
     const ranks = found.map((one) => new Map(one.results.map((result) => [identity(result), result.rank])));
     const longest = Math.max(...found.map((one) => one.results.length));
     const stacked = several && window.matchMedia("(max-width: 40rem)").matches;
@@ -215,7 +231,7 @@
     if (stacked) {
       box.replaceChildren();
       found.forEach((one, system) => {
-        box.append(make("h4", "", make("bdi", "", data.systems[system])));
+        box.append(make(heading, "", make("bdi", "", data.systems[system])));
         for (let rank = 0; rank < Math.max(1, one.results.length); rank += 1) box.append(place(system, rank));
       });
     } else {
@@ -223,15 +239,7 @@
         for (let system = 0; system < found.length; system += 1) box.append(place(system, rank));
       }
     }
-    const missed = make("div", "");
-    found.forEach((one, system) => {
-      if (!one.missed.length) return;
-      missed.append(make("div", "missed",
-        make("h4", "", several ? `Missed by ${data.systems[system]}` : "Missed"),
-        make("ul", "", ...one.missed.map((miss) => make("li", "", make("bdi", "", miss.expected),
-          make("span", "sub", `${miss.reason}. To do: ${miss.remedy}.`))))));
-    });
-    return make("div", "", box, missed);
+    return make("div", "", drawExpected(found, heading), box);
   };
 
   // What the reader does
@@ -267,7 +275,7 @@
   for (const move of document.querySelectorAll("details.move[data-row]")) {
     move.addEventListener("toggle", () => {
       const place = move.querySelector(".detail");
-      if (move.open && !place.childElementCount) place.append(drawDetail(Number(move.dataset.row)));
+      if (move.open && !place.childElementCount) place.append(drawDetail(Number(move.dataset.row), "h4"));
     });
   }
 

@@ -4,7 +4,6 @@ import html
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from calipers.errors import MissingExtra
 from calipers.model.comparison import Comparison
 from calipers.model.report import Report, SystemReport
 from calipers.model.scores import Summary
@@ -20,7 +19,7 @@ from calipers.present.comparison import (
     warnings,
 )
 from calipers.present.diagnosis import nothing_found, remarks
-from calipers.present.draw import inline_svg
+from calipers.present.draw import inline_svg, why_no_charts
 from calipers.present.headline import headline, stem_of
 from calipers.present.html.queries import QueryData, query_data
 from calipers.present.html.texts import clean
@@ -42,10 +41,11 @@ STATIC_ROWS = 50
 EXAMPLES = 5
 
 
-def page_view(report: Report, beside: str | None = None) -> dict[str, Any]:
+def page_view(report: Report, beside: str | None = None, *, full: bool = False) -> dict[str, Any]:
     """Everything on the page. ``beside`` is the file that holds what had no room."""
     moves = [] if report.comparison is None else list(_moves(report.comparison))
-    data = query_data(report, [one["query"] for move in moves for one in move["queries"]])
+    named = [one["query"] for move in moves for one in move["queries"]]
+    data = query_data(report, named, full=full)
     for move in moves:
         for one in move["queries"]:
             one["row"] = data.positions.get(one["query"])
@@ -109,7 +109,19 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
 
 def _tile(system: SystemReport, stem: str) -> dict[str, str]:
     summary = stem_of(system, stem)
-    return {"name": summary.metric, "means": MEANS[stem], **_value(summary)}
+    ceiling = _ceiling(system, stem)
+    most = "" if ceiling is None else f"; at most {number(ceiling)} can be reached"
+    return {"name": summary.metric, "means": MEANS[stem] + most, **_value(summary)}
+
+
+def _ceiling(system: SystemReport, stem: str) -> float | None:
+    """The best that any retriever could have at k, where that is less than 1."""
+    points = system.sweep.points if system.sweep else ()
+    point = next((one for one in points if one.k == system.k), None)
+    if point is None or stem not in ("precision", "recall"):
+        return None
+    most = point.precision_ceiling if stem == "precision" else point.recall_ceiling
+    return None if most is None or most >= 1 else most
 
 
 def _value(summary: Summary) -> dict[str, str]:
@@ -181,7 +193,12 @@ def _room(data: QueryData, beside: str | None) -> list[str]:
         where = f"they are in {clean(beside)}" if beside else "save the report to have them written"
         lines.append(
             f"To keep this page small, the rankings of {len(data.left_out):,} queries are not in "
-            f"it ({where}); those of the worst and of a sample are."
+            f"it ({where}); those of the worst and of a sample are. --full puts all of them here."
+        )
+    elif data.cut:
+        lines.append(
+            f"Every ranking is here; of each text {data.cut} characters around what was matched "
+            "(--full: whole texts)."
         )
     return lines
 
@@ -212,12 +229,11 @@ def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
 
 
 def drawn_chart(make: Callable[..., dict[str, Any]], label: str, *values: Any) -> str:
-    """The chart twice, for wide and for narrow screens; a sentence where it cannot be drawn."""
-    try:
-        drawn = [
-            (name, inline_svg(make(*values, width=width, palette=PAGE), html.escape(label)))
-            for name, width in (("wide", charts.WIDE), ("narrow", charts.NARROW))
-        ]
-    except MissingExtra as error:
-        return f"<p>{html.escape(str(error))}</p>"
+    """The chart twice, for wide and for narrow screens; nothing where it cannot be drawn."""
+    if why_no_charts():
+        return ""
+    drawn = [
+        (name, inline_svg(make(*values, width=width, palette=PAGE), html.escape(label)))
+        for name, width in (("wide", charts.WIDE), ("narrow", charts.NARROW))
+    ]
     return "".join(f'<div class="chart {name}">{svg}</div>' for name, svg in drawn)

@@ -1,0 +1,92 @@
+"""A Spark session for the command line, and files as DataFrames."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from calipers.engines.spark import need_spark, spoken
+from calipers.errors import CalipersError, InvalidInput
+from calipers.io.load import load
+from calipers.io.remote import is_remote, shown
+
+
+@contextmanager
+def session(master: str | None) -> Iterator[Any]:
+    """A session at a master, or through Spark Connect (``sc://…``); ended afterwards."""
+    need_spark()
+    # The workers must have the libraries that this process has.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("calipers")
+    if master is not None and master.startswith("sc://"):
+        builder = builder.remote(master)
+    elif master is not None:
+        builder = builder.master(master)
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    try:
+        with spoken():
+            found = builder.getOrCreate()
+    except CalipersError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what a start may raise depends on the machine
+        first = str(error).partition("\n")[0][:200]
+        raise InvalidInput(
+            f"Spark cannot be started ({type(error).__name__}: {first}); check that Java 17 or "
+            "newer is installed and that the master can be reached."
+        ) from None
+    try:
+        yield found
+    finally:
+        found.stop()
+
+
+def ground_truth_frame(spark: Any, value: str) -> Any:
+    """The ground truth: any form that Calipers reads on this machine, else a table of Spark's."""
+    if is_remote(value) or not Path(value).is_file():
+        return run_frame(spark, value)
+    truth = load(value, "ground_truth").ground_truth
+    if truth is None:
+        raise InvalidInput(f"{value} holds no ground truth; give a file with judgements.")
+    targets = truth.targets
+    used = [one.name for one in targets if one.null_count() < targets.height]
+    frame = targets.select(used)
+    if truth.queries["text"].null_count() < truth.queries.height:
+        texts = truth.queries.select("query", query_text="text")
+        frame = frame.join(texts, on="query", how="left")
+    for name, tag in truth.tags.items():
+        tagged = pl.DataFrame({"query": truth.queries["query"], name: tag})
+        frame = frame.join(tagged, on="query", how="left")
+    return spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+
+
+def run_frame(spark: Any, value: str) -> Any:
+    """A run as Spark reads it, by the ending of the path; a folder is one of Parquet."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    name = shown(value) if is_remote(value) else value
+    plain = value.removesuffix(".gz").removesuffix(".zst").rstrip("/")
+    ending = Path(plain).suffix.lower()
+    with spoken():
+        if ending in (".csv", ".tsv"):
+            separator = "\t" if ending == ".tsv" else ","
+            return spark.read.csv(value, header=True, sep=separator)
+        if ending in (".jsonl", ".ndjson", ".json"):
+            return spark.read.json(value)
+        if ending in (".trec", ".run", ".txt"):
+            cells = F.split(F.trim("value"), r"\s+")
+            rows = spark.read.text(value).where("trim(value) != '' and value not like '#%'")
+            return rows.select(
+                cells[0].alias("query"), cells[2].alias("item"), cells[4].alias("score")
+            )
+        if ending in (".parquet", ""):
+            return spark.read.parquet(value)
+    raise InvalidInput(
+        f"{name} has the ending {ending!r}; Spark reads .parquet, .csv, .tsv, .jsonl and TREC runs "
+        "(.trec, .run, .txt), or a folder of Parquet files."
+    )

@@ -1,0 +1,199 @@
+"""A comparison on a terminal: the verdict, the leaderboard, and on request all of it."""
+
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.model.comparison import Comparison
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.comparison import (
+    ComparedCell,
+    compared_rows,
+    findings,
+    heading,
+    legend,
+    power_sentences,
+    query_name,
+    signed,
+    verdict,
+    warnings,
+)
+from calipers.present.plain import printable
+from calipers.present.table import number
+
+COLUMN = 28
+FIRST_COLUMN = 14
+EXAMPLES = 5
+"""Queries that gained or lost most, where all of a comparison is printed."""
+
+
+def print_comparison(
+    comparison: Comparison,
+    console: Console,
+    *,
+    metric: str | None = None,
+    examples: int | None = None,
+    explain: bool = False,
+) -> None:
+    """Who is better, the table, what it cannot say; with ``explain`` how every number was made.
+
+    The queries that moved most are printed where they are asked for: with ``explain``, or by
+    naming a metric or how many.
+    """
+    print_verdict(verdict(comparison), console, warnings(comparison))
+    if explain:
+        _print_whole(comparison, console)
+    else:
+        print_leaderboard(comparison, console)
+    if explain or metric is not None or examples is not None:
+        shown = EXAMPLES if examples is None else examples
+        _print_queries(comparison, console, metric or comparison.metrics[0].name, shown)
+    print_notes(comparison_notes(comparison, explain=explain), console, explain=explain)
+
+
+def comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[str]:
+    """What could not have been seen, what the marks mean, and what was remarked."""
+    marks, how, *remarks = legend(comparison)
+    power = power_sentences(comparison)
+    if explain:
+        said = findings(comparison) if len(comparison.others) > 1 else []
+        return [*said, *power, marks, how, *remarks]
+    below = f"{marks.removesuffix('.')}; below it the difference from the baseline."
+    return [*remarks, power[0], below, *power[1:], how]
+
+
+def print_leaderboard(comparison: Comparison, console: Console) -> None:
+    """One row per system, best first; as many metrics beside each other as there is room for."""
+    names = ranked(comparison)
+    rows = {row.metric: dict(zip(comparison.systems, row.cells, strict=True))
+            for row in compared_rows(comparison)}  # fmt: skip
+    room = console.width - max(len(heading(comparison, name)) for name in names) - 2
+    # The intervals of many metrics would break the table up; they stand in the whole one.
+    groups, cell = _fitting(rows, room, _with_interval), _with_interval
+    if len(groups) > 1:
+        groups, cell = _fitting(rows, room, _short), _short
+    for at, metrics in enumerate(groups):
+        if at:
+            console.print()
+        table = _table()
+        table.add_column("system", overflow="fold")
+        for metric in metrics:
+            table.add_column(metric, no_wrap=True)
+        for name in names:
+            cells = [cell(rows[metric][name]) for metric in metrics]
+            table.add_row(Text(heading(comparison, name), style="bold"), *cells)
+        console.print(table)
+
+
+def ranked(comparison: Comparison) -> list[str]:
+    """The systems, the best in the first metric first."""
+    first = comparison.metrics[0]
+    towards = -1.0 if first.better == "lower" else 1.0
+
+    def worth(name: str) -> float:
+        mean = comparison.mean(name, first.name).mean
+        return float("-inf") if mean is None else towards * mean
+
+    return sorted(comparison.systems, key=worth, reverse=True)
+
+
+def _fitting(
+    rows: dict[str, dict[str, ComparedCell]], width: int, cell: Callable[[ComparedCell], Text]
+) -> list[list[str]]:
+    """The metrics in groups that fit the width, at least one in each."""
+    groups: list[list[str]] = [[]]
+    used = 0
+    for metric, cells in rows.items():
+        lines = [line for one in cells.values() for line in cell(one).plain.splitlines()]
+        wide = max(map(len, [metric, *lines])) + 2
+        if groups[-1] and used + wide > width:
+            groups.append([])
+            used = 0
+        groups[-1].append(metric)
+        used += wide
+    return groups
+
+
+def _with_interval(cell: ComparedCell) -> Text:
+    """The mean, and under it the difference with its interval."""
+    return _under(cell, cell.difference)
+
+
+def _short(cell: ComparedCell) -> Text:
+    """The mean, and under it the difference alone."""
+    return _under(cell, cell.difference.partition(" ")[0])
+
+
+def _under(cell: ComparedCell, difference: str) -> Text:
+    lines = [_mean(cell), *([Text(difference, style="dim")] if difference else [])]
+    return Text("\n").join(lines)
+
+
+def _print_whole(comparison: Comparison, console: Console) -> None:
+    fits = FIRST_COLUMN + COLUMN * len(comparison.others) + 18 <= console.width
+    console.print(_wide(comparison) if fits else _long(comparison))
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+
+
+def _wide(comparison: Comparison) -> Table:
+    table = _table()
+    table.add_column("metric", no_wrap=True)
+    for name in comparison.systems:
+        table.add_column(Text(heading(comparison, name)), no_wrap=True)
+    for row in compared_rows(comparison):
+        table.add_row(Text(row.metric, style="bold"), *(_stacked(cell) for cell in row.cells))
+    return table
+
+
+def _mean(cell: ComparedCell) -> Text:
+    text = Text(cell.mean + ("*" if cell.best else ""), style="bold" if cell.best else "")
+    if cell.mark:
+        text.append(f" {cell.mark}", style="green" if cell.mark == "▲" else "red")
+    return text
+
+
+def _stacked(cell: ComparedCell) -> Text:
+    lines = [_mean(cell)]
+    if cell.difference:
+        lines += [
+            Text(cell.difference, style="dim"),
+            Text(f"{cell.p}  {cell.counts}", style="dim"),
+            Text(f"could see {cell.visible}", style="dim"),
+        ]
+    return Text("\n").join(lines)
+
+
+def _long(comparison: Comparison) -> Table:
+    """The systems under each other, where they do not fit side by side."""
+    table = _table()
+    table.add_column("metric", overflow="fold")
+    table.add_column("mean", no_wrap=True)
+    for row in compared_rows(comparison):
+        table.add_row(Text(row.metric, style="bold"), "")
+        for name, cell in zip(comparison.systems, row.cells, strict=True):
+            table.add_row(Text(f"  {heading(comparison, name)}"), _stacked(cell))
+    return table
+
+
+def _print_queries(comparison: Comparison, console: Console, metric: str, examples: int) -> None:
+    if not examples:
+        return
+    for name in comparison.others:
+        for title, wins in (("gained most", True), ("lost most", False)):
+            found = comparison.largest(name, metric, wins=wins, count=examples)
+            if not found:
+                continue
+            console.print()
+            label = f"{printable(name, 30)}: the queries that {title} in {metric}"
+            console.print(Text(label, style="bold"))
+            for one in found:
+                moved = f"{number(one.baseline)} → {number(one.system)}"
+                line = Text(f"  {signed(one.difference):>7}  ")
+                line.append(f"{moved}  ", style="dim")
+                line.append(query_name(one.query, one.text))
+                console.print(line, no_wrap=True, overflow="ellipsis")

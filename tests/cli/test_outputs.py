@@ -1,0 +1,87 @@
+"""Several files asked for at once: what can be written is, and what cannot is said."""
+
+import json
+import sqlite3
+
+import pytest
+
+from tests.command import calipers_command, refused
+from tests.reports import records, reversed_records
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals.json").write_text(json.dumps(records()))
+    (tmp_path / "other.json").write_text(json.dumps(reversed_records()))
+    return tmp_path
+
+
+EVAL = {"--per-query": "scores.csv", "--html": "page.html", "--markdown": "short.md"}
+
+
+@pytest.mark.parametrize("lost", EVAL)
+def test_one_of_three_cannot_be_written_and_the_other_two_are(folder, lost):
+    places = {**EVAL, lost: f"nowhere/{EVAL[lost]}"}
+    asked = [word for pair in places.items() for word in pair]
+    printed = calipers_command("eval", "evals.json", *asked, "--save", "nightly", "--store", "h.db")
+    assert printed.code == 2
+    assert printed.out.startswith("Finds ")
+    errors = [line for line in printed.err.splitlines() if line.startswith("Error: ")]
+    assert errors == [
+        f"Error: The output nowhere/{EVAL[lost]} cannot be written: there is no folder nowhere; "
+        "create it."
+    ]
+    for option, name in EVAL.items():
+        assert (folder / name).exists() == (option != lost)
+    with sqlite3.connect(folder / "h.db") as history:
+        assert history.execute("select count(*) from sqlite_master").fetchone()[0] > 0
+
+
+def test_a_place_that_fails_while_it_is_written_takes_nothing_with_it(folder, monkeypatch):
+    from calipers.errors import WriteFailed
+    from calipers.present import report
+
+    def fails(*_, **__):
+        raise WriteFailed("The output page.html cannot be written: no space left on the device.")
+
+    monkeypatch.setattr(report, "save_html", fails)
+    printed = calipers_command(
+        "eval", "evals.json", "--html", "page.html", "--markdown", "short.md"
+    )
+    assert printed.code == 2
+    assert "no space left" in printed.err
+    assert (folder / "short.md").read_text().startswith("## Of what should be found")
+    assert "recall" in printed.out
+
+
+def test_where_nothing_asked_for_can_be_written_nothing_is_measured(folder):
+    said = refused("eval", "evals.json", "--html", "nowhere/a.html", "--markdown", "nowhere/b.md")
+    assert "there is no folder nowhere" in said
+    assert "folder" in refused("compare", "evals.json", "other.json", "--html", "nowhere/a.html")
+
+
+def test_a_name_that_means_nothing_is_refused_at_once(folder):
+    said = refused("eval", "evals.json", "--per-query", "scores.xls", "--html", "page.html")
+    assert "'.xls'" in said
+    assert not (folder / "page.html").exists()
+
+
+def test_compare_writes_what_it_can(folder):
+    printed = calipers_command(
+        "compare", "evals.json", "other.json", "--html", "nowhere/a.html", "--per-query", "all.csv"
+    )
+    assert printed.code == 2
+    assert "there is no folder nowhere" in printed.err
+    assert (folder / "all.csv").exists()
+    assert "recall@10" in printed.out
+
+
+def test_a_gate_is_heard_out_although_a_file_is_lost(folder):
+    printed = calipers_command(
+        "gate", "evals.json", "--require", "recall@10 >= 0.9", "--junit", "nowhere/junit.xml",
+        "--markdown", "summary.md",
+    )  # fmt: skip
+    assert printed.code == 2
+    assert printed.out.startswith("Failed: 1 of 1 check failed.")
+    assert (folder / "summary.md").exists()

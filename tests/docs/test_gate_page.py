@@ -1,0 +1,41 @@
+"""The page on the gate: its commands run as printed, and its workflow is whole."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import calipers
+from tests.command import calipers_command
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+
+
+def undated(text):
+    lines = re.sub(r"saved on \d{4}-\d\d-\d\d", "saved on …", text).splitlines()
+    return [line.rstrip() for line in lines]
+
+
+def test_the_commands_run_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    block = re.search(r"^```\n(\$ calipers baseline.*?)^```$", PAGE, re.M | re.S)[1]
+    commands = [line for line in block.splitlines() if line.startswith("$ ")]
+    shown = block.splitlines()[len(commands) :]
+    for command in commands:
+        printed = calipers_command(*shlex.split(command)[2:], columns=80)
+        assert printed.code == 0, printed.err
+    assert undated(printed.out.rstrip()) == undated("\n".join(shown))
+    assert (tmp_path / "junit.xml").exists()
+    assert (tmp_path / "summary.md").exists()
+
+
+def test_the_workflow_pins_this_version_and_refreshes_its_baseline():
+    workflow = re.search(r"^```yaml\n(.*?)^```$", PAGE, re.M | re.S)[1]
+    assert f"pip install calipers=={calipers.__version__} " in workflow
+    assert "branches: [main]" in workflow
+    place = tomllib.loads(re.search(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)[1])
+    baseline = place["tool"]["calipers"]["gate"]["baseline"]
+    assert f"calipers baseline save evals.jsonl -o {baseline}" in workflow
+    assert workflow.count(f"path: {baseline}") == 2

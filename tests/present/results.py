@@ -1,0 +1,99 @@
+"""One small result of every kind that shows itself."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import calipers
+from tests.reports import records, reversed_records
+
+NASTY = "<script>\x1b[31m\u202eevil"
+_MARK = [""]
+
+
+@contextmanager
+def hostile() -> Iterator[None]:
+    """Inside, every text and tag of the records carries what should steer a terminal or a page."""
+    _MARK[0] = NASTY
+    try:
+        yield
+    finally:
+        _MARK[0] = ""
+
+
+def _made(source: Callable[[], list[dict[str, Any]]] = records) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = json.loads(json.dumps(source()))
+    for record in made:
+        if _MARK[0]:
+            record["query"] = f"{record['query']} {NASTY}"
+            record["tags"] = {"type": NASTY + record.get("tags", {}).get("type", "")}
+    return made
+
+
+def _saved() -> None:
+    for source in (records, reversed_records):
+        calipers.save(calipers.evaluate(_made(source)), "nightly", store="history.db")
+
+
+def _in_history(make: Callable[[], Any]) -> Callable[[], Any]:
+    def made() -> Any:
+        _saved()
+        return make()
+
+    return made
+
+
+def _grid(planned: bool) -> Any:
+    Path("questions.jsonl").write_text(
+        "".join(json.dumps({"query": q, "ground_truth": ["a"]}) + "\n" for q in "qrstuvw")
+    )
+    Path("found.py").write_text(
+        "def first(query, k):\n    return ['a']\n\n\ndef none(query, k):\n    return ['b', 'a']\n"
+    )
+    Path("calipers.toml").write_text(
+        'ground-truth = "questions.jsonl"\n[grid]\nk = 2\n'
+        '[grid.retrievers.one]\nsearch = "found:first"\n'
+        '[grid.retrievers.two]\nsearch = "found:none"\n'
+    )
+    return calipers.plan_grid("calipers.toml") if planned else calipers.grid("calipers.toml")
+
+
+def _agreement() -> Any:
+    for judge in ("anna", "bo"):
+        lines = "".join(f"{q},a,{(judge == 'bo') * i % 2},{judge}\n" for i, q in enumerate("qrst"))
+        Path(f"{judge}.csv").write_text("query_id,item,grade,judge\n" + lines)
+    return calipers.agreement(["anna.csv", "bo.csv"])
+
+
+def _resolution() -> Any:
+    truth = [{"query": "q", "ground_truth": [{"quote": "the lock is held"}]}]
+    return calipers.resolve(truth, {"d": "Here the lock is held."})
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "Agreement": _agreement,
+    "Alarm": _in_history(lambda: calipers.alarm("nightly", store="history.db")),
+    "Bounds": lambda: calipers.bounds(_made()),
+    "Comparison": lambda: calipers.compare(
+        {f"old{_MARK[0]}": _made(), "new": _made(reversed_records)}, resamples=200
+    ),
+    "Diagnosis": lambda: calipers.diagnose(_made()),
+    "Grid": lambda: _grid(planned=False),
+    "Health": lambda: calipers.audit(_made()),
+    "History": _in_history(lambda: calipers.history(store="history.db")),
+    "Levels": lambda: calipers.levels(_made(), at="evidence,chunk"),
+    "Misses": lambda: calipers.misses(_made(), k=3),
+    "Planned": lambda: _grid(planned=True),
+    "Plot": lambda: calipers.plot(_made()),
+    "Report": lambda: calipers.report(_made()),
+    "Resolution": _resolution,
+    "Scores": lambda: calipers.evaluate(_made()),
+    "Shown": _in_history(lambda: calipers.show("@nightly", store="history.db")),
+    "Slices": lambda: calipers.slices(calipers.evaluate(_made()), "type"),
+    "Sweep": lambda: calipers.sweep(_made()),
+    "Trend": _in_history(lambda: calipers.trend("nightly", store="history.db")),
+    "Verdict": lambda: calipers.gate(_made(), require="recall@5 >= 0.9"),
+}
+"""By the name of the class."""

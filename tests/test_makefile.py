@@ -1,0 +1,49 @@
+"""What `make demo` and `make test` install, told without installing it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def planned(target, folder):
+    """The commands that make would run in a fresh copy."""
+    if shutil.which("make") is None:
+        pytest.skip("there is no make")
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, folder)
+    done = subprocess.run(
+        ["make", "--dry-run", "--no-print-directory", target], cwd=folder, capture_output=True,
+        text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_the_demo_installs_what_it_needs_and_no_tools(tmp_path):
+    steps = planned("demo", tmp_path)
+    assert "'.[demo]'" in steps
+    assert "[dev]" not in steps
+    installing, running = steps.index('echo "Installing'), steps.index("examples/demo/run.py")
+    assert steps.index("-m venv") < installing < steps.index("'.[demo]'") < running
+
+
+def test_the_tests_add_the_rest(tmp_path):
+    steps = planned("test", tmp_path)
+    assert "'.[dev]'" in steps
+    assert steps.rstrip().endswith("-m pytest -q")
+
+
+def test_after_the_tests_are_set_up_the_demo_installs_nothing(tmp_path):
+    planned("demo", tmp_path)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "pip").touch()
+    for name in (".installed", ".demo"):
+        (tmp_path / ".venv" / name).touch()
+    done = subprocess.run(
+        ["make", "--dry-run", "--no-print-directory", "demo"], cwd=tmp_path, capture_output=True,
+        text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == [".venv/bin/python", "examples/demo/run.py"]

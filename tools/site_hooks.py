@@ -1,0 +1,72 @@
+"""What mkdocs asks while it builds the site: the documents beside docs/ are pages of it too."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    "README.md": "project.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+"""Documents in the root of the repository, and what they are called in the site."""
+LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the documents of the root."""
+    from mkdocs.structure.files import File
+
+    for name, page in PAGES.items():
+        text = in_root((ROOT / name).read_text(encoding="utf-8"))
+        files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Lead links out of docs/ to where those documents stand in the site."""
+    depth = page.file.src_uri.count("/")
+    if page.file.src_uri in PAGES.values():
+        return markdown
+    return to_root(markdown, depth)
+
+
+def in_root(text: str) -> str:
+    """A document of the root as if it stood in docs/.
+
+    >>> in_root("see [k](docs/which-k.md#two), [rules](CONTRIBUTING.md) and [code](src/x.py)")
+    'see [k](which-k.md#two), [rules](contributing.md) and code (`src/x.py`)'
+    """
+
+    def moved(found: re.Match[str]) -> str:
+        label, target, anchor = found[1], found[2], found[3] or ""
+        if re.match(r"[a-z]+:", target):
+            return found[0]
+        if target.startswith("docs/"):
+            return f"[{label}]({target.removeprefix('docs/') or 'README.md'}{anchor})"
+        return _link(label, target, "", anchor)
+
+    return LINK.sub(moved, text)
+
+
+def to_root(text: str, depth: int) -> str:
+    """A document of docs/ whose links to the root lead to pages of the site.
+
+    >>> to_root("begin with [this](../README.md), see [bench](../bench/README.md)", 0)
+    'begin with [this](project.md), see bench (`bench/README.md`)'
+    """
+    up = "../" * (depth + 1)
+
+    def moved(found: re.Match[str]) -> str:
+        label, target, anchor = found[1], found[2], found[3] or ""
+        if not target.startswith(up):
+            return found[0]
+        return _link(label, target.removeprefix(up), "../" * depth, anchor)
+
+    return LINK.sub(moved, text)
+
+
+def _link(label: str, name: str, back: str, anchor: str) -> str:
+    """A link to a page of the site, or the name of a file that is none."""
+    return f"[{label}]({back}{PAGES[name]}{anchor})" if name in PAGES else f"{label} (`{name}`)"
