@@ -96,6 +96,8 @@ def _campaign(cases: Iterator[Case], total: int, *, keep: bool) -> tuple[int, Co
             kinds[case.kind] += 1
             if finding is not None and finding.what not in seen:
                 seen[finding.what] = finding
+                words = finding.case.call or " ".join(finding.case.command)
+                print(f"{finding.what}: {words:.200}", file=sys.stderr, flush=True)
                 _print(smallest(finding), keep=keep)
         done += len(batch)
         if done % (5 * BATCH) == 0:

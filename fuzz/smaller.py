@@ -6,7 +6,7 @@ from dataclasses import replace
 from fuzz.case import Case, Finding
 from fuzz.run import carry_out
 
-MOST_TRIES = 120
+MOST_TRIES = 30
 
 
 def smallest(finding: Finding) -> Finding:

@@ -94,7 +94,9 @@ def test_nothing_half_written_is_left(evals: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setitem(write.WRITERS, ".csv", disk_full)
-    sentence = refused("eval", evals, "--per-query", target)
+    printed = calipers_command("eval", evals, "--per-query", target)
+    assert printed.code == 2
+    sentence = " ".join(printed.err.split())
     assert f"The output {target} cannot be written: No space left on device" in sentence
     assert "nothing was changed there" in sentence
     assert target.read_text() == "what stood here before"

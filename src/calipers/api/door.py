@@ -143,6 +143,8 @@ def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
             not inner or inner[-1] is ... or len(inner) == len(value)
         )
     if kind in (Iterable, Sequence, list, Set):
+        if kind is Sequence and inner and inner[0] in (int, float) and _is_column(value):
+            return True
         return _is_collection(value, kind) and (
             not isinstance(value, _WHOLE_KINDS) or all(fits(one, inner[0]) for one in value)
         )
@@ -152,8 +154,12 @@ def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
 def _is_collection(value: Any, kind: type) -> bool:
     if isinstance(value, str | bytes | bytearray):
         return False
-    # Arrays and columns of tables are sequences to us, if not to Python.
-    return isinstance(value, kind) or (kind is Sequence and hasattr(value, "__array__"))
+    return isinstance(value, kind)
+
+
+def _is_column(value: Any) -> bool:
+    """Arrays and columns of tables are sequences of numbers to us, if not to Python."""
+    return hasattr(value, "__array__") and len(getattr(value, "shape", ())) == 1
 
 
 def _is_whole(value: Any) -> bool:

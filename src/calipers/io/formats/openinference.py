@@ -40,7 +40,7 @@ def _record(span: Mapping[str, Any], at: At) -> Record | None:
     return Record(
         _question(flat, at),
         retrieved=documents,
-        latency_ms=_latency(span),
+        latency_ms=_latency(span, at),
         error=_failure(span),
     )
 
@@ -140,11 +140,17 @@ def _question(flat: Mapping[str, Any], at: At) -> str:
     )
 
 
-def _latency(span: Mapping[str, Any]) -> float | None:
+def _latency(span: Mapping[str, Any], at: At) -> float | None:
     """Milliseconds from begin to end, from dates or from the nanoseconds of OTLP."""
     begin, end = span.get("startTimeUnixNano"), span.get("endTimeUnixNano")
     if begin is not None and end is not None:
-        return (int(end) - int(begin)) / 1e6
+        try:
+            return (int(end) - int(begin)) / 1e6
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(
+                f"A span lasts from {begin!r:.40} to {end!r:.40} at {at()}; times are whole "
+                "nanoseconds."
+            ) from None
     return milliseconds(span.get("start_time"), span.get("end_time"))
 
 
