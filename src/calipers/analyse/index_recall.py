@@ -95,6 +95,12 @@ def _lists(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
         lists = table.group_by("query", maintain_order=True).agg("item")
         return dict(zip(lists["query"].to_list(), lists["item"].to_list(), strict=True))
     if isinstance(value, Mapping):
+        for query, ids in value.items():
+            if isinstance(ids, str | set | frozenset) or not hasattr(ids, "__iter__"):
+                raise InvalidInput(
+                    f"{name} has {ids!r:.60} as the neighbours of query {query!r:.60}; they are a "
+                    "list of ids, the nearest first."
+                )
         return {str(query): list(ids) for query, ids in value.items()}
     ids = value.ids if hasattr(value, "ids") else value
     if isinstance(ids, tuple) and len(ids) == 2 and _depth(ids[0]) == 2:
