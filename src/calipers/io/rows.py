@@ -120,6 +120,8 @@ def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) 
         for number, item in enumerate(raw.items):
             try:
                 row = decode(item, partial(raw.place, number))
+                if watch:
+                    _note_unread(unread, form.kept, keys.decode(item))
             except msgspec.ValidationError as error:
                 where = raw.place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
@@ -128,8 +130,6 @@ def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) 
                 raise UnreadableFile(
                     explain_broken(str(error), bytes(item), source, line)
                 ) from None
-            if watch:
-                _note_unread(unread, form.kept, keys.decode(item))
             if watch or form.why_left_out:
                 unused.update(form.left_out(row))
             yield partial(raw.place, number), row
