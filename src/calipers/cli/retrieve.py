@@ -195,5 +195,5 @@ def _value(text: str) -> Any:
 
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return text

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -179,7 +180,7 @@ def _stream_table(place: Path | io.BytesIO) -> pl.LazyFrame:
 def _folder_table(folder: Path) -> Table | None:
     """The table of a folder: a dataset that Hugging Face saved to disk, or AutoRAG's questions."""
     if (folder / "dataset_dict.json").is_file():
-        splits = msgspec.json.decode((folder / "dataset_dict.json").read_bytes())["splits"]
+        splits = _listed(folder, "dataset_dict.json", "splits", "splits")
         if len(splits) != 1:
             raise InvalidInput(
                 f"{folder} holds several splits: {', '.join(splits)}; name the one you mean, such "
@@ -200,14 +201,29 @@ def _dataset_files(folder: Path) -> Iterator[Path]:
     state = folder / "state.json"
     if not state.is_file():
         return
+    for one in _listed(folder, "state.json", "_data_files", "files"):
+        if not isinstance(one, dict) or not isinstance(one.get("filename"), str):
+            raise _damaged(folder, "state.json", "files")
+        yield folder / one["filename"]
+
+
+def _listed(folder: Path, name: str, key: str, what: str) -> list[Any]:
     try:
-        listed = [one["filename"] for one in msgspec.json.decode(state.read_bytes())["_data_files"]]
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
-        raise UnreadableFile(
-            f"The dataset {folder} is damaged: state.json does not list its files ({error}); "
-            "save it to disk again."
-        ) from None
-    yield from (folder / name for name in listed)
+        found = msgspec.json.decode((folder / name).read_bytes())
+        listed = found[key]
+    except (*json_files.BROKEN, KeyError, TypeError):
+        raise _damaged(folder, name, what) from None
+    if not isinstance(listed, list) or not listed:
+        raise _damaged(folder, name, what)
+    if not all(isinstance(one, str | dict) for one in listed):
+        raise _damaged(folder, name, what)
+    return listed
+
+
+def _damaged(folder: Path, name: str, what: str) -> UnreadableFile:
+    return UnreadableFile(
+        f"The dataset {folder} is damaged: {name} does not list its {what}; save it to disk again."
+    )
 
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

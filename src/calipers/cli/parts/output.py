@@ -7,14 +7,23 @@ from typing import Any, TypeVar
 
 import click
 
-from calipers.errors import CalipersError, WriteFailed
+from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.present.plain import printable
 
+_STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""What could steer a terminal or turn its reading direction; JSON has another spelling for it."""
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
+OUTPUTS = ("output", "html", "markdown", "per_query", "junit", "paths")
+"""The parameters that name files to write."""
+
+
 def console() -> Any:
-    """A rich console on standard output; colour only on a terminal."""
+    """A rich console on standard output; colour only on a terminal.
+
+    Where an output goes to standard output, what is said about it goes to standard error.
+    """
     from rich.console import Console
 
     class PipedConsole(Console):
@@ -33,14 +42,29 @@ def console() -> Any:
             raise BrokenPipeError
 
     # Without emoji: a name such as "machine:m:" is a name, not a picture.
-    return PipedConsole(highlight=False, soft_wrap=False, emoji=False)
+    return PipedConsole(highlight=False, soft_wrap=False, emoji=False, stderr=_is_taken())
+
+
+def _is_taken() -> bool:
+    """Whether an output of the command goes to standard output."""
+    from calipers.io.write import is_standard_output
+
+    context = click.get_current_context(silent=True)
+    given = [] if context is None else [context.params.get(name) for name in OUTPUTS]
+    named = [value[-1] if isinstance(value, tuple) and value else value for value in given]
+    return any(isinstance(value, str) and is_standard_output(value) for value in named)
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    if _is_taken():
+        raise InvalidInput(
+            "Both --json and an output go to standard output; write one of them to a file."
+        )
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    click.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode())
 
 
 def write_page(report: Any, path: str, *, full: bool) -> None:
