@@ -47,7 +47,7 @@ def _in_browser(count: int) -> list[Row]:
     if not CHROMIUM.exists():
         return []
     page_file = CACHE / f"report-{count}.html"
-    calipers.report(_written(count), resamples=200).save(page_file)
+    calipers.report(_written(count)).save(page_file)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]

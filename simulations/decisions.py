@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calipers.analyse.corrected import Against, corrected_mean, corrected_share
+from calipers.analyse.corrected import AgainstPeople, corrected_mean, corrected_share
 from calipers.analyse.enough_k import enough_k
 from calipers.analyse.holm import holm
 from calipers.analyse.largest_share import largest_mean
@@ -134,7 +134,7 @@ def corrected_shares(draws: int, seed: int = 11) -> Iterator[Rate]:
                 seen = rng.binomial(1000, share * right + (1 - share) * (1 - left))
                 yes, no = rng.binomial(judged, right), rng.binomial(judged, left)
                 found = corrected_share(
-                    int(seen), 1000, Against(yes, judged - yes, judged - no, no)
+                    int(seen), 1000, AgainstPeople(yes, judged - yes, judged - no, no)
                 )
                 held += found is not None and found[1].low <= share <= found[1].high
             name = f"share {share}, sensitivity {right}, specificity {left}"

@@ -57,5 +57,5 @@ def reversed_records():
 
 
 def report_of(made, **settings):
-    """A report with few resamples: its numbers are not what is looked at."""
-    return calipers.report(made, resamples=50, **settings)
+    """A report of some records."""
+    return calipers.report(made, **settings)

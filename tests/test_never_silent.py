@@ -33,7 +33,7 @@ def pairs(draw: Any) -> tuple[Judged, Found]:
 
 
 def values(truth: Any, run: Any, **options: Any) -> list[float]:
-    scores = evaluate(run, ground_truth=truth, metrics=METRICS, resamples=100, **options)
+    scores = evaluate(run, ground_truth=truth, metrics=METRICS, **options)
     means = (scores[facts.name].mean for facts in scores.metrics)
     return [round(one, 12) for one in means if one is not None]
 

@@ -63,7 +63,7 @@ def test_a_baseline(project):
         def test_not_worse(calipers_eval, tmp_path):
             calipers.save_baseline("better.json", to=tmp_path / "main.json", metrics="mrr")
             calipers_eval("better.json").not_worse_than(tmp_path / "main.json", metrics="mrr")
-            calipers_eval("evals.json").not_worse_than(tmp_path / "main.json", tolerance=0.1)
+            calipers_eval("evals.json").not_worse_than(tmp_path / "main.json", allow=0.1)
         """
     )
     result = project.runpytest_inprocess("-p", "no:cacheprovider")

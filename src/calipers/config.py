@@ -26,14 +26,21 @@ SHARED: dict[str, str] = {
     "data": TEXT, "ground-truth": TEXT, "run": TEXT, "retriever": TEXT, "ask-for": NUMBER,
     "workers": NUMBER, "corpus": TEXT, "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
-    "seed": NUMBER, "store": TEXT, "like": TEXT, "map-ids": TEXT, "columns": NAMES,
-    **dict.fromkeys(CHOICES, TEXT),
+    "primary": TEXT, "cluster": TEXT, "store": TEXT, "like": TEXT, "map-ids": TEXT,
+    "columns": NAMES, **dict.fromkeys(CHOICES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
-    "require": TEXTS, "baseline": TEXT, "by": TEXTS, "tolerance": NUMBER, "alpha": NUMBER,
-    "max-age": TEXT, "anyway": SWITCH, "junit": TEXT, "markdown": TEXT, "metrics": TEXTS,
+    "require": TEXTS, "baseline": TEXT, "by": TEXTS, "primary": TEXT, "allow": NUMBER,
+    "strict": SWITCH, "confidence": NUMBER, "max-age": TEXT, "anyway": SWITCH,
+    "junit": TEXT, "markdown": TEXT, "metrics": TEXTS,
 }  # fmt: skip
+FORMER = {
+    "seed": "'seed' does nothing any more: nothing random is left in intervals and tests",
+    "gate.tolerance": "'tolerance' is called 'allow' now",
+    "gate.alpha": "'alpha' is written as 'confidence' now, which is 1 - alpha",
+}
+"""Keys of the release before; the next one will not know them."""
 TABLES: dict[str, dict[str, str]] = {"gate": GATE}
 GRID = "grid"
 """A table that `calipers grid` checks by itself."""
@@ -55,6 +62,8 @@ class Config:
     gate: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
     """As it stands in the file: its keys are checked by whoever uses them."""
+    notes: tuple[str, ...] = ()
+    """What should be changed in the file before the next release."""
 
     def fill(self, given: Mapping[str, Any], *, gate: bool = False) -> dict[str, Any]:
         """The given settings, with those of the file where nothing is given.
@@ -138,17 +147,38 @@ def check_config(table: Mapping[str, Any], path: Path) -> Config:
     Traceback (most recent call last):
     ...
     calipers.errors.InvalidInput: calipers.toml has the key 'gate.requires', which means nothing \
-to Calipers; the keys there are require, baseline, by, tolerance, alpha, max-age, anyway, junit, \
-markdown, metrics. Did you mean require?
+to Calipers; the keys there are require, baseline, by, primary, allow, strict, confidence, \
+max-age, anyway, junit, markdown, metrics. Did you mean require?
     """
     inner = {name: table[name] for name in (*TABLES, GRID) if name in table}
     for name, value in inner.items():
         if not isinstance(value, dict):
             raise InvalidInput(f"{path} has {name!r} as {value!r}; it must be a table [{name}].")
     outer = {name: value for name, value in table.items() if name not in inner}
+    outer, said = _renamed(outer, "")
+    own, also_said = _renamed(inner.get("gate", {}), "gate.")
     shared = _checked(outer, SHARED, path, "", [*SHARED, *TABLES, GRID])
-    gate = _checked(inner.get("gate", {}), GATE, path, "gate.", GATE)
-    return Config(path, shared, gate, inner.get(GRID, {}))
+    gate = _checked(own, GATE, path, "gate.", GATE)
+    notes = tuple(f"in {path}, {what}; the next release will not know it." for what in said)
+    notes += tuple(f"in {path}, {what}; the next release will not know it." for what in also_said)
+    return Config(path, shared, gate, inner.get(GRID, {}), notes)
+
+
+def _renamed(table: Mapping[str, Any], place: str) -> tuple[dict[str, Any], list[str]]:
+    """The table under the names of today, and what to say of those of yesterday."""
+    kept: dict[str, Any] = {}
+    said = []
+    for name, value in table.items():
+        what = FORMER.get(f"{place}{name}")
+        if what is None:
+            kept[name] = value
+            continue
+        said.append(what)
+        if name == "tolerance":
+            kept.setdefault("allow", value)
+        elif name == "alpha" and isinstance(value, int | float) and not isinstance(value, bool):
+            kept.setdefault("confidence", round(1.0 - value, 12))
+    return kept, said
 
 
 def _table(path: Path) -> Mapping[str, Any] | None:

@@ -39,9 +39,9 @@ class Measured:
         return self
 
     def not_worse_than(self, baseline: Any, **settings: Any) -> "Measured":
-        """Fail the test where a metric is significantly worse than in a baseline file.
+        """Fail the test where the primary metric is shown to be worse than in a baseline file.
 
-        ``settings`` are those of ``calipers.gate``: metrics, by, tolerance, max_age, anyway …
+        ``settings`` are those of ``calipers.gate``: primary, allow, strict, by, max_age, anyway …
         """
         __tracebackhide__ = True
         self._judge(baseline=baseline, **settings)

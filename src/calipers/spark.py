@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from calipers.engines.spark import SparkScores
     from calipers.measures import Metric
 
-_ELSEWHERE = ("store", "progress", "memory", "temp")
+_UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints")
 
 
 def evaluate(
@@ -24,8 +24,6 @@ def evaluate(
     weights: Mapping[str, float] | None = None,
     partitions: int | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
     **matching: Unpack[Matching],
 ) -> "SparkScores":
     """Score a run against a ground truth, both Spark DataFrames with one row per item.
@@ -43,12 +41,9 @@ def evaluate(
     from calipers.match.pair import check_matching
     from calipers.model.policy import CHOICES, Policy
 
-    for name in _ELSEWHERE:
-        if matching.get(name) is not None:
+    for name, value in matching.items():
+        if value is not None and name not in (*CHOICES, *_UNDERSTOOD):
             raise InvalidInput(f"{name} has no meaning on Spark; leave it out.")
-    unknown = set(matching) - set(Matching.__annotations__)
-    if unknown:
-        raise InvalidInput(f"There is no argument {sorted(unknown)[0]!r} here.")
     like, rel, size = matching.get("like"), matching.get("rel"), matching.get("corpus_size")
     check_matching(matching.get("match"), matching.get("level"), rel, size)
     policy = Policy.like(like) if like else Policy()
@@ -57,6 +52,6 @@ def evaluate(
         policy=policy.with_changes(**{name: matching.get(name) for name in CHOICES}),
         query=query, item=item, tags=tags, match=matching.get("match"),
         level=matching.get("level"), rel=rel, corpus_size=size, weights=weights,
-        partitions=partitions, confidence=confidence, resamples=resamples, seed=seed,
+        partitions=partitions, confidence=confidence,
         fingerprints=matching.get("fingerprints", True),
     )  # fmt: skip

@@ -14,14 +14,14 @@ def truth(n):
 def test_too_few_queries_says_how_wide_the_interval_is():
     found = audit(truth(10))["too_few_queries"]
     assert found.severity == "warning"
-    # Wilson's interval of 5 out of 10.
-    assert "0.237–0.763" in str(found.detail)
-    assert "About 93 queries" in str(found.detail)
+    # The score interval of 5 out of 10.
+    assert "0.199–0.801" in str(found.detail)
+    assert "About 96 queries" in str(found.detail)
 
 
 def test_the_number_of_queries_it_names_is_the_smallest_that_is_enough():
-    assert "too_few_queries" in audit(truth(91))
-    enough = audit(truth(93))
+    assert "too_few_queries" in audit(truth(95))
+    enough = audit(truth(97))
     assert "too_few_queries" not in enough
     assert enough.facts["interval"]["margin"] <= WIDEST
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from calipers.analyse.corrected import (
-    Against,
+    AgainstPeople,
     against_people,
     corrected_mean,
     corrected_share,
@@ -66,22 +66,22 @@ def test_wilson(count, n):
 
 def test_sensitivity_and_specificity():
     found = against_people([1] * 8 + [0] * 2 + [1] * 3 + [0] * 7, [1] * 10 + [0] * 10)
-    assert found == Against(both=8, missed=2, invented=3, neither=7)
+    assert found == AgainstPeople(both=8, missed=2, invented=3, neither=7)
     assert found.sensitivity_interval() == wilson(8, 10)
     assert found.specificity_interval() == wilson(7, 10)
-    assert Against(0, 0, 1, 1).sensitivity() is None
-    assert Against(0, 0, 1, 1).sensitivity_interval() is None
+    assert AgainstPeople(0, 0, 1, 1).sensitivity() is None
+    assert AgainstPeople(0, 0, 1, 1).sensitivity_interval() is None
 
 
 def test_a_perfect_machine_needs_no_correction():
-    share, ends = corrected_share(300, 1000, Against(1000, 0, 0, 1000))
+    share, ends = corrected_share(300, 1000, AgainstPeople(1000, 0, 0, 1000))
     assert share == pytest.approx(0.3)
     assert ends == pytest.approx(wilson(300, 1000), abs=0.01)
 
 
 def test_a_machine_like_a_coin_cannot_be_corrected():
-    assert corrected_share(500, 1000, Against(50, 50, 50, 50)) is None
-    assert corrected_share(500, 1000, Against(0, 0, 5, 5)) is None
+    assert corrected_share(500, 1000, AgainstPeople(50, 50, 50, 50)) is None
+    assert corrected_share(500, 1000, AgainstPeople(0, 0, 5, 5)) is None
 
 
 def test_bad_input():

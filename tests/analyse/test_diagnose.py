@@ -32,7 +32,8 @@ def test_two_systems_say_what_changed():
         "thin_ground_truth": "still there",
         "ordered_badly": "gone",
     }
-    assert diagnosis.comparison.difference("now", "mrr@10").verdict == "better"
+    assert diagnosis.comparison.primary == "recall@10"
+    assert diagnosis.comparison.difference("now", "mrr@10").verdict == "supporting"
     assert diagnosis.before.findings
     result = diagnosis.to_dict()
     assert result["changes"] == diagnosis.changes

@@ -18,7 +18,7 @@ METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
 def evidence_of(made, k=10, price=None, **preparing):
     pair = read(made, **preparing)
     context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
-    scores = score(pair, parse(METRICS, [k]), resamples=50)
+    scores = score(pair, parse(METRICS, [k]))
     return Evidence(
         k, scores, pair.ground_truth, pair.matches, context, pair.rel,
         context.tokens(), price,

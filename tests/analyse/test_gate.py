@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from calipers.analyse.baseline_runs import average, with_run
 from calipers.analyse.conditions import parse_condition
 from calipers.analyse.gate import (
     check_baseline,
@@ -15,10 +16,12 @@ from calipers.analyse.gate import (
     slice_of,
     slices_by,
 )
-from calipers.analyse.visible import visibility
+from calipers.analyse.non_inferiority import mean_of_runs
+from calipers.analyse.plan import visibility
 from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
+from calipers.model.gate import Baseline
 
 
 def scores_of(values, metrics=("recall@10", "ndcg@10", "mrr"), tags=None):
@@ -36,20 +39,18 @@ def scores_of(values, metrics=("recall@10", "ndcg@10", "mrr"), tags=None):
 
 def compare(now, before, *, by=(), **settings):
     slices = [everything(now), *slices_by(now, by)]
-    metrics = [one.name for one in now.metrics]
-    usual = {"alpha": 0.05, "tolerance": None, "resamples": 400, "seed": 0, "baseline": "main"}
-    return check_baseline(pair(now, before), metrics, slices, **{**usual, **settings})
+    primary, *rest = [one.name for one in now.metrics]
+    usual = {"confidence": 0.95, "allow": 0.0, "strict": False, "baseline": "main"}
+    return check_baseline(pair(now, before), primary, rest, slices, **{**usual, **settings})
 
 
 def test_equal_systems_set_off_the_gate_in_at_most_one_of_twenty_cases(monkeypatch):
     # What could have been seen takes long to work out and plays no part in the verdict here.
     seen = visibility([0.1, -0.1] * 30)
-    monkeypatch.setattr("calipers.analyse.gate.visibility", lambda *_: seen)
+    monkeypatch.setattr("calipers.analyse.gate.visibility", lambda *_, **__: seen)
     random = np.random.default_rng(20240131)
     tags = {"type": ["fact", "how-to"] * 30}
     template = scores_of(np.zeros((60, 3)), tags=tags)
-    # The intervals play no part in the verdict: few resamples will do for them.
-    template = replace(template, settings={**template.settings, "resamples": 20})
     rounds, alarms = 300, 0
     for _ in range(rounds):
         difficulty = random.random((60, 1))
@@ -57,7 +58,8 @@ def test_equal_systems_set_off_the_gate_in_at_most_one_of_twenty_cases(monkeypat
         now, before = (replace(template, values=frozen_array(draw)) for draw in draws)
         checks = compare(now, before, by=["type"])
         alarms += any(check.status == "failed" for check in checks)
-    assert alarms / rounds <= 0.05
+    # 0.05 expected at most; the simulation has a standard error of 0.013.
+    assert alarms / rounds <= 0.06
 
 
 def test_a_real_drop_is_seen():
@@ -66,7 +68,7 @@ def test_a_real_drop_is_seen():
     now = np.clip(before - 0.1 + random.normal(0, 0.1, (200, 1)), 0, 1)
     (check,) = compare(scores_of(now), scores_of(before))
     assert check.status == "failed"
-    assert check.because == ("significantly worse",)
+    assert check.because == ("worse",)
     assert check.change.difference < -0.05
     assert check.change.p_adjusted < 0.05
     drops = [one.baseline - one.value for one in check.worst]
@@ -75,7 +77,7 @@ def test_a_real_drop_is_seen():
 
 
 def test_a_gain_is_no_failure_however_large():
-    (check,) = compare(scores_of(np.ones((30, 1))), scores_of(np.zeros((30, 1))), tolerance=0.0)
+    (check,) = compare(scores_of(np.ones((30, 1))), scores_of(np.zeros((30, 1))))
     assert check.status == "passed"
     assert (check.change.better, check.change.worse) == (30, 0)
 
@@ -85,29 +87,75 @@ def test_where_lower_is_better_a_rise_is_a_drop():
     (check,) = compare(scores_of(now, ["fp@10"]), scores_of(before, ["fp@10"]))
     assert check.status == "failed"
     assert (check.change.better, check.change.worse) == (0, 30)
-    (fine,) = compare(scores_of(before, ["fp@10"]), scores_of(now, ["fp@10"]), tolerance=0.1)
+    (fine,) = compare(scores_of(before, ["fp@10"]), scores_of(now, ["fp@10"]), allow=0.1)
     assert fine.status == "passed"
 
 
-@pytest.mark.parametrize(("tolerance", "status"), [(0.05, "failed"), (0.1, "passed")])
-def test_the_tolerance_fails_what_is_not_significant(tolerance, status):
-    before = np.array([[1.0], [0.5], [0.5], [0.5], [0.5]] * 2)
-    now = before - np.array([[0.5], [0.0], [0.0], [0.0], [0.0]] * 2)
-    (check,) = compare(scores_of(now), scores_of(before), tolerance=tolerance)
-    assert check.change.difference == pytest.approx(-0.1)
+def dropped(by, n=60, noise=0.02):
+    before = np.full((n, 1), 0.8)
+    now = before - by + np.random.default_rng(2).normal(0, noise, (n, 1))
+    return scores_of(now), scores_of(before)
+
+
+@pytest.mark.parametrize(
+    ("allow", "strict", "status"),
+    [(0.0, False, "failed"), (0.05, False, "failed"), (0.1, False, "passed"),
+     (0.2, False, "passed"), (0.1, True, "failed"), (0.2, True, "passed")],
+)  # fmt: skip
+def test_a_loss_fails_beyond_what_is_allowed_and_strictly_unless_it_is_shown_to_be_less(
+    allow, strict, status
+):
+    (check,) = compare(*dropped(0.1), allow=allow, strict=strict)
     assert check.status == status
+    change = check.change
+    assert change.interval.level == pytest.approx(0.9)
+    # The end of the interval and the p-value give the same answer.
+    assert (change.interval.high < -allow) == (change.p_value < 0.05)
+    assert (change.interval.low > -allow) == (change.p_no_loss < 0.05)
 
 
-def test_the_correction_covers_metrics_and_slices():
+def test_the_correction_covers_slices_and_leaves_supporting_metrics_out():
     random = np.random.default_rng(3)
     before = random.random((40, 2))
     now = before + random.normal(0, 0.1, (40, 2))
     tags = {"type": ["a", "b"] * 20}
     checks = compare(scores_of(now, tags=tags), scores_of(before, tags=tags), by=["type"])
-    assert [check.slice for check in checks] == [None, None, "type=a", "type=a", "type=b", "type=b"]
-    p = [check.change.p_value for check in checks]
+    named = [(check.metric, check.slice) for check in checks]
+    assert named == [
+        ("recall@10", None), ("recall@10", "type=a"), ("recall@10", "type=b"), ("ndcg@10", None)
+    ]  # fmt: skip
+    p = [check.change.p_value for check in checks[:3]]
     smallest = int(np.argmin(p))
-    assert checks[smallest].change.p_adjusted == pytest.approx(min(1.0, 6 * p[smallest]))
+    assert checks[smallest].change.p_adjusted == pytest.approx(min(1.0, 3 * p[smallest]))
+    assert (checks[3].status, checks[3].change.p_value) == ("supporting", None)
+    assert checks[3].change.interval is not None
+
+
+def test_a_supporting_metric_never_fails_the_gate():
+    before = np.column_stack([np.full(30, 0.5), np.ones(30)])
+    now = np.column_stack([np.full(30, 0.5), np.zeros(30)])
+    primary, other = compare(scores_of(now), scores_of(before))
+    assert (primary.status, other.status) == ("passed", "supporting")
+    assert other.change.worse == 30
+
+
+def test_several_runs_make_one_baseline():
+    runs = [np.random.default_rng(seed).random((8, 2)) for seed in range(3)]
+    first, *further = map(scores_of, runs)
+    turned = replace(
+        further[0], values=frozen_array(further[0].values[::-1]),
+        queries=further[0].queries[::-1],
+    )  # fmt: skip
+    kept = Baseline(first, "main", None)
+    for one in (turned, further[1]):
+        kept = with_run(kept, Baseline(one, "main", None))
+    assert len(kept.runs) == 3
+    for column in range(2):
+        expected = mean_of_runs([run[:, column] for run in runs])
+        assert average(kept).values[:, column].tolist() == expected.tolist()
+    other = scores_of(runs[0], metrics=("recall@10", "mrr"))
+    with pytest.raises(InvalidInput, match=r"has no ndcg@10, which the baseline main holds"):
+        with_run(kept, Baseline(other, "main", None))
 
 
 def test_a_slice_too_small_to_show_anything_is_not_called_passed():
@@ -118,6 +166,11 @@ def test_a_slice_too_small_to_show_anything_is_not_called_passed():
     assert by_slice["type=rare"].status == "untested"
     assert "at least" in by_slice["type=rare"].because[0]
     assert by_slice["type=common"].status == "failed"
+    strict = compare(
+        scores_of(values, tags=tags), scores_of(values, tags=tags), by=["type"], strict=True,
+        allow=0.9,
+    )  # fmt: skip
+    assert {check.slice: check.status for check in strict}["type=rare"] == "failed"
 
 
 def test_queries_are_paired_by_name_and_not_by_row():

@@ -27,19 +27,19 @@ def means(found, name):
 
 
 def test_the_levels_differ_where_they_should():
-    found = levels([SPLIT, WRONG_CHUNK], metrics="recall@2", resamples=10)
+    found = levels([SPLIT, WRONG_CHUNK], metrics="recall@2")
     assert means(found, "recall@2") == {"evidence": 0.5, "chunk": 0.0, "document": 1.0}
     assert found.not_computed == ()
 
 
 def test_a_list_names_levels_in_its_own_order():
-    found = levels([SPLIT], at="document, chunk", metrics="recall@2", resamples=10)
+    found = levels([SPLIT], at="document, chunk", metrics="recall@2")
     assert list(found.scores) == ["document", "chunk"]
 
 
 def test_a_level_that_cannot_be_computed_is_explained():
     bare = {**SPLIT, "ground_truth": [{"quote": "the lock is held"}]}
-    found = levels([bare], metrics="recall@2", resamples=10)
+    found = levels([bare], metrics="recall@2")
     assert list(found.scores) == ["evidence", "chunk"]
     assert "document is not known, the first of query 'split'" in found.not_computed[0]
     with pytest.raises(NoDocuments, match="document is not known"):
@@ -49,7 +49,7 @@ def test_a_level_that_cannot_be_computed_is_explained():
 def test_characters_are_not_counted_in_documents():
     span = {"document": "d", "start": 0, "end": 9}
     rows = [{"query": "q", "retrieved": [span], "ground_truth": [span]}]
-    found = levels(rows, metrics="recall@1,iou@1", resamples=10)
+    found = levels(rows, metrics="recall@1,iou@1")
     assert list(found.scores["document"]) == ["recall@1"]
     assert found.not_computed == ("Not at the level of documents, which have no spans: iou@1.",)
 
@@ -60,7 +60,7 @@ def test_an_unknown_level_is_an_error():
 
 
 def test_the_plain_form_holds_every_level():
-    found = levels([SPLIT], metrics="recall@2", resamples=10).to_dict(per_query=False)
+    found = levels([SPLIT], metrics="recall@2").to_dict(per_query=False)
     assert list(found["levels"]) == ["evidence", "chunk", "document"]
     assert found["levels"]["chunk"]["settings"]["matched_at"] == "chunk"
     assert found["not_computed"] == []

@@ -13,13 +13,13 @@ def test_the_parts_are_those_that_the_operations_give():
     report = report_of(records(), k=[1, 5])
     (system,) = report.systems
     assert report.k == 5
-    alone = calipers.evaluate(records(), k=[1, 5], resamples=50)
+    alone = calipers.evaluate(records(), k=[1, 5])
     assert system.scores.to_dict() == alone.to_dict()
     assert report.scores is system.scores
     assert system.misses.to_dict() == calipers.misses(records(), k=5).to_dict()
-    swept = calipers.sweep(records(), resamples=50)
+    swept = calipers.sweep(records())
     assert system.sweep.to_dict() == swept.to_dict()
-    found = calipers.diagnose(records(), k=5, resamples=50)
+    found = calipers.diagnose(records(), k=5)
     assert system.diagnosis.to_dict() == found.to_dict()
     assert [row.value for row in system.slices.of("type")] == ["even"] * 3 + ["odd"] * 3
     assert {one["name"] for one in report.definitions} >= {"recall", "precision", "ndcg"}

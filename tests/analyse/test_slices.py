@@ -4,8 +4,8 @@ import pytest
 from calipers import evaluate, slices
 from calipers.analyse.cuts import MOST_SLICES, cut
 from calipers.analyse.holm import holm
-from calipers.analyse.independent import permutation_test
-from calipers.analyse.intervals import mean_interval
+from calipers.analyse.score_interval import mean_interval
+from calipers.analyse.unequal import unequal_p
 from calipers.errors import InvalidInput
 from tests.systems import records, tagged
 
@@ -18,7 +18,7 @@ def scores():
 
 
 def test_each_slice_has_its_numbers_and_the_rest_has_the_others(scores):
-    found = slices(scores, "type")
+    found = slices(scores, "type", primary="mrr")
     row = next(row for row in found.rows if (row.value, row.metric) == ("multi-hop", "mrr"))
     column = scores.of("mrr")
     inside = np.array([query.startswith("multi-hop") for query in scores.queries["query"]])
@@ -26,19 +26,36 @@ def test_each_slice_has_its_numbers_and_the_rest_has_the_others(scores):
     assert row.mean == pytest.approx(column[inside].mean())
     assert row.rest == pytest.approx(column[~inside].mean())
     assert row.difference == pytest.approx(row.mean - row.rest)
-    assert row.interval == mean_interval(column[inside], bounds=(0, 1))
-    assert row.p_value == permutation_test(column, inside)
+    assert row.interval == mean_interval(column[inside])
+    assert row.p_value == unequal_p(column[inside], column[~inside])
     assert row.standing == "below"
     assert row.is_worse
 
 
-def test_p_values_are_corrected_over_all_slices_and_metrics(scores):
+def test_the_primary_metric_alone_is_tested_and_corrected_over_slices(scores):
     found = slices(scores, "type")
-    assert found.tests == 6
-    assert [row.p_adjusted for row in found.rows] == holm([row.p_value for row in found.rows])
+    assert (found.primary, found.tests) == ("recall@5", 3)
+    rows = [row for row in found.rows if row.metric == "recall@5"]
+    assert [row.p_adjusted for row in rows] == holm([row.p_value for row in rows])
+    rest = [row for row in found.rows if row.metric != "recall@5"]
+    assert {(row.p_value, row.p_adjusted, row.standing) for row in rest} == {
+        (None, None, "supporting")
+    }
     both = slices(scores, ["type", "targets", "length"])
     assert both.by == ("type", "targets", "length")
-    assert both.tests == 6  # every query has two words and one target: nothing to test
+    assert both.tests == 3  # every query has two words and one target: nothing to test
+
+
+def test_clusters_are_units_of_the_test_too():
+    made = tagged({"a": [1] * 12 + [3] * 4, "b": [2] * 8 + [None] * 8})
+    for i, record in enumerate(made):
+        record["tags"]["intent"] = f"{i // 4}"
+    alone, together = (
+        slices(evaluate(made, metrics="mrr", cluster=cluster), "type").rows[0]
+        for cluster in (None, "intent")
+    )
+    assert alone.mean == together.mean
+    assert alone.p_value < together.p_value
 
 
 def test_two_slices_are_one_test():
@@ -125,14 +142,16 @@ def test_what_cannot_be_cut_is_said(scores):
         slices(evaluate(many, metrics="mrr"), "id")
 
 
-def test_equal_slices_raise_few_false_alarms():
+def test_slices_of_equal_mean_and_unequal_spread_are_seldom_marked():
     random = np.random.Generator(np.random.PCG64(8))
     alarms = 0
-    for seed in range(60):
-        hits = [int(rank) for rank in random.integers(1, 9, 60)]
-        groups = {name: hits[i * 15 : (i + 1) * 15] for i, name in enumerate("abcd")}
-        scores = evaluate(tagged(groups), metrics="mrr", seed=seed)
-        found = slices(scores, "type", resamples=300)
+    for _ in range(60):
+        # Each slice has a mean of 2/3: one always finds it at rank 1 or 3, the others hit or miss.
+        groups = {"even": [int(one) for one in random.choice([1, 3], 15)]}
+        for name in "bcd":
+            groups[name] = [1 if one < 2 / 3 else None for one in random.random(15)]
+        scores = evaluate(tagged(groups), metrics="mrr")
+        found = slices(scores, "type")
         alarms += any(row.standing in ("above", "below") for row in found.rows)
     # At most 5 in 100 expected; 9 of 60 would be a chance of 1 in 500.
     assert alarms < 9

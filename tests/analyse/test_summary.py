@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.analyse.intervals import LARGEST_BOOTSTRAP, mean_interval
+from calipers.analyse.score_interval import mean_interval
+from calipers.analyse.summary import summarise
+from calipers.model.scores import MetricFacts
 
 METRICS = ("recall@2", "mrr", "first_rank")
 
@@ -18,7 +20,7 @@ def scores_of(n: int) -> calipers.Scores:
     return calipers.evaluate(ground_truth=judged, run=run, metrics=METRICS)
 
 
-@pytest.mark.parametrize("n", [40, LARGEST_BOOTSTRAP, LARGEST_BOOTSTRAP + 1])
+@pytest.mark.parametrize("n", [2, 40, 600])
 def test_each_metric_as_if_it_were_alone(n):
     scores = scores_of(n)
     for facts, column in zip(scores.metrics, scores.values.T, strict=True):
@@ -28,15 +30,47 @@ def test_each_metric_as_if_it_were_alone(n):
         assert summary.median == statistics.median(defined)
         assert (summary.n, summary.undefined) == (defined.size, n - defined.size)
         low, high = facts.bounds
-        limits = (low, float("inf") if high is None else high)
-        assert summary.interval == mean_interval(column, bounds=limits)
-    assert scores["first_rank"].undefined > 0
+        expected = mean_interval(column, bounds=None if high is None else (low, high))
+        if high is not None:
+            assert summary.interval == expected
+        elif expected is not None:
+            assert summary.interval.method == "t"
+            assert summary.interval.low == max(expected.low, low)
+            assert summary.interval.high == expected.high
+    assert n < 40 or scores["first_rank"].undefined > 0
 
 
-def test_the_same_intervals_whichever_is_asked_for_first():
-    first, last = scores_of(60), scores_of(60)
-    intervals = {name: first[name].interval for name in METRICS}
-    assert {name: last[name].interval for name in reversed(METRICS)} == intervals
+def test_a_score_has_the_bounds_of_its_parts():
+    chance = np.random.default_rng(4)
+    judged = {f"q{i}": {"a": 1} for i in range(20)}
+    run = {query: chance.permutation(list("abc")).tolist() for query in judged}
+    weights = {"mrr": 2.0, "recall@1": 1.0}
+    scores = calipers.evaluate(ground_truth=judged, run=run, metrics="mrr", weights=weights)
+    assert scores["score"].interval == mean_interval(scores.combined)
+    mixed = summarise(
+        [MetricFacts("rank", "rank", None, "higher", (1, None), ""), *scores.metrics],
+        np.column_stack([chance.integers(1, 9, 20), scores.values]),
+        {"rank": 1.0, "mrr": 1.0}, scores.settings,
+    )  # fmt: skip
+    assert mixed["score"].interval.method == "t"
+
+
+def test_clusters_make_the_interval_that_of_the_clusters():
+    judged = {f"q{i}": {"a": 1} for i in range(30)}
+    records = [
+        {"query": query, "retrieved": ["a"] if i % 3 else ["b"], "ground_truth": truth,
+         "tags": {"intent": f"{i % 3}-{i // 15}"}}
+        for i, (query, truth) in enumerate(judged.items())
+    ]  # fmt: skip
+    alone = calipers.evaluate(records, metrics="recall@1")["recall@1"]
+    together = calipers.evaluate(records, metrics="recall@1", cluster="intent")
+    assert together["recall@1"].mean == alone.mean
+    wide, narrow = together["recall@1"].interval, alone.interval
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+    names = [record["tags"]["intent"] for record in records]
+    assert wide == mean_interval(together.of("recall@1"), clusters=names)
+    with pytest.raises(calipers.errors.InvalidInput, match=r"no tag 'intend' .* mean intent"):
+        calipers.evaluate(records, metrics="recall@1", cluster="intend")
 
 
 def test_a_metric_that_is_defined_nowhere():

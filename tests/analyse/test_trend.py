@@ -13,7 +13,7 @@ from tests.systems import tagged
 
 
 def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c", slices=()):
-    interval = None if mean is None else Interval(mean - 0.1, mean + 0.1, 0.95, "bootstrap")
+    interval = None if mean is None else Interval(mean - 0.1, mean + 0.1, 0.95, "score")
     prints = {"ground_truth": truth, "run": f"r{day}"} | ({"corpus": corpus} if corpus else {})
     return Evaluation(
         id=f"{day:016x}", name="n", saved=START + timedelta(days=day), calipers="0", commit="abc",

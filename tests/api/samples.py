@@ -49,7 +49,24 @@ def write_files() -> None:
 def write_saved() -> None:
     """Two evaluations in a history, and an empty one to copy to."""
     write_files()
-    for number, file in enumerate(("evals.jsonl", "turned.jsonl")):
+    save_nights("evals.jsonl", "turned.jsonl")
+
+
+def write_many_saved() -> None:
+    """As many evaluations as an alarm needs."""
+    write_files()
+    save_nights(*["evals.jsonl"] * 6, "turned.jsonl")
+
+
+def write_people() -> None:
+    """What people judged for some of the queries."""
+    write_files()
+    some = [{name: one[name] for name in one if name != "retrieved"} for one in RECORDS[:6]]
+    Path("people.jsonl").write_text("".join(json.dumps(one) + "\n" for one in some))
+
+
+def save_nights(*files: str) -> None:
+    for number, file in enumerate(files):
         pair = calipers.read(file)
         calipers.save(
             calipers.evaluate(pair, metrics="recall@3,mrr"), "nightly", tags={"night": f"{number}"},
@@ -208,6 +225,17 @@ SAMPLES: dict[str, Sample] = {
     "floor": Sample(
         lambda: calipers.floor("scored.jsonl", k=3).to_dict(), ("scored.jsonl", "-k", "3", "--json")
     ),
+    "plan": Sample(
+        lambda: calipers.plan(
+            ["evals.jsonl", "turned.jsonl"], queries=200, primary="mrr"
+        ).to_dict(),
+        ("evals.jsonl", "turned.jsonl", "--queries", "200", "--primary", "mrr", "--json"),
+    ),
+    "corrected": Sample(
+        lambda: calipers.corrected("evals.jsonl", people="people.jsonl", k=[1, 3, 5]).to_dict(),
+        ("evals.jsonl", "-k", "1,3,5", "--corrected-by", "people.jsonl", "--json"),
+        part="corrected", prepare=write_people,
+    ),
     "gate": Sample(
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),
         ("evals.jsonl", "--require", "recall@5 >= 0.1", "--json"),
@@ -255,7 +283,7 @@ SAMPLES: dict[str, Sample] = {
     "alarm": Sample(
         lambda: calipers.alarm("nightly", metrics="recall@3", store="history.db").to_dict(),
         ("nightly", "-m", "recall@3", "--store", "history.db", "--json"),
-        prepare=write_saved, comparable=without("id", "evaluations"),
+        prepare=write_many_saved, comparable=without("id", "evaluations"),
     ),
     "log_to_mlflow": Sample(
         lambda: logged("evals.jsonl"), ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),

@@ -101,7 +101,7 @@ def test_saved_evaluations_stand_wherever_a_file_of_results_does(data):
     assert "There is no difference to look at" in same
     compared = calipers_command("compare", "@nightly~1", "@nightly", "--anyway", "--json")
     assert json.loads(compared.out)["systems"] == ["@nightly~1", "@nightly"]
-    gated = calipers_command("gate", data, "--baseline", "@nightly", "--tolerance", "0.1")
+    gated = calipers_command("gate", data, "--baseline", "@nightly", "--allow", "0.1")
     assert gated.code == 0, gated.err
     assert "Against the baseline @nightly, saved on" in gated.out
     assert calipers_command("gate", "@nightly", "--require", "mrr >= 0.1").code == 0

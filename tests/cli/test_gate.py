@@ -109,7 +109,7 @@ def test_the_file_may_be_named(folder):
         (["--require", "mr >= 0.5"], "no metric called 'mr'"),
         (["--baseline", "good.json"], "no result of Calipers"),
         (["--baseline", "main.json", "--max-age", "soon"], "such as 30d"),
-        (["--baseline", "main.json", "--tolerance", "-1"], "tolerance"),
+        (["--baseline", "main.json", "--allow", "-1"], "loss that is allowed"),
     ],
 )
 def test_bad_input_is_one_sentence(baseline, arguments, sentence):

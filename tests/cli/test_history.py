@@ -136,18 +136,24 @@ def test_trend_as_data_and_as_a_drawing(history):
 
 
 def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
-    printed = calipers_command("alarm", "nightly", "--by", "type")
-    assert printed.code == 1
+    store = open_store()
+    for day in range(10, 16):
+        write(store, record(tagged(GOOD), name="watched", day=day)[1])
+    bad = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
+    for day in range(16, 22):
+        write(store, record(tagged(bad), name="watched", day=day)[1])
+    printed = calipers_command("alarm", "watched", "--by", "type", "--reference", "6")
+    assert printed.code == 1, printed.err
     flat = " ".join(printed.out.split())
-    assert "is significantly worse than before: recall@5" in flat
+    assert "is worse than the reference since about 2026-01-17: recall@5" in flat
     assert "recall@5 for type=a" in flat
-    assert "corrected over" in flat
-    found = json.loads(calipers_command("alarm", "nightly", "--json").out)
+    assert "in 365 evaluations, over all 3 checks together" in flat
+    found = json.loads(calipers_command("alarm", "watched", "--reference", "6", "--json").out)
     assert found["raised"] is True
-    assert {one["against"] for one in found["references"]} == {"previous", "window"}
-    markdown = calipers_command("alarm", "nightly", "--as", "markdown")
+    assert len(found["reference"]["evaluations"]) == 6
+    markdown = calipers_command("alarm", "watched", "--reference", "6", "--as", "markdown")
     assert markdown.code == 1
-    assert markdown.out.startswith("## ❌ nightly")
+    assert markdown.out.startswith("## ❌ watched")
 
 
 def test_a_changed_ground_truth_alone_raises_no_alarm(history):
@@ -158,21 +164,26 @@ def test_a_changed_ground_truth_alone_raises_no_alarm(history):
         one["ground_truth"] = {"elsewhere": 1}
     data[0]["ground_truth"] = {"x3": 1}
     write(store, record(data, day=9)[1])
-    printed = calipers_command("alarm", "nightly", "-m", "recall@5")
+    for day in range(10, 15):
+        write(
+            store, record(tagged({"a": [None] * 12, "b": [1, 2] * 8}), name="watched", day=day)[1]
+        )
+    write(store, record(data, name="watched", day=15)[1])
+    printed = calipers_command("alarm", "watched", "-m", "recall@5")
     assert printed.code == 0, printed.out
     flat = " ".join(printed.out.split())
-    assert "no significant drop" in flat
+    assert "no drop was shown in 1 evaluation" in flat
     assert "The ground truth changed since the previous evaluation" in flat
     assert "comes with the changed ground truth" in flat
 
 
 def test_alarm_says_what_it_cannot_do(history):
     calipers_command("store", "prune", "--keep", "1", "--tagged", "--yes")
-    assert "at least two are needed" in refused("alarm", "nightly")
+    assert "at least 6 are needed" in refused("alarm", "nightly")
     write(open_store(), record(tagged(GOOD), day=9, rel=2.0)[1])
     assert "the setting rel is 2.0" in refused("alarm", "nightly")
-    assert "must lie between 0 and 1" in refused("alarm", "nightly", "--alpha", "2")
-    assert "at least 1 evaluation" in refused("alarm", "nightly", "--window", "0")
+    assert "budget of false alarms" in refused("alarm", "nightly", "--false-alarms", "0")
+    assert "at least 5 are needed" in refused("alarm", "nightly", "--reference", "2")
 
 
 def test_care_of_the_store(history):

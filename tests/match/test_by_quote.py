@@ -27,7 +27,7 @@ def edges(texts, quotes, **how):
 
 def scored(names, texts, quotes, **how):
     how = {"nothing_in_common": "zero", **how}
-    return score(read(records(texts, quotes), **how), parse(names), resamples=10)
+    return score(read(records(texts, quotes), **how), parse(names))
 
 
 def mean(name, texts, quotes, **how):

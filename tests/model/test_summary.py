@@ -7,7 +7,7 @@ import pytest
 
 from calipers.model.summary import Interval, Summary
 
-INTERVAL = Interval(0.25, 0.75, 0.95, "bootstrap")
+INTERVAL = Interval(0.25, 0.75, 0.95, "score")
 
 
 def late(made: list[int]) -> Summary:

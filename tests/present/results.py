@@ -77,7 +77,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Alarm": _in_history(lambda: calipers.alarm("nightly", store="history.db")),
     "Bounds": lambda: calipers.bounds(_made()),
     "Comparison": lambda: calipers.compare(
-        {f"old{_MARK[0]}": _made(), "new": _made(reversed_records)}, resamples=200
+        {f"old{_MARK[0]}": _made(), "new": _made(reversed_records)}
     ),
     "Diagnosis": lambda: calipers.diagnose(_made()),
     "Grid": lambda: _grid(planned=False),

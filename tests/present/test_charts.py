@@ -15,7 +15,7 @@ def system():
 
 @pytest.fixture(scope="module")
 def comparison():
-    return calipers.compare({"old": records(), "new": reversed_records()}, resamples=200)
+    return calipers.compare({"old": records(), "new": reversed_records()})
 
 
 def every_chart(system, comparison, **looks):

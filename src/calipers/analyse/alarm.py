@@ -1,4 +1,4 @@
-"""Is the latest evaluation significantly worse than before, and in what?"""
+"""Have the evaluations of a name become worse than its reference period, and since when?"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -8,35 +8,33 @@ import numpy as np
 from calipers.analyse.comparable import different_ways
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import cut
-from calipers.analyse.headlines import headlines
-from calipers.analyse.holm import holm
-from calipers.analyse.intervals import exact_mean
-from calipers.analyse.paired import PairedResult, paired_results
+from calipers.analyse.drift import FEWEST_NIGHTS, began, drift, reference, threshold
+from calipers.analyse.primary import choose_primary
 from calipers.analyse.trend import changes
-from calipers.analyse.visible import fewest_queries, visibility
+from calipers.analyse.units import exact_mean
 from calipers.analyse.yardstick import Watched, Yardstick, yardstick
 from calipers.errors import InvalidInput
-from calipers.model.alarm import Alarm, AlarmCheck, Status
+from calipers.model.alarm import Alarm, AlarmCheck
 from calipers.model.arrays import Bools, Floats
-from calipers.model.gate import Change, WorstQuery
-from calipers.model.scores import Scores
+from calipers.model.gate import WorstQuery
+from calipers.model.scores import MetricFacts, Scores
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
+REFERENCE = 7
 WORST = 5
 ROUNDING = 1e-12
 """The mean of several evaluations differs by less than this from what it is on paper."""
 
 
-def check_watch(alpha: float, window: int) -> None:
+def check_watch(false_alarms: float, nights: int) -> None:
     """Refuse what cannot be meant before anything is read."""
-    if not 0 < alpha < 1:
+    threshold(false_alarms)
+    if nights < FEWEST_NIGHTS:
         raise InvalidInput(
-            f"The rate of false alarms (alpha) is {alpha!r}; it must lie between 0 and 1, such as "
-            "0.05."
+            f"The reference is {nights} evaluations long; at least {FEWEST_NIGHTS} are needed to "
+            "tell noise from change."
         )
-    if window < 1:
-        raise InvalidInput(f"The window is {window}; it holds at least 1 evaluation.")
 
 
 def alarm(
@@ -45,37 +43,39 @@ def alarm(
     metrics: list[str] | None,
     by: str | Iterable[str] = (),
     *,
-    alpha: float,
-    resamples: int,
-    seed: int,
+    primary: str | None = None,
+    reference: int = REFERENCE,
+    false_alarms: float = 1.0,
 ) -> Alarm:
-    """The latest of some evaluations, which stands first, against those before it."""
-    if len(watched) < 2:
-        some = "one evaluation" if watched else "no evaluation"
+    """The evaluations of a name, newest first, of which the oldest are the reference."""
+    if not watched:
         raise InvalidInput(
-            f"There is nothing to compare with: {some} called {name} was found, and at least two "
-            "are needed. Save another with `calipers eval … --save`."
+            f"No evaluation called {name} was found; save one with `calipers eval … --save`."
         )
-    latest, earlier = watched[0], watched[1:]
-    alike = [one for one in earlier if not _differing(latest, one)]
-    if not alike:
+    latest = watched[0]
+    alike = [one for one in reversed(watched) if one is latest or not _differing(latest, one)]
+    if len(alike) == 1 and len(watched) > 1:
         raise InvalidInput(
             f"The latest evaluation called {name} cannot be compared with those before: "
-            f"{_differing(latest, earlier[0])[0]} Measure as before, or start a new name."
+            f"{_differing(latest, watched[1])[0]} Measure as before, or start a new name."
         )
-    chosen = _chosen(metrics, latest, alike)
-    yardsticks = [yardstick(latest, alike[:1], "previous")]
-    if len(alike) > 1:
-        yardsticks.append(yardstick(latest, alike, "window"))
-    if not any(one.reference.shared for one in yardsticks):
+    if len(alike) <= FEWEST_NIGHTS:
         raise InvalidInput(
-            f"The latest evaluation called {name} shares no query with those before that asks the "
-            "same and has the same ground truth; nothing can be said of the retriever."
+            f"There is too little to compare with: {len(alike)} evaluation"
+            f"{'' if len(alike) == 1 else 's'} called {name} that were measured alike "
+            f"{'was' if len(alike) == 1 else 'were'} found, and at least {FEWEST_NIGHTS + 1} are "
+            f"needed, {FEWEST_NIGHTS} of them for reference. Save more with "
+            "`calipers eval … --save`."
+        )
+    line = yardstick(alike, min(reference, len(alike) - 1))
+    described = line.described()
+    if not described.shared:
+        raise InvalidInput(
+            f"The latest evaluation called {name} shares no query with its reference that asks "
+            "the same and has the same ground truth; nothing can be said of the retriever."
         )
     cuts = [by] if isinstance(by, str) else list(by)
-    checks = check_all(
-        latest, yardsticks, chosen, cuts, alpha=alpha, resamples=resamples, seed=seed
-    )
+    chosen = _chosen(metrics, primary, latest, alike)
     newest = latest.evaluation
     return Alarm(
         name=name,
@@ -83,11 +83,12 @@ def alarm(
         saved=newest.saved,
         commit=newest.commit,
         branch=newest.branch,
-        references=tuple(one.reference for one in yardsticks),
-        checks=checks,
-        warnings=tuple(_warnings(latest, alike[0])),
-        notes=tuple(_notes(latest, earlier, alike, cuts)),
-        alpha=alpha,
+        reference=described,
+        nights=len(alike) - line.reference,
+        checks=check_all(line, chosen, cuts, false_alarms),
+        warnings=tuple(_warnings(latest, alike[-2])),
+        notes=tuple(_notes(watched, alike, cuts, reference - line.reference)),
+        false_alarms=false_alarms,
         calipers=__version__,
     )
 
@@ -97,8 +98,10 @@ def _differing(latest: Watched, earlier: Watched) -> list[str]:
     return list(different_ways("the latest", latest.scores, name, earlier.scores))
 
 
-def _chosen(wanted: list[str] | None, latest: Watched, alike: Sequence[Watched]) -> list[str]:
-    """Metrics that all sides have and of which more or less is better."""
+def _chosen(
+    wanted: list[str] | None, primary: str | None, latest: Watched, alike: Sequence[Watched]
+) -> list[MetricFacts]:
+    """The metrics asked for, or the primary one; all sides have it, and more or less is better."""
     facts = facts_by_name(latest.scores)
     shared = [
         name
@@ -113,10 +116,11 @@ def _chosen(wanted: list[str] | None, latest: Watched, alike: Sequence[Watched])
                 f"is neither better nor worse; choose among {', '.join(shared)}."
                 f"{did_you_mean(name, shared)}"
             )
-    chosen = wanted or headlines(shared)
+    decisive = choose_primary([facts[name] for name in shared], primary)
+    chosen = wanted or ([] if decisive is None else [decisive])
     if not chosen:
         raise InvalidInput("The evaluations share no metric of which more or less is better.")
-    return chosen
+    return [facts[name] for name in chosen]
 
 
 def _warnings(latest: Watched, previous: Watched) -> Iterator[str]:
@@ -139,16 +143,21 @@ def _warnings(latest: Watched, previous: Watched) -> Iterator[str]:
 
 
 def _notes(
-    latest: Watched, earlier: Sequence[Watched], alike: Sequence[Watched], by: Sequence[str]
+    watched: Sequence[Watched], alike: Sequence[Watched], by: Sequence[str], short: int
 ) -> Iterator[str]:
-    skipped = len(earlier) - len(alike)
+    skipped = len(watched) - len(alike)
     if skipped:
-        other = next(one for one in earlier if one not in alike)
+        other = next(one for one in watched if one not in alike)
         yield (
-            f"{skipped} of the {len(earlier)} evaluations before "
-            f"{'was' if skipped == 1 else 'were'} left out: {_differing(latest, other)[0]}"
+            f"{skipped} of the {len(watched) - 1} evaluations before "
+            f"{'was' if skipped == 1 else 'were'} left out: {_differing(watched[0], other)[0]}"
         )
-    rest = [tag for tag in latest.scores.tags if tag not in by]
+    if short > 0:
+        yield (
+            f"The reference is still {short} evaluation{'' if short == 1 else 's'} short; with "
+            "more of them smaller losses will show."
+        )
+    rest = [tag for tag in watched[0].scores.tags if tag not in by]
     if rest:
         yield (
             f"The means may hide a slice that got worse: --by {rest[0]} checks its values one by "
@@ -157,52 +166,64 @@ def _notes(
 
 
 def check_all(
-    latest: Watched,
-    yardsticks: Sequence[Yardstick],
-    metrics: Sequence[str],
-    by: Sequence[str],
-    *,
-    alpha: float,
-    resamples: int,
-    seed: int,
+    line: Yardstick, metrics: Sequence[MetricFacts], by: Sequence[str], false_alarms: float
 ) -> tuple[AlarmCheck, ...]:
-    """Every metric and slice against every yardstick, corrected for the number of tests."""
-    slices = list(_slices(latest.scores, by))
-    cells = [(one, metric, part) for one in yardsticks for part in slices for metric in metrics]
-    before = {(one.reference.against, m): one.values(m) for one in yardsticks for m in metrics}
-    columns = []
-    for one, metric, (_, chosen) in cells:
-        difference = latest.scores.of(metric) - before[one.reference.against, metric]
-        difference[np.abs(difference) < ROUNDING] = 0.0
-        columns.append(np.where(chosen, difference, np.nan))
-    table = np.column_stack(columns)
-    results = paired_results(table, 1.0 - alpha, resamples, seed)
-    # Where even a single test could never pass alpha, it only makes the others stricter.
-    fewest = fewest_queries(alpha)
-    adjusted = holm([result.p_value if result.n >= fewest else None for result in results])
-    tests = max(1, sum(p is not None for p in adjusted))
-    better = {name: facts.better for name, facts in facts_by_name(latest.scores).items()}
-    checks = []
-    for (one, metric, (name, _)), column, result, p in zip(
-        cells, table.T, results, adjusted, strict=True
-    ):
-        values = before[one.reference.against, metric]
-        lower = better[metric] == "lower"
-        change = _change(column, values, result, p, alpha, tests, lower=lower)
-        status = _status(change, alpha, lower=lower)
-        paired = ~np.isnan(column)
-        now = latest.scores.of(metric)
-        checks.append(
-            AlarmCheck(
-                against=one.reference.against, metric=metric, slice=name, status=status,
-                now=exact_mean(now[paired]) if paired.any() else None, change=change,
-                whole_now=latest.scores[metric].mean if name is None else None,
-                whole_before=one.whole(metric) if name is None else None,
-                worst=_worst(latest.scores, values, column, metric, lower=lower)
-                if status == "worse" else (),
-            )
-        )  # fmt: skip
-    return tuple(checks)
+    """Every metric and slice; all of them together keep to the budget of false alarms."""
+    slices = list(_slices(line.nights[-1].scores, by))
+    budget = false_alarms / (len(slices) * len(metrics))
+    tables = {facts.name: line.table(facts.name) for facts in metrics}
+    return tuple(
+        _check(line, tables[facts.name], facts, name, chosen, budget)
+        for name, chosen in slices
+        for facts in metrics
+    )
+
+
+def _check(
+    line: Yardstick, table: Floats, facts: MetricFacts, name: str | None, chosen: Bools,
+    budget: float,
+) -> AlarmCheck:  # fmt: skip
+    first = line.reference
+    usable = chosen & line.comparable & np.isfinite(table[-1])
+    usable &= np.isfinite(table[:first]).all(axis=0)
+    whole = (line.nights[-1].scores[facts.name].mean, line.whole(facts.name))
+    check = AlarmCheck(
+        metric=facts.name, slice=name, status="untested", n=int(usable.sum()),
+        why_not="no query can be compared",
+        whole_now=whole[0] if name is None else None,
+        whole_before=whole[1] if name is None else None,
+    )  # fmt: skip
+    if not check.n:
+        return check
+    sign = -1.0 if facts.better == "lower" else 1.0
+    values = sign * table[:, usable]
+    against = reference(values[:first])
+    # An evaluation that lacks some of these queries says nothing of them.
+    means = np.array([exact_mean(row) if np.isfinite(row).all() else np.nan for row in values])
+    means[np.abs(means - against.level) < ROUNDING] = against.level
+    seen = drift(means[first:], against, budget)
+    check = replace(
+        check, why_not=None, before=sign * against.level, now=sign * float(means[-1]),
+        spread=against.spread, sum=float(seen.sums[-1]), threshold=seen.threshold,
+    )  # fmt: skip
+    if seen.sums[-1] <= seen.threshold:
+        return replace(check, status="not shown")
+    raised, since = _when(means[first:] - against.level, seen.sums, seen.threshold)
+    saved = [one.evaluation.saved for one in line.nights[first:]]
+    return replace(
+        check, status="worse", since=saved[since], raised=saved[raised],
+        worst=_worst(line, table, facts.name, usable, sign),
+    )  # fmt: skip
+
+
+def _when(away: Floats, sums: Floats, height: float) -> tuple[int, int]:
+    """When the sum passed the threshold for good, and when the loss began by then."""
+    quiet = np.flatnonzero(sums <= height)
+    raised = int(quiet[-1]) + 1 if quiet.size else 0
+    # After an alarm that was over, what went before belongs to that one.
+    over = np.flatnonzero((sums[:raised] == 0.0) & (np.maximum.accumulate(sums)[:raised] > height))
+    start = int(over[-1]) + 1 if over.size else 0
+    return raised, start + began(away[start : raised + 1])
 
 
 def _slices(scores: Scores, by: Sequence[str]) -> Iterator[tuple[str | None, Bools]]:
@@ -212,43 +233,17 @@ def _slices(scores: Scores, by: Sequence[str]) -> Iterator[tuple[str | None, Boo
             yield f"{tag}={value}", mask
 
 
-def _change(
-    column: Floats, before: Floats, result: PairedResult, p: float | None,
-    alpha: float, tests: int, *, lower: bool,
-) -> Change:  # fmt: skip
-    paired = ~np.isnan(column)
-    change = Change(
-        baseline=exact_mean(before[paired]) if paired.any() else None,
-        difference=result.mean_difference,
-        interval=result.interval,
-        p_value=result.p_value,
-        p_adjusted=p,
-        better=result.wins,
-        worse=result.losses,
-        same=result.ties,
-        unpaired=0,
-        visibility=visibility(column, alpha, tests),
-    )
-    return replace(change, better=result.losses, worse=result.wins) if lower else change
-
-
-def _status(change: Change, alpha: float, *, lower: bool) -> Status:
-    if change.p_adjusted is None or change.difference is None:
-        return "untested"
-    if change.visibility.why_not == "too few queries":
-        return "untested"
-    if change.p_adjusted > alpha or change.difference == 0:
-        return "not shown"
-    return "worse" if (change.difference > 0) == lower else "better"
-
-
 def _worst(
-    scores: Scores, before: Floats, column: Floats, metric: str, *, lower: bool
+    line: Yardstick, table: Floats, metric: str, usable: Bools, sign: float
 ) -> tuple[WorstQuery, ...]:
-    signed = np.where(np.isnan(column), 0.0, -column if lower else column)
-    rows = np.flatnonzero(signed < 0)
-    order = rows[np.argsort(signed[rows], kind="stable")][:WORST].tolist()
-    now, names, texts = scores.of(metric), scores.queries["query"], scores.queries["text"]
+    scores = line.nights[-1].scores
+    before = np.full(len(scores), np.nan)
+    before[usable] = [exact_mean(column) for column in table[: line.reference, usable].T]
+    gains = sign * (scores.of(metric) - before)
+    names, texts = scores.queries["query"], scores.queries["text"]
+    rows = np.flatnonzero(gains < -ROUNDING).tolist()
+    order = sorted(rows, key=lambda row: (gains[row], names[row]))[:WORST]
+    now = scores.of(metric)
     return tuple(
         WorstQuery(names[row], texts[row], float(now[row]), float(before[row])) for row in order
     )

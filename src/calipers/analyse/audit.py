@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.intervals import exact_mean, mean_interval
+from calipers.analyse.score_interval import mean_interval
+from calipers.analyse.units import exact_mean
 from calipers.checks.health import health
 from calipers.checks.labels import as_quotes
 from calipers.checks.width import WIDEST, Width
@@ -69,7 +70,7 @@ def _measured(truth: GroundTruth, run: Run, match: str | None, level: float) -> 
     defined = values[~np.isnan(values)]
     width = Width(
         defined.size, METRIC, exact_mean(defined) if defined.size else None,
-        mean_interval(defined, level, bounds=(0.0, 1.0)), measured=True,
+        mean_interval(defined, level), measured=True,
     )  # fmt: skip
     if width.margin > WIDEST and width.interval is not None:
         needed = int(np.ceil(width.queries * (width.margin / WIDEST) ** 2))

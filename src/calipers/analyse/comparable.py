@@ -11,7 +11,7 @@ from calipers.model.matched import EXAMPLES
 from calipers.model.scores import Scores
 
 # How the interval was made, by which version, and remarks: of no effect on a single value.
-WITHOUT_EFFECT = frozenset({"calipers", "confidence", "resamples", "seed", "notes"})
+WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
 # The custom among equal scores goes with the form of a file; each system may have its own.
 OWN_POLICY = frozenset({"ties"})
 
@@ -26,7 +26,7 @@ def obstacles(systems: Mapping[str, Scores]) -> list[str]:
 
 
 def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
-    """query and text of the queries that every system has, in the order of the first.
+    """query and text of the queries that every system has, in the order of their ids.
 
     Without any there is nothing to compare, whatever the caller insists on.
     """
@@ -44,7 +44,7 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
                 f"{_some(first.queries['query'])}; {other} has "
                 f"{_some(systems[other].queries['query'])}. Compare results for the same queries."
             )
-    return shared
+    return shared.sort("query")
 
 
 def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:

@@ -8,14 +8,18 @@ import polars as pl
 
 from calipers.analyse.comparable import obstacles, shared_queries, undefined_in_some
 from calipers.analyse.holm import holm
-from calipers.analyse.intervals import exact_mean, mean_intervals
-from calipers.analyse.paired import PairedResult, paired_results
+from calipers.analyse.leaderboard import rank_systems
+from calipers.analyse.paired import Paired, corrected_level, paired
+from calipers.analyse.plan import visibility
+from calipers.analyse.primary import choose_primary
 from calipers.analyse.scoring import choose_metrics, cutoffs
-from calipers.analyse.visible import visibility
+from calipers.analyse.summary import interval_of_metric, score_facts
+from calipers.analyse.units import clusters_of, exact_mean
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
-from calipers.model.arrays import Floats, frozen_array
+from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.comparison import Comparison, Difference, SystemMean, Verdict
+from calipers.model.plan import Visibility
 from calipers.model.scores import MetricFacts, Scores
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
@@ -24,7 +28,6 @@ ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the res
 DEFAULT_METRICS = ("recall", "precision", "ndcg", "hit_rate")
 DEFAULT_WITHOUT_CUTOFF = ("mrr",)
 DEFAULT_KS = (10,)
-SCORE = "the weighted mean of the chosen metrics"
 
 
 def metrics_compared(
@@ -33,16 +36,19 @@ def metrics_compared(
     rel: float | None,
     weights: Mapping[str, float] | None,
     ready: Iterable[Scores],
+    primary: str | None = None,
 ) -> tuple[Metric, ...] | None:
     """The metrics asked for, or the usual ones; None: those that the results at hand share.
 
     Results that were measured before have what they have: where the usual metrics are not among
-    it, the runs beside them are measured by theirs.
+    it, the runs beside them are measured by theirs. A primary metric is measured too.
     """
+    further = () if primary in (None, "score") else parse([primary])
     if metrics is not None:
-        return choose_metrics(metrics, k, rel, weights)
+        return tuple(dict.fromkeys((*choose_metrics(metrics, k, rel, weights), *further)))
     usual = choose_metrics(
-        (*parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF)),
+        (*parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF),
+         *further),
         None, rel, weights,
     )  # fmt: skip
     have = [[facts.name for facts in scores.metrics] for scores in ready]
@@ -57,16 +63,19 @@ def compare_scores(
     *,
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
+    primary: str | None = None,
+    cluster: str | None = None,
+    tokens: Mapping[str, float] | None = None,
     anyway: bool = False,
     level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
 ) -> Comparison:
     """The comparison of results that were measured alike; those that were not are refused.
 
     ``baseline`` is the system that the others are held against (default: the first).
-    ``metrics`` are names that every result has (default: all they share). A difference counts
-    as shown when its p-value, corrected over all systems and metrics, is at most 1 - level.
+    ``metrics`` are names that every result has (default: all they share). ``primary`` is the one
+    that decides: a difference counts as shown when its p-value, corrected over systems, is at
+    most 1 - level. ``cluster`` is a tag whose queries count as one unit; ``tokens`` are those
+    per query of each system, where they are known.
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
@@ -77,8 +86,8 @@ def compare_scores(
             f"One query cannot be compared: the systems share {queries['query'][0]!r} only, and "
             "a difference on one query says nothing about others; give at least two."
         )
-    facts = _shared_metrics(systems, metrics)
-    values = {name: _aligned(scores, queries, facts) for name, scores in systems.items()}
+    facts = facts_shared(systems, metrics)
+    values = {name: aligned(scores, queries, facts) for name, scores in systems.items()}
     for column, metric in enumerate(facts):
         by_system = {name: table[:, column] for name, table in values.items()}
         sentence = undefined_in_some(metric.name, by_system, queries["query"])
@@ -93,19 +102,33 @@ def compare_scores(
             "different runs."
         )
         _refuse(blocked, anyway)
-    differences = _differences(complete, baseline, others, facts, level, resamples, seed)
+    decisive = choose_primary(facts, primary)
+    clusters = clusters_shared(systems, queries, cluster)
+    tested = {
+        (name, metric.name): paired(complete[name][:, at] - complete[baseline][:, at], metric,
+                                    clusters)
+        for name in others for at, metric in enumerate(facts)
+    }  # fmt: skip
+    differences = _differences(tested, baseline, facts, decisive, level)
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
         metrics=facts,
         queries=queries,
         values={name: frozen_array(table) for name, table in values.items()},
-        means=_means(complete, facts, level, seed),
+        means=_means(complete, facts, level, clusters),
         differences=differences,
+        primary=decisive,
+        visibility=_visibility(tested, decisive, len(others), level, clusters),
+        leaderboard=None if decisive is None else rank_systems(
+            {name: table[:, _at(facts, decisive)] for name, table in complete.items()},
+            facts[_at(facts, decisive)], level, clusters, tokens or {},
+        ),
         overridden=tuple(blocked),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={
-            "calipers": __version__, "confidence": level, "resamples": resamples, "seed": seed,
+            "calipers": __version__, "confidence": level,
+            **({} if cluster is None else {"cluster": cluster}),
             "tests": sum(one.p_adjusted is not None for one in differences),
             "notes": _notes(systems),
         },
@@ -147,13 +170,14 @@ def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
     """What is known of every metric, and of the combined score where there is one."""
     facts = {metric.name: metric for metric in scores.metrics}
     if scores.weights:
-        facts["score"] = MetricFacts("score", "score", None, "higher", (0, None), SCORE)
+        facts["score"] = score_facts(scores.metrics, scores.weights)
     return facts
 
 
-def _shared_metrics(
+def facts_shared(
     systems: Mapping[str, Scores], wanted: Sequence[str] | None
 ) -> tuple[MetricFacts, ...]:
+    """What is known of the metrics wanted, or of all that every system has."""
     each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
     shared = [name for name in first if all(name in facts for facts in each.values())]
@@ -174,7 +198,7 @@ def _shared_metrics(
     return tuple(first[name] for name in dict.fromkeys(wanted))
 
 
-def _aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
+def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
     """The values in the order of the shared queries."""
     rows = scores.queries.select("query").with_row_index("row")
     order = queries.select("query").join(rows, on="query", how="left", maintain_order="left")
@@ -193,73 +217,104 @@ def _is_same(first: Floats, second: Floats) -> bool:
     return bool(np.array_equal(first, second, equal_nan=True))
 
 
+def clusters_shared(
+    systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
+) -> Ints | None:
+    """The cluster of each shared query, by the tag of the first system that has it."""
+    if cluster is None:
+        return None
+    having = [one for one in systems.values() if cluster in one.tags]
+    scores = having[0] if having else next(iter(systems.values()))
+    clusters = clusters_of(scores.tags, cluster, len(scores))
+    named = scores.queries.select("query").with_columns(cluster=pl.Series(clusters))
+    joined = queries.select("query").join(named, on="query", how="left", maintain_order="left")
+    return joined["cluster"].to_numpy()
+
+
+def _at(facts: Sequence[MetricFacts], name: str) -> int:
+    return [metric.name for metric in facts].index(name)
+
+
 def _differences(
-    values: Mapping[str, Floats],
+    tested: Mapping[tuple[str, str], Paired],
     baseline: str,
-    others: Sequence[str],
     facts: Sequence[MetricFacts],
+    primary: str | None,
     level: float,
-    resamples: int,
-    seed: int,
 ) -> tuple[Difference, ...]:
-    tables = {name: values[name] - values[baseline] for name in others}
-    results = {
-        name: paired_results(table, level, resamples, seed) for name, table in tables.items()
-    }
-    cases = [(name, column) for name in others for column in range(len(facts))]
-    raw = [
-        None if facts[column].better == "neither" else results[name][column].p_value
-        for name, column in cases
-    ]
-    tests = max(1, sum(p is not None for p in raw))
+    """Every system and metric; only the primary metric is corrected and gets a verdict."""
+    deciding = [key for key in tested if key[1] == primary]
+    corrected = dict(zip(deciding, holm([tested[key].p_value for key in deciding]), strict=True))
     alpha = round(1.0 - level, 12)
+    by_name = {metric.name: metric for metric in facts}
     found = []
-    for (name, column), p in zip(cases, holm(raw), strict=True):
-        result, metric = results[name][column], facts[column]
-        wins, losses = result.wins, result.losses
-        if metric.better == "lower":
-            wins, losses = losses, wins
+    for (system, name), one in tested.items():
+        metric, p = by_name[name], corrected.get((system, name))
+        above, below, ties = one.counts
+        wins, losses = (below, above) if metric.better == "lower" else (above, below)
+        is_primary = name == primary
         found.append(
             Difference(
-                name, baseline, metric.name, result.n, result.mean_difference, result.interval,
-                result.p_value, p, result.effect_size, wins, losses, result.ties, result.method,
-                _verdict(result, p, metric, alpha),
-                visibility(tables[name][:, column], alpha, tests),
+                system, baseline, name, one.n, one.mean,
+                one.interval(corrected_level(level, one.p_value, p)),
+                None if metric.better == "neither" else one.p_value, p, one.effect_size,
+                wins, losses, ties, _verdict(one, p, metric, alpha, is_primary=is_primary),
             )
         )  # fmt: skip
     return tuple(found)
 
 
-def _verdict(result: PairedResult, p: float | None, metric: MetricFacts, alpha: float) -> Verdict:
-    if p is None or result.mean_difference is None:
+def _verdict(
+    one: Paired, p: float | None, metric: MetricFacts, alpha: float, *, is_primary: bool
+) -> Verdict:
+    if metric.better == "neither":
         return "not tested"
-    if p > alpha or result.mean_difference == 0:
+    if not is_primary:
+        return "supporting"
+    if p is None or one.mean is None:
+        return "not tested"
+    if p > alpha or one.mean == 0:
         return "not shown"
-    return "better" if (result.mean_difference > 0) == (metric.better == "higher") else "worse"
+    return "better" if (one.mean > 0) == (metric.better == "higher") else "worse"
+
+
+def _visibility(
+    tested: Mapping[tuple[str, str], Paired],
+    primary: str | None,
+    tests: int,
+    level: float,
+    clusters: Ints | None,
+) -> Visibility | None:
+    """What the queries would show, for the pair of systems that is hardest to tell apart."""
+    pairs = [one for (_, metric), one in tested.items() if metric == primary and one.n]
+    if not pairs:
+        return None
+    hardest = max(pairs, key=lambda one: one.test.variance if one.test else 0.0)
+    limits = hardest.test.limits if hardest.test else None
+    return visibility(
+        hardest.column, round(1.0 - level, 12), tests, clusters=clusters,
+        largest=limits and limits[1],
+    )  # fmt: skip
 
 
 def _means(
-    values: Mapping[str, Floats], facts: Sequence[MetricFacts], level: float, seed: int
+    values: Mapping[str, Floats],
+    facts: Sequence[MetricFacts],
+    level: float,
+    clusters: Ints | None,
 ) -> tuple[SystemMean, ...]:
-    bounds = [
-        (metric.bounds[0], np.inf if metric.bounds[1] is None else metric.bounds[1])
-        for metric in facts
-    ]
-    intervals = {
-        name: mean_intervals(table, level, seed=seed, bounds=bounds)
-        for name, table in values.items()
-    }
     found = []
-    for column, metric in enumerate(facts):
-        defined = {name: t[~np.isnan(t[:, column]), column] for name, t in values.items()}
+    for at, metric in enumerate(facts):
+        defined = {name: t[~np.isnan(t[:, at]), at] for name, t in values.items()}
         means = {name: exact_mean(v) if len(v) else None for name, v in defined.items()}
         best = _best([mean for mean in means.values() if mean is not None], metric.better)
         for name, mean in means.items():
             n = len(defined[name])
             found.append(
                 SystemMean(
-                    name, metric.name, mean, intervals[name][column], n,
-                    len(values[name]) - n, mean is not None and mean == best,
+                    name, metric.name, mean,
+                    interval_of_metric(values[name][:, at], metric, level, clusters),
+                    n, len(values[name]) - n, mean is not None and mean == best,
                 )
             )  # fmt: skip
     return tuple(found)

@@ -21,16 +21,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.distributions import normal_quantile, t_quantile
-from calipers.analyse.resampling import FloatArray
 from calipers.analyse.score_interval import UNIT, Bounds, Ends, check_confidence, score_ends
 from calipers.analyse.units import as_units
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 
 _DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedMean:
     """A mean as people would have found it, with its interval."""
 
     value: float
@@ -50,7 +50,7 @@ def corrected_mean(
     people: ArrayLike,
     confidence: float = 0.95,
     bounds: Bounds | None = UNIT,
-) -> Corrected:
+) -> CorrectedMean:
     """The mean from one machine value per query, and a people's value where there is one (NaN).
 
     The people's sample must be drawn at random.
@@ -90,12 +90,12 @@ def corrected_mean(
     else:
         value = min(max(value, bounds[0]), bounds[1])
         interval = _within_bounds(value, spread, n, confidence, bounds)
-    return Corrected(
+    return CorrectedMean(
         value, interval, weight, as_units(mine).mean, as_units(all_of_it).mean, n, len(all_of_it)
     )
 
 
-def _weight(mine: FloatArray, theirs: FloatArray, others: FloatArray) -> float:
+def _weight(mine: Floats, theirs: Floats, others: Floats) -> float:
     """The weight of least variance: cov(people, machine) over (1 + n / N) var(machine)."""
     one, two = as_units(mine), as_units(theirs)
     variance = as_units(np.concatenate([theirs, others])).variance
@@ -116,7 +116,7 @@ def _within_bounds(value: float, spread: float, n: int, confidence: float, bound
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class AgainstPeople:
     """The machine's labels against the people's, as counts: relevant or not."""
 
     both: int
@@ -144,7 +144,7 @@ class Against:
         return wilson(self.neither, self.neither + self.invented, confidence)
 
 
-def against_people(machine: ArrayLike, people: ArrayLike) -> Against:
+def against_people(machine: ArrayLike, people: ArrayLike) -> AgainstPeople:
     """Count labels (True for relevant), one of each for everything that both judged.
 
     >>> found = against_people([1, 1, 0, 0, 1], [1, 0, 0, 1, 1])
@@ -158,7 +158,7 @@ def against_people(machine: ArrayLike, people: ArrayLike) -> Against:
             "give one of each for everything."
         )
     pairs = ((told & true), (~told & true), (told & ~true), (~told & ~true))
-    return Against(*(int(np.count_nonzero(pair)) for pair in pairs))
+    return AgainstPeople(*(int(np.count_nonzero(pair)) for pair in pairs))
 
 
 def wilson(count: int, n: int, confidence: float = 0.95) -> Ends | None:
@@ -180,14 +180,14 @@ def wilson(count: int, n: int, confidence: float = 0.95) -> Ends | None:
 
 
 def corrected_share(
-    positives: int, n: int, against: Against, confidence: float = 0.95
+    positives: int, n: int, against: AgainstPeople, confidence: float = 0.95
 ) -> tuple[float, Ends] | None:
     """The share of relevant things, where the machine called so many of n relevant.
 
     None where the machine is no better than a coin on the people's labels, or either side of
     these is missing.
 
-    >>> share, ends = corrected_share(600, 1000, Against(90, 10, 20, 80))
+    >>> share, ends = corrected_share(600, 1000, AgainstPeople(90, 10, 20, 80))
     >>> round(share, 3), round(ends.low, 2), round(ends.high, 2)
     (0.571, 0.49, 0.66)
     """

@@ -1,6 +1,6 @@
 """Why a retriever fails, and what to do: the rules, tried one by one on the evidence."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,9 +36,9 @@ def diagnose_pair(
     price: float | None = None,
     tokenizer: str | Callable[[str], Any] | None = None,
     anyway: bool = False,
+    ks: Sequence[int] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
 ) -> Diagnosis:
     """The failure modes of one pair, and what changed since an earlier one of the same queries."""
     in_force = thresholds_in_force(thresholds)
@@ -48,8 +48,8 @@ def diagnose_pair(
 
     def look(pair: Matched) -> tuple[Diagnosis, Scores]:
         metrics = [metric.with_rel(pair.rel) for metric in parse(METRICS, [k])]
-        scores = score(pair, metrics, confidence=confidence, resamples=resamples, seed=seed)
-        return _diagnosis(pair, scores, k, in_force, cuts, price, function), scores
+        scores = score(pair, metrics, confidence=confidence, cluster=cluster)
+        return _diagnosis(pair, scores, k, in_force, cuts, price, function, ks), scores
 
     diagnosis, scores = look(now)
     if before is None:
@@ -58,7 +58,7 @@ def diagnose_pair(
     compared = [m.name for m in scores.metrics if m.stem.partition("(")[0] in COMPARED]
     comparison = compare_scores(
         {"before": earlier_scores, "now": scores}, metrics=compared, anyway=anyway,
-        level=confidence, seed=seed,
+        level=confidence, cluster=cluster,
     )  # fmt: skip
     return replace(diagnosis, before=earlier, comparison=comparison)
 
@@ -134,6 +134,7 @@ def _diagnosis(
     cuts: tuple[str, ...] | None,
     price: float | None,
     tokenizer: Callable[[str], Any] | None,
+    ks: Sequence[int] | None,
 ) -> Diagnosis:
     matches = pair.matches
     context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
@@ -144,7 +145,16 @@ def _diagnosis(
             "tokens nor a text; give 'tokens' or 'text' with every result, or leave out the price."
         )
     evidence = Evidence(
-        k, scores, pair.ground_truth, matches, context, pair.rel, tokens, price, cuts
+        k,
+        scores,
+        pair.ground_truth,
+        matches,
+        context,
+        pair.rel,
+        tokens,
+        price,
+        cuts,
+        None if ks is None else tuple(ks),
     )
     for name in cuts or ():
         cut(scores, name)  # a tag that does not exist is said whatever the rules look at

@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.distributions import t_cdf, t_quantile
-from calipers.analyse.resampling import FloatArray
 from calipers.analyse.score_interval import Ends, check_confidence
 from calipers.analyse.units import as_units
+from calipers.model.arrays import Floats
 
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
 """How far two values of a metric between 0 and 1 can lie apart, either way."""
@@ -41,7 +41,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class PairedDifference:
+class MeanDifference:
     """What paired differences say about their mean: from it come tests and intervals."""
 
     n: int
@@ -114,7 +114,7 @@ def difference(
     differences: ArrayLike,
     clusters: ArrayLike | None = None,
     limits: tuple[float, float] | None = DIFFERENCES,
-) -> PairedDifference | None:
+) -> MeanDifference | None:
     """What the differences say; NaN is left out, None below two pairs (or clusters).
 
     >>> found = difference([0.5, 0.25, 0.25, 0.5, 0.0, 0.75, 0.25, 0.5])
@@ -132,7 +132,7 @@ def difference(
     reach = float(np.abs(units.values).max())
     if reach == 0.0 and limits is not None:
         reach = max(-limits[0], limits[1])
-    return PairedDifference(
+    return MeanDifference(
         units.n, units.moving, units.mean, units.variance, units.skewness, reach, limits
     )
 
@@ -146,9 +146,7 @@ def degrees(moving: int) -> int:
     return max(moving - 1, 1)
 
 
-def statistics(
-    away: FloatArray, skewness: FloatArray, n: int | FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def statistics(away: Floats, skewness: Floats, n: int | Floats) -> tuple[Floats, Floats]:
     """Student's t and Hall's, for means so many standard deviations away.
 
     >>> plain, bent = statistics(np.array([0.5]), np.array([1.0]), 16)
@@ -161,7 +159,7 @@ def statistics(
     return root * away, root * (bent + skewness / (6.0 * n))
 
 
-def margins(skewness: FloatArray, n: int | FloatArray, t: FloatArray) -> FloatArray:
+def margins(skewness: Floats, n: int | Floats, t: Floats) -> Floats:
     """How many standard deviations the end of an interval lies below the mean.
 
     The further of both statistics' answers: t > 0 asks for the lower end, t < 0 for the upper,
@@ -172,7 +170,7 @@ def margins(skewness: FloatArray, n: int | FloatArray, t: FloatArray) -> FloatAr
     curved = np.abs(skewness) > _STRAIGHT
     safe = np.where(curved, skewness, 1.0)
     bent = np.where(curved, 3.0 * (np.cbrt(1.0 + safe * level) - 1.0) / safe, level)
-    further: FloatArray = np.where(t > 0, np.maximum(straight, bent), np.minimum(straight, bent))
+    further: Floats = np.where(t > 0, np.maximum(straight, bent), np.minimum(straight, bent))
     return further
 
 

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.distributions import normal_quantile, t_quantile
-from calipers.analyse.exact_sum import exact_sum
-from calipers.analyse.resampling import FloatArray
+from calipers.analyse.units import exact_sum
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 
 ALLOWANCE = 0.5
 REFERENCE_CONFIDENCE = 0.95
@@ -57,7 +57,7 @@ class Drift:
 
     reference: ReferenceNights
     threshold: float
-    sums: FloatArray
+    sums: Floats
     """The CUSUM after each night, in standard deviations of a night."""
     alarm: int | None
     """The first night whose sum passed the threshold, counted from 0."""
@@ -142,11 +142,11 @@ def drift(
     sums = cusum(nights[np.newaxis, :], against)[0]
     above = np.flatnonzero(sums > height)
     alarm = int(above[0]) if above.size else None
-    since = None if alarm is None else _since(nights[: alarm + 1] - against.level)
+    since = None if alarm is None else began(nights[: alarm + 1] - against.level)
     return Drift(against, height, sums, alarm, since)
 
 
-def cusum(means: FloatArray, against: ReferenceNights) -> FloatArray:
+def cusum(means: Floats, against: ReferenceNights) -> Floats:
     """The sums of many series at once, one series per row; NaN (no run) leaves the sum as it is."""
     steps = (against.level - means) / against.spread - against.slack - ALLOWANCE
     steps = np.minimum(steps, MOST_A_NIGHT)
@@ -159,7 +159,7 @@ def cusum(means: FloatArray, against: ReferenceNights) -> FloatArray:
     return sums
 
 
-def _since(away: FloatArray) -> int:
+def began(away: Floats) -> int:
     """The night from which a step, or a straight decline, explains the series best."""
     best = (math.inf, 0)
     known = np.where(np.isnan(away), 0.0, away)

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.intervals import exact_mean
 from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.resampling import FloatArray
-from calipers.analyse.units import as_units
+from calipers.analyse.units import as_units, exact_mean
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
@@ -102,12 +101,12 @@ def enough_k(
     )  # fmt: skip
 
 
-def _bound(losses: FloatArray, named: ArrayLike | None, confidence: float) -> float:
+def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
     values, scale = _as_shares(losses, named)
     return min(1.0, scale * largest_mean(values, confidence))
 
 
-def _as_shares(losses: FloatArray, named: ArrayLike | None) -> tuple[FloatArray, float]:
+def _as_shares(losses: Floats, named: ArrayLike | None) -> tuple[Floats, float]:
     """Independent values between 0 and 1, and what turns their mean into the mean loss.
 
     A cluster counts with its sum, over the size of the largest: whole clusters lose together.
@@ -121,9 +120,7 @@ def _as_shares(losses: FloatArray, named: ArrayLike | None) -> tuple[FloatArray,
     return np.minimum(sums / sizes.max(), 1.0), float(sizes.max() * len(sizes) / sizes.sum())
 
 
-def _more(
-    losses: FloatArray, named: ArrayLike | None, margin: float, confidence: float
-) -> int | None:
+def _more(losses: Floats, named: ArrayLike | None, margin: float, confidence: float) -> int | None:
     """How many more queries like these would do, were their losses as they are now."""
     if exact_mean(losses) >= margin:
         return None

@@ -7,16 +7,18 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.context import Context, wanted_per_query
-from calipers.analyse.intervals import exact_mean, mean_interval
+from calipers.analyse.score_interval import UNIT, Bounds, mean_interval
+from calipers.analyse.sweep import advise_recall, usual_cutoffs
 from calipers.analyse.tokens import TokenCounts
+from calipers.analyse.units import clusters_in, exact_mean
 from calipers.measures.counts import recall
-from calipers.measures.ratio import ratio
-from calipers.measures.views import Found, Gains
+from calipers.measures.views import Found, Gains, ratio
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.scores import Scores
 from calipers.model.summary import Interval
+from calipers.model.sweep import RecallAdvice
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Evidence:
     price: float | None
     cuts: tuple[str, ...] | None = None
     """How to slice the queries; None: in every way they allow."""
+    ks: tuple[int, ...] | None = None
+    """The k among which one is advised; None: those of a sweep."""
 
     def metric(self, stem: str) -> Floats:
         """The values of a metric at k, one per query."""
@@ -51,15 +55,13 @@ class Evidence:
                 return self.scores.values[:, column]
         raise KeyError(stem)
 
-    def fact(self, values: Floats) -> Fact | None:
+    def fact(self, values: Floats, bounds: Bounds = UNIT) -> Fact | None:
         """Mean and interval of a column, NaN left out."""
         defined = values[~np.isnan(values)]
         if not defined.size:
             return None
-        settings = self.scores.settings
-        interval = mean_interval(
-            defined, settings["confidence"], settings["resamples"], settings["seed"]
-        )
+        level = self.scores.settings["confidence"]
+        interval = mean_interval(values, level, bounds, clusters_in(self.scores))
         return Fact(exact_mean(defined), interval, defined.size)
 
     @property
@@ -161,6 +163,15 @@ class Evidence:
     def recall_at(self, k: int) -> Floats:
         """Recall per query at another k."""
         return np.where(self.answerable, recall(self._found, k), np.nan)
+
+    @cached_property
+    def enough_k(self) -> RecallAdvice | None:
+        """The smallest k that loses little recall against the longest list, as a sweep has it."""
+        ks = list(self.ks or usual_cutoffs(max(int(self.matches.retrieved.max()), 1)))
+        return advise_recall(
+            ks, np.column_stack([self.recall_at(k) for k in ks]),
+            confidence=self.scores.settings["confidence"], clusters=clusters_in(self.scores),
+        )  # fmt: skip
 
     @cached_property
     def _found(self) -> Found:

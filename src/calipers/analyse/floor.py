@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calipers.analyse.context import Context, wanted_per_query
-from calipers.analyse.intervals import mean_interval
+from calipers.analyse.score_interval import mean_interval
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.floor import Floor, FloorPoint, Goal, HeldOut
@@ -272,7 +272,7 @@ def _held_out(
     values = kept_values(evidence, each, goal)
     return HeldOut(
         folds, tuple(chosen), point(evidence, each),
-        mean_interval(values, confidence, seed=seed, bounds=(0, 1)),
+        mean_interval(values, confidence),
     )  # fmt: skip
 
 

@@ -19,15 +19,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calipers.analyse.resampling import FloatArray
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Floats, Ints
 
 _STEPS = 50
 
 
 def highest_ndcg(
     reached: float,
-    judged: FloatArray,
+    judged: Floats,
     unjudged: Ints,
     levels: Sequence[float],
     k: int | None = None,
@@ -65,7 +64,7 @@ def highest_ndcg(
     return min(float(best), 1.0)
 
 
-def _best_counts(worth: FloatArray) -> Ints:
+def _best_counts(worth: Floats) -> Ints:
     """One column per row, never falling from row to row, with the largest sum of worths."""
     total = np.zeros(worth.shape[1])
     totals = []

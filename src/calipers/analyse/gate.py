@@ -7,25 +7,28 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
+from calipers.analyse.compare import facts_by_name
 from calipers.analyse.conditions import Condition, unknown_tag_value
 from calipers.analyse.cuts import cut
 from calipers.analyse.figures import Figure
 from calipers.analyse.holm import holm
-from calipers.analyse.intervals import exact_mean, mean_interval
-from calipers.analyse.paired import PairedResult, paired_results
-from calipers.analyse.visible import fewest_queries, visibility
+from calipers.analyse.non_inferiority import NonInferiority, non_inferiority
+from calipers.analyse.paired import ROUNDING, corrected_level, limits_of, paired
+from calipers.analyse.plan import fewest_queries, visibility
+from calipers.analyse.score_interval import mean_interval
+from calipers.analyse.summary import interval_of_metric
+from calipers.analyse.units import exact_mean
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Floats
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.gate import Change, Check, Requirement, WorstQuery
-from calipers.model.scores import Scores
+from calipers.model.scores import MetricFacts, Scores
+from calipers.model.summary import Interval
 
 Figures = Mapping[Figure, Floats]
 """What the run recorded, one value per query, for each figure that a condition is about."""
 NO_FIGURES: Figures = MappingProxyType({})
 WORST = 5
 """How many queries a check names."""
-ROUNDING = 1e-12
-"""A drop beyond the tolerance by less than this is the arithmetic's, not the retriever's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,12 @@ def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
     ]
 
 
-def check_condition(scores: Scores, condition: Condition, figures: Figures = NO_FIGURES) -> Check:
+def check_condition(
+    scores: Scores,
+    condition: Condition,
+    figures: Figures = NO_FIGURES,
+    clusters: Ints | None = None,
+) -> Check:
     """Whether the mean, or the figure, over the queries in question meets the condition."""
     part = (
         everything(scores)
@@ -70,7 +78,7 @@ def check_condition(scores: Scores, condition: Condition, figures: Figures = NO_
         check = _figured(condition.figure, values[part.chosen], part, str(condition))
     else:
         values = scores.of(condition.name)
-        check = _measured(scores, condition.name, part, str(condition))
+        check = _measured(scores, condition.name, part, str(condition), clusters)
     if check.value is None:
         raise InvalidInput(
             f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
@@ -99,49 +107,43 @@ def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Che
         slice=part.name,
         status="untested",
         value=figure.value(defined) if defined.size else None,
-        interval=mean_interval(defined, bounds=(0, float("inf"))) if mean else None,
+        interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
         n=defined.size,
         undefined=column.size - defined.size,
     )
 
 
-def _measured(scores: Scores, metric: str, part: GatedSlice, name: str) -> Check:
-    column = scores.of(metric)[part.chosen]
+def _from_zero(interval: Interval | None) -> Interval | None:
+    """No figure is below zero."""
+    return interval and replace(interval, low=max(interval.low, 0.0))
+
+
+def _measured(
+    scores: Scores, metric: str, part: GatedSlice, name: str, clusters: Ints | None
+) -> Check:
+    column = np.where(part.chosen, scores.of(metric), np.nan)
     defined = column[~np.isnan(column)]
-    settings = scores.settings
-    whole = part.name is None
+    level = scores.settings["confidence"]
     return Check(
         name=name,
         metric=metric,
         slice=part.name,
         status="untested",
         value=exact_mean(defined) if defined.size else None,
-        interval=scores[metric].interval if whole else mean_interval(
-            defined, settings["confidence"], settings["resamples"], settings["seed"],
-            bounds=_bounds(scores, metric),
-        ),
+        interval=interval_of_metric(column, facts_by_name(scores)[metric], level, clusters),
         n=defined.size,
-        undefined=column.size - defined.size,
-    )  # fmt: skip
-
-
-def _bounds(scores: Scores, metric: str) -> tuple[float, float] | None:
-    facts = next((one for one in scores.metrics if one.name == metric), None)
-    if facts is None:
-        return None
-    low, high = facts.bounds
-    return low, float("inf") if high is None else high
+        undefined=int(part.chosen.sum()) - defined.size,
+    )
 
 
 def _worst(
     scores: Scores, values: Floats, part: GatedSlice, *, lowest_first: bool
 ) -> tuple[WorstQuery, ...]:
-    rows = np.flatnonzero(part.chosen & ~np.isnan(values))
-    order = rows[np.argsort(values[rows] if lowest_first else -values[rows], kind="stable")]
+    rows = np.flatnonzero(part.chosen & ~np.isnan(values)).tolist()
+    sign = 1.0 if lowest_first else -1.0
     names, texts = scores.queries["query"], scores.queries["text"]
-    return tuple(
-        WorstQuery(names[row], texts[row], float(values[row])) for row in order[:WORST].tolist()
-    )
+    order = sorted(rows, key=lambda row: (sign * values[row], names[row]))
+    return tuple(WorstQuery(names[row], texts[row], float(values[row])) for row in order[:WORST])
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,48 +190,92 @@ def pair(now: Scores, before: Scores) -> Pairing:
 
 def check_baseline(
     pairing: Pairing,
-    metrics: Sequence[str],
+    primary: str,
+    supporting: Sequence[str],
     slices: Sequence[GatedSlice],
     *,
     baseline: str,
-    alpha: float,
-    tolerance: float | None,
-    resamples: int,
-    seed: int,
+    confidence: float,
+    allow: float,
+    strict: bool,
+    clusters: Ints | None = None,
 ) -> list[Check]:
-    """Every metric in every slice against the baseline, corrected for their number."""
-    now = pairing.now
-    higher = {one.name: one.better != "lower" for one in now.metrics}
-    cells = [(metric, part) for part in slices for metric in metrics]
-    table = np.column_stack(
-        [np.where(part.chosen, pairing.difference(metric), np.nan) for metric, part in cells]
-    )
-    level = now.settings["confidence"]
-    results = paired_results(table, level, resamples, seed)
-    # Where even a single test could never pass alpha, it only makes the others stricter.
-    fewest = fewest_queries(alpha)
-    adjusted = holm([result.p_value if result.n >= fewest else None for result in results])
-    tests = sum(p is not None for p in adjusted)
+    """The primary metric on every slice against the baseline, and what supports it.
+
+    A loss beyond what is allowed must be shown to fail, corrected over slices; or, where the gate
+    is strict, its absence must be shown to pass. That holds for every slice by itself, so it
+    needs no correction.
+    """
+    facts = facts_by_name(pairing.now)
+    alpha = round(1.0 - confidence, 12)
+    tested = [_lost(pairing, facts[primary], part, allow, clusters) for part in slices]
+    fewest = fewest_queries(2.0 * alpha)
+    adjusted = holm([one.test.p_loss if one.test and one.n >= fewest else None for one in tested])
+    tests = max(1, sum(p is not None for p in adjusted))
     checks = []
-    for (metric, part), differences, result, p in zip(
-        cells, table.T, results, adjusted, strict=True
-    ):
-        check = _measured(now, metric, part, _name(metric, part, baseline))
-        change = _change(pairing, metric, part, differences, result, alpha, max(1, tests))
-        up = higher.get(metric, True)
-        moved = (change.better, change.worse) if up else (change.worse, change.better)
-        change = replace(change, p_adjusted=p, better=moved[0], worse=moved[1])
-        because = _because(change, up, alpha, tolerance)
-        blind = p is None or change.visibility.why_not == "too few queries"
-        tested = not blind or (tolerance is not None and result.n > 0)
+    for part, one, p in zip(slices, tested, adjusted, strict=True):
+        check = _measured(pairing.now, primary, part, _name(primary, part, baseline), clusters)
+        change = _change(pairing, primary, part, one)
+        if one.test is not None:
+            found = one.test
+            level = corrected_level(round(1.0 - 2.0 * alpha, 12), found.p_loss, p)
+            ends = found.difference.interval(level)
+            low, high = (ends.low, ends.high) if one.up else (-ends.high, -ends.low)
+            change = replace(
+                change, interval=Interval(low, high, level, "paired"),
+                p_value=found.p_loss, p_adjusted=p, p_no_loss=found.p_no_loss,
+            )  # fmt: skip
+        limits = limits_of(facts[primary])
+        seen = visibility(
+            one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
+        )
+        change = replace(change, visibility=seen)
+        because = _because(change, one, alpha, allow, strict=strict)
+        could = p is not None
         checks.append(replace(
             check,
-            status="failed" if because else "passed" if tested else "untested",
+            status="passed" if could and not because
+            else "failed" if could or strict else "untested",
             change=change,
-            because=because or (() if tested else (_too_few(change),)),
-            worst=_losses(pairing, metric, differences, up) if because else (),
+            because=because if could else (_too_few(change, fewest),),
+            worst=_losses(pairing, primary, one) if could and because else (),
         ))  # fmt: skip
-    return checks
+    return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Lost:
+    """The gains of one metric on one slice, above 0 where the new result is better."""
+
+    gains: Floats
+    up: bool
+    test: NonInferiority | None
+
+    @property
+    def n(self) -> int:
+        """Pairs, or clusters of them."""
+        return 0 if self.test is None else self.test.difference.n
+
+
+def _lost(
+    pairing: Pairing, facts: MetricFacts, part: GatedSlice, allow: float, clusters: Ints | None
+) -> _Lost:
+    up = facts.better != "lower"
+    differences = np.where(part.chosen, pairing.difference(facts.name), np.nan)
+    differences[np.abs(differences) < ROUNDING] = 0.0
+    gains = differences if up else -differences
+    return _Lost(gains, up, non_inferiority(gains, allow, clusters, limits_of(facts)))
+
+
+def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:
+    """A supporting metric: its difference with an interval, and no verdict."""
+    whole = everything(pairing.now)
+    one = _lost(pairing, facts, whole, 0.0, clusters)
+    level = pairing.now.settings["confidence"]
+    change = _change(pairing, facts.name, whole, one)
+    interval = paired(pairing.difference(facts.name), facts, clusters).interval(level)
+    check = _measured(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
+    return replace(check, status="supporting", change=replace(change, interval=interval))
 
 
 def _name(metric: str, part: GatedSlice, baseline: str) -> str:
@@ -237,56 +283,51 @@ def _name(metric: str, part: GatedSlice, baseline: str) -> str:
     return f"{metric} not worse than {baseline}{place}"
 
 
-def _too_few(change: Change) -> str:
-    seen = change.visibility
-    count = "no query" if seen.n == 0 else "one query" if seen.n == 1 else f"{seen.n} queries"
+def _too_few(change: Change, fewest: int) -> str:
+    n = change.better + change.worse + change.same
+    count = "no query" if n == 0 else "one query" if n == 1 else f"{n} queries"
     return (
-        f"{count} can be compared, which shows no drop however large; at least {seen.fewest} are "
-        "needed"
+        f"{count} can be compared, which shows no loss however large; at least {fewest} are needed"
     )
 
 
-def _change(
-    pairing: Pairing, metric: str, part: GatedSlice, differences: Floats, result: PairedResult,
-    alpha: float, tests: int,
-) -> Change:  # fmt: skip
+def _change(pairing: Pairing, metric: str, part: GatedSlice, one: _Lost) -> Change:
     before, now = pairing.baseline(metric)[part.chosen], pairing.now.of(metric)[part.chosen]
-    paired = ~np.isnan(differences[part.chosen])
+    known = ~np.isnan(one.gains[part.chosen])
+    gains = one.gains[~np.isnan(one.gains)]
+    mean = exact_mean(gains) if gains.size else None
+    better, worse = int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
     return Change(
-        baseline=exact_mean(before[paired]) if paired.any() else None,
-        difference=result.mean_difference,
-        interval=result.interval,
-        p_value=result.p_value,
-        better=result.wins,
-        worse=result.losses,
-        same=result.ties,
+        baseline=exact_mean(before[known]) if known.any() else None,
+        difference=mean if mean is None or one.up else -mean,
+        interval=None,
+        p_value=None,
+        better=better,
+        worse=worse,
+        same=gains.size - better - worse,
         unpaired=int((np.isnan(before) != np.isnan(now)).sum()),
-        visibility=visibility(differences, alpha, tests),
+        visibility=None,
     )
 
 
 def _because(
-    change: Change, higher_is_better: bool, alpha: float, tolerance: float | None
+    change: Change, one: _Lost, alpha: float, allow: float, *, strict: bool
 ) -> tuple[str, ...]:
-    if change.difference is None:
+    if one.test is None:
         return ()
-    drop = -change.difference if higher_is_better else change.difference
-    reasons = []
-    if drop > 0 and change.p_adjusted is not None and change.p_adjusted < alpha:
-        reasons.append("significantly worse")
-    if tolerance is not None and drop > tolerance + ROUNDING:
-        reasons.append(f"worse by more than {tolerance:g}")
-    return tuple(reasons)
+    beyond = f" by more than {allow:g}" if allow else ""
+    if change.p_adjusted is not None and change.p_adjusted <= alpha:
+        return (f"worse{beyond}",)
+    if strict and one.test.p_no_loss > alpha:
+        return (f"not shown to be no worse{beyond}",)
+    return ()
 
 
-def _losses(
-    pairing: Pairing, metric: str, differences: Floats, higher_is_better: bool
-) -> tuple[WorstQuery, ...]:
-    signed = differences if higher_is_better else -differences
-    rows = np.flatnonzero(signed < 0)
-    order = rows[np.argsort(signed[rows], kind="stable")][:WORST].tolist()
-    values, before = pairing.now.of(metric), pairing.baseline(metric)
+def _losses(pairing: Pairing, metric: str, one: _Lost) -> tuple[WorstQuery, ...]:
     names, texts = pairing.now.queries["query"], pairing.now.queries["text"]
+    rows = np.flatnonzero(one.gains < 0).tolist()
+    order = sorted(rows, key=lambda row: (one.gains[row], names[row]))[:WORST]
+    values, before = pairing.now.of(metric), pairing.baseline(metric)
     return tuple(
         WorstQuery(names[row], texts[row], float(values[row]), float(before[row])) for row in order
     )

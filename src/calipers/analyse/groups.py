@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from calipers.analyse.difference import DIFFERENCES, difference
 from calipers.analyse.holm import holm
-from calipers.analyse.intervals import exact_mean
+from calipers.analyse.units import exact_mean
 from calipers.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Grouping:
     """Runs from best to worst, and the groups within which no pair differs."""
 
     order: tuple[int, ...]
@@ -35,7 +35,7 @@ def leaderboard(
     limits: tuple[float, float] | None = DIFFERENCES,
     *,
     lower_is_better: bool = False,
-) -> Leaderboard:
+) -> Grouping:
     """Rank the runs (one value per query each, in the same order of queries) on one metric.
 
     >>> rng = np.random.default_rng(0)
@@ -59,7 +59,7 @@ def leaderboard(
     corrected = holm([None if one is None else one.p_value() for one in found])
     p_values = {pair: 1.0 if p is None else p for pair, p in zip(pairs, corrected, strict=True)}
     apart = {pair for pair, p in p_values.items() if p <= alpha}
-    return Leaderboard(
+    return Grouping(
         tuple(order), tuple(means[at] for at in order), int(whole.sum()),
         _groups(order, apart), p_values,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calipers.analyse.index_share import share_found
 from calipers.errors import InvalidInput
 from calipers.model.index_recall import IndexRecall
 from calipers.model.run import Run
@@ -17,6 +18,8 @@ class _Found:
     """Neighbours by query, and how long they took where that was measured."""
 
     lists: Mapping[str, Sequence[Any]]
+    scores: Mapping[str, Sequence[float]] | None = None
+    """Scores or distances of the same neighbours, where they are known."""
     seconds: float | None = None
 
 
@@ -53,15 +56,17 @@ def _measure(truth: _Found, found: _Found, k: int, name: str) -> IndexRecall:
         )
     shares = []
     for query, wanted in truth.lists.items():
-        first = set(wanted[:k])
-        if len(first) < min(k, len(wanted)):
+        try:
+            share = share_found(
+                wanted, found.lists[query], k,
+                truth.scores[query] if truth.scores else None,
+                found.scores[query] if found.scores else None,
+            )  # fmt: skip
+        except InvalidInput as error:
             raise InvalidInput(
-                f"exact search lists an id twice for query {query!r:.60}; each neighbour counts "
-                "once."
-            )
-        if not first:
-            raise InvalidInput(f"exact search found nothing for query {query!r:.60}.")
-        shares.append(len(first.intersection(found.lists[query][:k])) / len(first))
+                f"Query {query!r:.60} of {name} cannot be measured: {error}"
+            ) from None
+        shares.append(share)
     speed = len(shares) / found.seconds if found.seconds else None
     return IndexRecall(
         name, k, sum(shares) / len(shares), min(shares),
@@ -72,7 +77,7 @@ def _measure(truth: _Found, found: _Found, k: int, name: str) -> IndexRecall:
 
 def _find(value: Any, queries: Any, k: int, name: str) -> _Found:
     if not callable(value):
-        return _Found(_lists(value, name))
+        return _Found(*_lists(value, name))
     if queries is None:
         raise InvalidInput(
             f"{name} is a function, and there is nothing to ask it; give queries=, the vectors "
@@ -82,18 +87,17 @@ def _find(value: Any, queries: Any, k: int, name: str) -> _Found:
     search(queries[:1], k)  # the first call may load or build something
     begun = time.perf_counter()
     found = search(queries, k)
-    return _Found(_lists(found, name), time.perf_counter() - begun)
+    seconds = time.perf_counter() - begun
+    return _Found(*_lists(found, name), seconds)
 
 
-def _lists(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
+Lists = tuple[Mapping[str, Sequence[Any]], Mapping[str, Sequence[float]] | None]
+"""Ids by query, and their scores where they are known."""
+
+
+def _lists(value: Any, name: str) -> Lists:
     if isinstance(value, Run):
-        table = value.frame
-        if "item" not in table.columns:
-            raise InvalidInput(
-                f"{name} is a run without ids; its results cannot be compared by id."
-            )
-        lists = table.group_by("query", maintain_order=True).agg("item")
-        return dict(zip(lists["query"].to_list(), lists["item"].to_list(), strict=True))
+        return _of_run(value, name)
     if isinstance(value, Mapping):
         for query, ids in value.items():
             if isinstance(ids, str | set | frozenset) or not hasattr(ids, "__iter__"):
@@ -101,18 +105,41 @@ def _lists(value: Any, name: str) -> Mapping[str, Sequence[Any]]:
                     f"{name} has {ids!r:.60} as the neighbours of query {query!r:.60}; they are a "
                     "list of ids, the nearest first."
                 )
-        return {str(query): list(ids) for query, ids in value.items()}
-    ids = value.ids if hasattr(value, "ids") else value
+        return {str(query): list(ids) for query, ids in value.items()}, None
+    ids, scores = (value.ids, getattr(value, "scores", None)) if hasattr(value, "ids") else (
+        value, None
+    )  # fmt: skip
     if isinstance(ids, tuple) and len(ids) == 2 and _depth(ids[0]) == 2:
-        ids = ids[1]
-    rows = ids.tolist() if hasattr(ids, "tolist") else ids
+        scores, ids = ids
+    rows, near = _plain(ids), None if scores is None else _plain(scores)
     if _depth(rows) != 2:
         raise InvalidInput(
             f"{name} is a {type(value).__name__}; give a table of ids with one row per query, a "
             "mapping of query to ids, a run, or a function of (queries, k)."
         )
     # FAISS fills up with -1 where it finds fewer than k: that is no neighbour.
-    return {str(n): [one for one in row if one != -1] for n, row in enumerate(rows)}
+    lists = {str(n): [one for one in row if one != -1] for n, row in enumerate(rows)}
+    if near is None:
+        return lists, None
+    return lists, {
+        str(n): [score for one, score in zip(row, given, strict=True) if one != -1]
+        for n, (row, given) in enumerate(zip(rows, near, strict=True))
+    }
+
+
+def _plain(table: Any) -> Any:
+    return table.tolist() if hasattr(table, "tolist") else table
+
+
+def _of_run(run: Run, name: str) -> Lists:
+    table = run.frame
+    if "item" not in table.columns:
+        raise InvalidInput(f"{name} is a run without ids; its results cannot be compared by id.")
+    scored = "score" in table.columns and table["score"].null_count() == 0
+    lists = table.group_by("query", maintain_order=True).agg("item", *(["score"] if scored else []))
+    named = lists["query"].to_list()
+    scores = dict(zip(named, lists["score"].to_list(), strict=True)) if scored else None
+    return dict(zip(named, lists["item"].to_list(), strict=True)), scores
 
 
 def _depth(value: Any) -> int:

@@ -209,7 +209,7 @@ def _together(
 
 
 def measured(
-    truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings, seed: int = 0
+    truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings
 ) -> dict[str, Summary]:
     """The watched metric of every run, with its interval."""
     found = {}
@@ -218,7 +218,7 @@ def measured(
         if pair is None:
             found[name] = Summary(settings.metric, None, None, None, 0, 0)
             continue
-        scores = score(pair, choose_metrics(settings.metric, None, settings.rel), seed=seed)
+        scores = score(pair, choose_metrics(settings.metric, None, settings.rel))
         found[name] = next(iter(scores.summaries.values()))
     return found
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.distributions import normal_quantile
-from calipers.analyse.resampling import FloatArray
 from calipers.analyse.score_interval import check_confidence
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 
 # Beyond this many values that are not zero, neighbours share the larger of their values.
 _MOST_STEPS = 200
@@ -51,7 +51,7 @@ def largest_mean(losses: ArrayLike, confidence: float = 0.95, times: float = 1.0
     return min(1.0, round(math.fsum(parts), _DIGITS))
 
 
-def upper_shares(n: float, counts: ArrayLike, confidence: float) -> FloatArray:
+def upper_shares(n: float, counts: ArrayLike, confidence: float) -> Floats:
     """The upper limits of shares of which so many were counted among n (one-sided).
 
     >>> np.round(upper_shares(20, np.array([0.0, 1.0, 20.0]), 0.95), 4).tolist()
@@ -88,15 +88,15 @@ def _upper_shares(n: float, counts: tuple[float, ...], confidence: float) -> tup
     return tuple(shares.tolist())
 
 
-def _near(n: float, j: FloatArray, z: float) -> FloatArray:
+def _near(n: float, j: Floats, z: float) -> Floats:
     """Wilson's limit of half a count more, from which it is not far."""
     share, pull = np.minimum((j + 0.5) / n, 1.0), z * z / n
     margin = np.sqrt(pull * share * (1.0 - share) + 0.25 * pull * pull)
-    near: FloatArray = (share + 0.5 * pull + margin) / (1.0 + pull)
+    near: Floats = (share + 0.5 * pull + margin) / (1.0 + pull)
     return np.clip(near, 1e-12, 1.0 - 1e-9)
 
 
-def _beta_fraction(a: FloatArray, b: FloatArray, x: FloatArray) -> FloatArray:
+def _beta_fraction(a: Floats, b: Floats, x: Floats) -> Floats:
     """The continued fraction of the incomplete beta function, for arrays (Lentz)."""
     upper = np.ones_like(a)
     lower = 1.0 / (1.0 - (a + b) * x / (a + 1.0))

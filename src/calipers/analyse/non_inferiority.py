@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.difference import DIFFERENCES, PairedDifference, difference
-from calipers.analyse.resampling import FloatArray
+from calipers.analyse.difference import DIFFERENCES, MeanDifference, difference
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 
 Verdict = Literal["loss shown", "no loss shown", "neither"]
 
@@ -23,7 +23,7 @@ Verdict = Literal["loss shown", "no loss shown", "neither"]
 class NonInferiority:
     """What the differences (new minus baseline, higher is better) say about a loss."""
 
-    difference: PairedDifference
+    difference: MeanDifference
     allow: float
     p_loss: float
     """Small where the loss is shown to exceed what is allowed."""
@@ -59,7 +59,7 @@ def non_inferiority(
     return NonInferiority(found, allow, found.p_below(-allow), found.p_above(-allow))
 
 
-def mean_of_runs(runs: Sequence[ArrayLike]) -> FloatArray:
+def mean_of_runs(runs: Sequence[ArrayLike]) -> Floats:
     """The baseline from several runs of one commit: per query the mean over runs that have it.
 
     One run can be lucky, and then every later build looks worse; the luck of r runs is smaller
@@ -74,5 +74,5 @@ def mean_of_runs(runs: Sequence[ArrayLike]) -> FloatArray:
     known = ~np.isnan(table)
     counts = known.sum(axis=0)
     total = np.where(known, table, 0.0).sum(axis=0)
-    mean: FloatArray = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
+    mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
     return mean

@@ -8,34 +8,29 @@ that end. Beyond 2,000 queries that distance shrinks with the root of their numb
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.difference import degrees, margins
 from calipers.analyse.distributions import t_quantile
-from calipers.analyse.resampling import FloatArray, IndexStream, blocks
+from calipers.analyse.draws import IndexStream, blocks
 from calipers.analyse.units import as_units
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools
+from calipers.model.arrays import Bools, Floats
+from calipers.model.plan import QueryPlan, Visibility
 
 POWER = 0.8
 FEWEST_PILOT = 5
 DRAWS = 2000
+FEWEST_DRAWS = 250
+_CELLS_IN_ALL = 400_000
+"""Draws times queries: with many queries a few hundred draws say as much."""
 _LARGEST_DRAWN = 2000
 _CELLS = 1 << 19
 _MOST_QUERIES = 10**9
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedQueries:
-    """For so many queries, the difference that is missed no more often than 1 - power."""
-
-    queries: int
-    difference: float
-    power: float
-    alpha: float
+_GUESSES = 8
 
 
 def visible_difference(
@@ -45,7 +40,7 @@ def visible_difference(
     alpha: float = 0.05,
     seed: int = 0,
     clusters: ArrayLike | None = None,
-) -> PlannedQueries:
+) -> QueryPlan:
     """The smallest difference that so many queries (as many as the pilot's) show with this power.
 
     With clusters, `queries` counts clusters. Test and draws are two-sided at alpha.
@@ -71,7 +66,7 @@ def visible_difference(
     moves = (values != 0.0) | (units.moving == units.n)
     needed = np.sort(_needed(values - units.mean, moves, drawn, alpha, seed))
     found = float(needed[math.ceil(power * len(needed) - 1e-9) - 1])
-    return PlannedQueries(n, found * math.sqrt(drawn / n), power, alpha)
+    return QueryPlan(n, found * math.sqrt(drawn / n), power, alpha, pilot=units.n)
 
 
 def needed_queries(
@@ -81,7 +76,7 @@ def needed_queries(
     alpha: float = 0.05,
     seed: int = 0,
     clusters: ArrayLike | None = None,
-) -> PlannedQueries:
+) -> QueryPlan:
     """About the smallest number of queries that shows the difference with this power.
 
     >>> found = needed_queries([0.3, -0.3] * 20, 0.1)
@@ -93,30 +88,98 @@ def needed_queries(
             f"The difference is out of range: found {difference}, a number other than 0 is needed."
         )
 
-    def at(n: int) -> PlannedQueries:
+    wanted = abs(difference)
+
+    def at(n: int) -> QueryPlan:
         return visible_difference(pilot, n, power, alpha, seed, clusters)
 
-    low, high = 2, 8
-    while at(high).difference > abs(difference):
-        low, high = high, 4 * high
-        if high > _MOST_QUERIES:
+    # What is visible shrinks with about the root of the number: each guess is near the last.
+    found = at(max(FEWEST_PILOT, as_units(pilot, clusters).n))
+    for _ in range(_GUESSES):
+        guess = max(2.0, found.queries * (found.difference / wanted) ** 2)
+        if guess > _MOST_QUERIES:
             raise InvalidInput(
                 f"The difference is too small to plan for: {difference} would need over "
                 f"{_MOST_QUERIES} queries; give a larger one."
             )
-    # The draws vary by a few per cent, so a number within two per cent is as good as any.
-    while high - low > max(1, low // 50):
-        middle = (low + high) // 2
-        low, high = (low, middle) if at(middle).difference <= abs(difference) else (middle, high)
-    return at(high)
+        if abs(math.ceil(guess) - found.queries) <= _near(found.queries):
+            break
+        found = at(math.ceil(guess))
+    while found.difference > wanted:
+        found = at(found.queries + _near(found.queries))
+    return replace(found, asked="queries")
 
 
-def _needed(values: FloatArray, moves: Bools, n: int, alpha: float, seed: int) -> FloatArray:
+def _near(queries: int) -> int:
+    """The draws vary by a few per cent, so a number within two per cent is as good as any."""
+    return max(1, queries // 50)
+
+
+def visibility(
+    differences: ArrayLike,
+    alpha: float = 0.05,
+    tests: int = 1,
+    power: float = POWER,
+    clusters: ArrayLike | None = None,
+    largest: float | None = None,
+) -> Visibility:
+    """What these paired differences (NaN left out) would show, and what would show more.
+
+    With several tests one of them must pass alpha / tests, the first step of Holm's correction;
+    that is what the answer is for. ``largest`` is the largest difference that there can be.
+
+    >>> seen = visibility([0.3, -0.3] * 20)
+    >>> round(seen.smallest, 2), seen.wanted, 250 <= seen.needed <= 330
+    (0.14, 0.05, True)
+    """
+    if tests < 1:
+        raise InvalidInput(f"The number of tests is {tests}; at least 1 is needed.")
+    units, level = as_units(differences, clusters), alpha / tests
+    n, fewest = units.n, fewest_queries(level)
+    if n < fewest:
+        return Visibility(n, power, level, fewest, None, None, None, "too few queries")
+    if not units.variance:
+        return Visibility(n, power, level, fewest, None, None, None, "no spread")
+    smallest = visible_difference(differences, None, power, level, clusters=clusters).difference
+    if largest is not None and smallest > largest:
+        return Visibility(n, power, level, fewest, None, None, None, "too few moved")
+    wanted = rounder_below(0.6 * smallest)
+    needed = needed_queries(differences, wanted, power, level, clusters=clusters).queries
+    return Visibility(n, power, level, fewest, smallest, wanted, needed)
+
+
+def fewest_queries(level: float) -> int:
+    """With fewer queries than this, not even the same difference on all of them is shown.
+
+    n equal differences have a two-sided p-value of 2 / 2**n, as in the sign test.
+
+    >>> fewest_queries(0.05)
+    6
+    """
+    return max(FEWEST_PILOT, 1 + math.ceil(math.log2(1.0 / level) - 1e-9))
+
+
+def rounder_below(value: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above the value.
+
+    >>> rounder_below(0.066), rounder_below(0.2), rounder_below(17.0)
+    (0.05, 0.2, 10.0)
+    """
+    exponent = math.floor(math.log10(value))
+    for digit, power in ((5, exponent), (2, exponent), (1, exponent), (5, exponent - 1)):
+        candidate = float(f"{digit}e{power}")
+        if candidate <= value * (1 + 1e-9):
+            return candidate
+    return value
+
+
+def _needed(values: Floats, moves: Bools, n: int, alpha: float, seed: int) -> Floats:
     """For each draw of n centred values, how large a difference the test would have shown."""
     stream = IndexStream(len(values), seed)
     t_of_all = t_quantile(1.0 - alpha / 2.0, n - 1)
-    needed = np.empty(DRAWS)
-    for start, stop in blocks(DRAWS, max(1, _CELLS // n)):
+    draws = min(DRAWS, max(FEWEST_DRAWS, _CELLS_IN_ALL // n))
+    needed = np.empty(draws)
+    for start, stop in blocks(draws, max(1, _CELLS // n)):
         at = stream.take((stop - start) * n).reshape(-1, n)
         sample = values[at]
         mean = sample.mean(axis=1)

@@ -61,7 +61,9 @@ def describe(
         scores=score(pair, chosen, weights=weights, **settings),
         head=head,
         sweep=attempt("sweep", lambda: sweep_over_k(pair, k=swept, **settings)) if depth else None,
-        diagnosis=attempt("diagnosis", lambda: diagnose_pair(pair, k=k, by=by, **settings)),
+        diagnosis=attempt(
+            "diagnosis", lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings)
+        ),
         misses=attempt("misses", lambda: explain_misses(pair, k, corpus=corpus)),
         slices=attempt("slices", lambda: _slices(head, pair, by, k)),
         rankings=rank_table(
@@ -78,7 +80,7 @@ def _swept(depth: int, k: int) -> list[int] | None:
     if depth <= DEEPEST_SWEEP:
         return None
     usual = [*range(1, 21), *range(25, DEEPEST_SWEEP + 1, 5)]
-    return sorted({*usual, min(k, depth)})
+    return sorted({*usual, min(k, depth), depth})
 
 
 def _slices(head: Scores, pair: Matched, by: Iterable[str] | None, k: int) -> Any:
@@ -92,7 +94,7 @@ def _slices(head: Scores, pair: Matched, by: Iterable[str] | None, k: int) -> An
         raise InvalidInput("The queries have no tags with a few values each.")
     names = [facts.name for facts in head.metrics if facts.k == k]
     wanted = [one for one in names if one.partition("@")[0] in ("recall", "precision", "ndcg")]
-    return slice_scores(head, cuts, metrics=wanted, resamples=head.settings["resamples"])
+    return slice_scores(head, cuts, metrics=wanted)
 
 
 def definitions_shown(systems: Sequence[SystemReport]) -> tuple[Mapping[str, Any], ...]:

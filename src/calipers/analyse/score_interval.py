@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.distributions import normal_quantile, t_quantile
-from calipers.analyse.resampling import FloatArray
 from calipers.analyse.units import Units, as_units
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
+from calipers.model.summary import Interval
 
 Bounds = tuple[float, float]
 UNIT: Bounds = (0.0, 1.0)
@@ -63,6 +64,23 @@ def score_interval(
     return interval_of(as_units(values, clusters), confidence, bounds)
 
 
+def mean_interval(
+    values: ArrayLike,
+    level: float = 0.95,
+    bounds: Bounds | None = UNIT,
+    clusters: ArrayLike | None = None,
+) -> Interval | None:
+    """`score_interval`, with its level and the name of its method.
+
+    >>> mean_interval([0.5]) is None
+    True
+    >>> mean_interval([3.0, 5.0, 4.0], bounds=None).method
+    't'
+    """
+    ends = score_interval(values, level, bounds, clusters)
+    return ends and Interval(*ends, level, "t" if bounds is None else "score")
+
+
 def interval_of(units: Units, confidence: float, bounds: Bounds | None) -> Ends | None:
     """`score_interval` of values that are units already."""
     check_confidence(confidence)
@@ -83,9 +101,7 @@ def interval_of(units: Units, confidence: float, bounds: Bounds | None) -> Ends 
     )
 
 
-def score_ends(
-    mean: FloatArray, variance: FloatArray, n: int, confidence: float
-) -> tuple[FloatArray, FloatArray]:
+def score_ends(mean: Floats, variance: Floats, n: int, confidence: float) -> tuple[Floats, Floats]:
     """The ends for many samples of n values in 0 … 1 at once, from means and variances.
 
     >>> low, high = score_ends(np.array([0.5]), np.array([0.25]), 100, 0.95)
@@ -111,7 +127,7 @@ def score_ends(
     return np.clip(low, 0.0, mean), np.clip(high, mean, 1.0)
 
 
-def _limit_of_few(share: FloatArray, worth: FloatArray, t: float, confidence: float) -> FloatArray:
+def _limit_of_few(share: Floats, worth: Floats, t: float, confidence: float) -> Floats:
     """The lower limit of a small share: that of a Poisson number, with its chi-squared quantile.
 
     The quantile is Wilson and Hilferty's. What is counted is taken from what is not.
@@ -121,7 +137,7 @@ def _limit_of_few(share: FloatArray, worth: FloatArray, t: float, confidence: fl
     count = honest * share + 0.5
     step = 1.0 / (9.0 * count)
     lowest = count * np.maximum(1.0 - step - z * np.sqrt(step), 0.0) ** 3
-    limit: FloatArray = lowest / (lowest + honest * (1.0 - share) + 0.5)
+    limit: Floats = lowest / (lowest + honest * (1.0 - share) + 0.5)
     return limit
 
 

@@ -9,6 +9,7 @@ import polars as pl
 # Loaded for its metrics: a metric exists once its module was loaded.
 import calipers.measures.coverage  # noqa: F401
 from calipers.analyse.summary import summarise
+from calipers.analyse.units import clusters_of
 from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute, parse
@@ -37,11 +38,10 @@ def score(
     *,
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
 ) -> Scores:
     """The scores of matches that are there already, so that several questions cost one reading."""
-    check_intervals(confidence, resamples)
+    check_confidence(confidence)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
@@ -51,13 +51,14 @@ def score(
     )  # fmt: skip
     enforce(policy, audit)
     settings = {
-        "calipers": __version__, **pair.settings,
-        "confidence": confidence, "resamples": resamples, "seed": seed,
+        "calipers": __version__, **pair.settings, "confidence": confidence,
+        **({} if cluster is None else {"cluster": cluster}),
     }  # fmt: skip
     if shallow := _looks_below_the_end(pair, metrics):
         settings["notes"] = [*settings.get("notes", ()), shallow]
     weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
+    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
         metrics=facts,
@@ -73,7 +74,7 @@ def score(
             }
         ),
         settings=settings,
-        summaries=lambda: summarise(facts, values, weighted, settings),
+        summaries=summarise(facts, values, weighted, settings, clusters),
         weights=weighted,
     )
 
@@ -188,16 +189,12 @@ def cutoffs(k: Any) -> list[int] | None:
     return [check_cutoff(one) for one in several]
 
 
-def check_intervals(confidence: float, resamples: int) -> None:
-    """Refuse settings of intervals that are none."""
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that is none."""
     if not 0 < confidence < 1:
         raise InvalidInput(
             f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
             "such as 0.95."
-        )
-    if not isinstance(resamples, int) or resamples < 1:
-        raise InvalidInput(
-            f"The number of resamples is {resamples!r}; it must be a whole number of at least 1."
         )
 
 

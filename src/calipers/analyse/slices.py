@@ -9,10 +9,12 @@ from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import cut
 from calipers.analyse.headlines import HEADLINES
 from calipers.analyse.holm import holm
-from calipers.analyse.independent import permutation_test
-from calipers.analyse.intervals import exact_mean, mean_interval
+from calipers.analyse.primary import choose_primary
+from calipers.analyse.summary import interval_of_metric, value_bounds
+from calipers.analyse.unequal import unequal_p
+from calipers.analyse.units import clusters_in, exact_mean
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools
+from calipers.model.arrays import Bools, Ints
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slices import Slice, Slices, Standing
 
@@ -22,27 +24,30 @@ def slice_scores(
     by: Sequence[str],
     *,
     metrics: Sequence[str] | None = None,
-    resamples: int = 10_000,
+    primary: str | None = None,
 ) -> Slices:
     """The slices of one or more cuts on some metrics, each tested against all other queries.
 
-    The p-values are corrected over all slices and metrics at once. Of two slices that make up
-    all queries, each is the rest of the other: that is one test, and counts as one.
+    Only the primary metric is tested; its p-values are corrected over all slices at once. Of two
+    slices that make up all queries, each is the rest of the other: that is one test, and counts
+    as one.
     """
     if not by:
         raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
     facts = _chosen(scores, metrics)
-    level, seed = scores.settings["confidence"], scores.settings["seed"]
+    level, clusters = scores.settings["confidence"], clusters_in(scores)
+    decisive = choose_primary(facts, primary)
     rows: list[Slice] = []
     tested: dict[tuple[str, bytes], float | None] = {}
     keys: list[tuple[str, bytes]] = []
     for name in dict.fromkeys(by):
         for value, mask in cut(scores, name):
             for metric in facts:
-                row, inside = _row(scores, name, value, mask, metric)
+                row, inside = _row(scores, name, value, mask, metric, clusters)
                 key = (metric.name, min(inside.tobytes(), (~inside).tobytes()))
                 if key not in tested:
-                    tested[key] = _p(scores, metric, mask, resamples, seed)
+                    is_primary = metric.name == decisive
+                    tested[key] = _p(scores, metric, mask, clusters) if is_primary else None
                 keys.append(key)
                 rows.append(row)
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
@@ -54,12 +59,17 @@ def slice_scores(
         tuple(
             replace(
                 row, p_value=tested[key], p_adjusted=corrected[key],
-                standing=_standing(row, corrected[key], alpha),
+                standing=_standing(row, corrected[key], alpha)
+                if row.metric == decisive else "supporting",
             )
             for row, key in zip(rows, keys, strict=True)
         ),
         tests,
-        {"confidence": level, "resamples": resamples, "seed": seed},
+        decisive,
+        {
+            "confidence": level,
+            **({} if clusters is None else {"cluster": scores.settings["cluster"]}),
+        },
     )  # fmt: skip
 
 
@@ -78,19 +88,16 @@ def _chosen(scores: Scores, names: Sequence[str] | None) -> list[MetricFacts]:
 
 
 def _row(
-    scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts
+    scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts, clusters: Ints | None
 ) -> tuple[Slice, Bools]:
     column = scores.of(metric.name)
     defined = ~np.isnan(column)
     inside, outside = mask & defined, ~mask & defined
     mean = exact_mean(column[inside]) if inside.any() else None
     rest = exact_mean(column[outside]) if outside.any() else None
-    settings = scores.settings
-    high = np.inf if metric.bounds[1] is None else metric.bounds[1]
-    interval = mean_interval(
-        column[inside], settings["confidence"], settings["resamples"], settings["seed"],
-        bounds=(metric.bounds[0], high),
-    )  # fmt: skip
+    interval = interval_of_metric(
+        np.where(inside, column, np.nan), metric, scores.settings["confidence"], clusters
+    )
     row = Slice(
         by, value, metric.name, int(mask.sum()), int(inside.sum()), mean, interval,
         int(outside.sum()), rest, None if mean is None or rest is None else mean - rest,
@@ -99,14 +106,18 @@ def _row(
     return row, inside[defined]
 
 
-def _p(scores: Scores, metric: MetricFacts, mask: Bools, resamples: int, seed: int) -> float | None:
+def _p(scores: Scores, metric: MetricFacts, mask: Bools, clusters: Ints | None) -> float | None:
     """None where a side has fewer than two queries: one query is no slice."""
     column = scores.of(metric.name)
     defined = ~np.isnan(column)
     inside = mask[defined]
     if inside.sum() < 2 or (~inside).sum() < 2:
         return None
-    return permutation_test(column[defined], inside, resamples, seed)
+    named = None
+    if clusters is not None:
+        named = (clusters[defined][inside], clusters[defined][~inside])
+    values = column[defined]
+    return unequal_p(values[inside], values[~inside], value_bounds(metric), named)
 
 
 def _standing(row: Slice, p: float | None, alpha: float) -> Standing:

@@ -1,20 +1,20 @@
 """Mean, median and interval of every metric over the queries for which it is defined."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calipers.ahead import ahead
-from calipers.analyse.intervals import LARGEST_BOOTSTRAP, Bounds, exact_mean, mean_intervals
-from calipers.measures.aggregate import Aggregate, from_scale, to_scale
+from calipers.analyse.score_interval import Bounds, mean_interval
+from calipers.analyse.units import exact_mean
+from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
 from calipers.model.scores import MetricFacts, Summary, combine
 from calipers.model.summary import Interval
+
+SCORE = "the weighted mean of the chosen metrics"
 
 
 def summarise(
@@ -22,77 +22,62 @@ def summarise(
     values: Floats,
     weights: Mapping[str, float],
     settings: Mapping[str, Any],
+    clusters: ArrayLike | None = None,
 ) -> dict[str, Summary]:
-    """One summary per metric by name, and one for the combined score where there are weights.
-
-    Intervals are made when somebody looks at one: they take longer than all the rest.
-    """
-    names = [metric.name for metric in metrics]
-    aggregates: list[Aggregate] = [metric.aggregate for metric in metrics]
-    values = np.column_stack(
-        [to_scale(column, how) for column, how in zip(values.T, aggregates, strict=True)]
-    ) if set(aggregates) != {"mean"} else values  # fmt: skip
-    bounds = [_limits(metric) for metric in metrics]
+    """One summary per metric by name, and one for the combined score where there are weights."""
+    columns = list(zip(metrics, values.T, strict=True))
     if weights:
-        combined = combine(metrics, values, weights)
-        names.append("score")
-        aggregates.append("mean")
-        bounds.append((-math.inf, math.inf))
-        values = np.column_stack([values, combined])
-    numbers = range(len(names))
-
-    def intervals(columns: Floats, limits: Sequence[Bounds]) -> list[Interval | None]:
-        return mean_intervals(
-            columns,
-            level=settings["confidence"],
-            resamples=settings["resamples"],
-            seed=settings["seed"],
-            bounds=limits,
-        )
-
-    @cache
-    def all_intervals() -> list[Interval | None]:
-        if len(values) <= LARGEST_BOOTSTRAP:
-            # Together they share the draws of the bootstrap.
-            return intervals(values, bounds)
-        alone = ahead(lambda i: intervals(values[:, [i]], bounds[i : i + 1]), iter(numbers))
-        return list(chain.from_iterable(alone))
-
-    def summary(i: int) -> Summary:
-        return _summary(names[i], values[:, i], aggregates[i], lambda: all_intervals()[i])
-
-    many = len(values) > LARGEST_BOOTSTRAP
-    made = ahead(summary, iter(numbers)) if many else map(summary, numbers)
-    return dict(zip(names, made, strict=True))
+        columns.append((score_facts(metrics, weights), combine(metrics, values, weights)))
+    level = settings["confidence"]
+    return {facts.name: _summary(facts, column, level, clusters) for facts, column in columns}
 
 
-def _limits(metric: MetricFacts) -> Bounds:
-    """The bounds of the values whose mean is taken."""
-    low, high = metric.bounds
-    if metric.aggregate == "geometric":
-        return -math.inf, math.inf if high is None else math.log(high)
-    return low, math.inf if high is None else high
+def score_facts(metrics: Sequence[MetricFacts], weights: Mapping[str, float]) -> MetricFacts:
+    """What is known of the combined score; its bounds are those of its parts, weighted alike."""
+    total = sum(weights.values())
+    parts = [(one.bounds, weights[one.name] / total) for one in metrics if one.name in weights]
+    low = math.fsum(bounds[0] * weight for bounds, weight in parts)
+    highs = [None if bounds[1] is None else bounds[1] * weight for bounds, weight in parts]
+    known = [high for high in highs if high is not None]
+    # Rounding must not leave the highest score below a perfect one.
+    high = round(math.fsum(known), 12) if len(known) == len(highs) else None
+    return MetricFacts("score", "score", None, "higher", (round(low, 12), high), SCORE)
+
+
+def value_bounds(facts: MetricFacts) -> Bounds | None:
+    """The bounds of the values whose mean is taken; None where there is no upper one."""
+    low, high = facts.bounds
+    return None if high is None or facts.aggregate == "geometric" else (low, high)
 
 
 def _summary(
-    name: str, column: Floats, aggregate: Aggregate, interval: Callable[[], Interval | None]
+    facts: MetricFacts, values: Floats, level: float, clusters: ArrayLike | None
 ) -> Summary:
+    aggregate = facts.aggregate
+    column = to_scale(values, aggregate)
     defined = column[~np.isnan(column)]
     n, undefined = defined.size, column.size - defined.size
     if not n:
-        return Summary(name, None, None, None, 0, undefined)
+        return Summary(facts.name, None, None, None, 0, undefined)
     mean, median = exact_mean(defined), float(np.median(defined))
+    interval = interval_of_metric(column, facts, level, clusters)
     if aggregate == "mean":
-        return Summary(name, mean, median, interval, n, undefined)
-
-    def scaled() -> Interval | None:
-        found = interval()
-        return found and replace(
-            found,
-            low=from_scale(found.low, n, aggregate), high=from_scale(found.high, n, aggregate),
-        )  # fmt: skip
-
+        return Summary(facts.name, mean, median, interval, n, undefined)
+    ends = interval and Interval(
+        from_scale(interval.low, n, aggregate), from_scale(interval.high, n, aggregate),
+        level, interval.method,
+    )  # fmt: skip
     # The typical query is one query, whatever all of them make together.
     typical = from_scale(median, 1, aggregate)
     total = math.fsum(defined) if aggregate == "sum" else from_scale(mean, n, aggregate)
-    return Summary(name, total, typical, scaled, n, undefined)
+    return Summary(facts.name, total, typical, ends, n, undefined)
+
+
+def interval_of_metric(
+    column: Floats, facts: MetricFacts, level: float, clusters: ArrayLike | None = None
+) -> Interval | None:
+    """The interval of the mean of one metric, cut at the bounds that the metric has."""
+    interval = mean_interval(column, level, value_bounds(facts), clusters)
+    if interval is None or interval.method != "t" or facts.aggregate == "geometric":
+        return interval
+    return Interval(max(interval.low, facts.bounds[0]), interval.high, level, "t")

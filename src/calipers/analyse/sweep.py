@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from calipers.analyse.context import Context, wanted_per_query
-from calipers.analyse.intervals import exact_mean
-from calipers.analyse.paired import paired_result, randomisation_tests
+from calipers.analyse.context import Context, has_tokens, wanted_per_query
+from calipers.analyse.enough_k import MARGIN, enough_k
 from calipers.analyse.scoring import cutoffs, score
 from calipers.analyse.tokens import TokenCounts, load_tokenizer
-from calipers.analyse.visible import visibility
+from calipers.analyse.units import clusters_in, exact_mean
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
@@ -39,9 +38,9 @@ def sweep_over_k(
     tokens: int | None = None,
     price: float | None = None,
     tokenizer: str | Callable[[str], Any] | None = None,
+    margin: float = MARGIN,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
 ) -> Sweep:
     """Every metric at every k, with the k to take by recall, by F1 and by tokens."""
     depth = pair.depth
@@ -51,7 +50,7 @@ def sweep_over_k(
         )
     ks = _swept(k, depth)
     measured = {
-        stem: score(pair, several, confidence=confidence, resamples=resamples, seed=seed)
+        stem: score(pair, several, confidence=confidence, cluster=cluster)
         for stem, several in _by_stem(metrics, ks, pair).items()
     }
     counted = _count(pair, tokenizer, needed=tokens is not None or price is not None)
@@ -69,13 +68,13 @@ def sweep_over_k(
         queries=len(recall),
         n=int((~np.isnan(recall.values[:, 0])).sum()),
         depth=depth,
-        recall=advise_recall(ks, recall.values, level=confidence, resamples=10_000, seed=seed),
+        recall=advise_recall(ks, recall.values, margin, confidence, clusters_in(recall)),
         f1=advise_f1(points),
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counts.source if counts else None,
         price=price,
         fingerprints={n: p for n, p in recall.fingerprints.items() if n != "settings"},
-        settings={**recall.settings, "ks": ks, "policy": recall.policy.to_dict()},
+        settings={**recall.settings, "ks": ks, "margin": margin, "policy": recall.policy.to_dict()},
     )
 
 
@@ -122,7 +121,7 @@ def _count(
     pair: Matched, tokenizer: str | Callable[[str], Any] | None, *, needed: bool
 ) -> tuple[Context, TokenCounts] | None:
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if not (needed or function or _has_tokens(pair)):
+    if not (needed or function or has_tokens(pair.run)):
         return None
     context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
     counts = context.tokens(function)
@@ -134,12 +133,6 @@ def _count(
             )
         return None
     return context, counts
-
-
-def _has_tokens(pair: Matched) -> bool:
-    """Whether it is worth reading the whole run once more, judged by its first batch."""
-    first = next(iter(pair.run.scan()), None)
-    return first is not None and bool({"tokens", "text"} & set(first.columns))
 
 
 def _point(
@@ -181,27 +174,27 @@ def usual_cutoffs(depth: int) -> list[int]:
 
 
 def advise_recall(
-    ks: Sequence[int], recall: Floats, *, level: float, resamples: int, seed: int
+    ks: Sequence[int],
+    recall: Floats,
+    margin: float = MARGIN,
+    confidence: float = 0.95,
+    clusters: Ints | None = None,
 ) -> RecallAdvice | None:
-    """From recall per query (rows) and k (columns): the smallest k that loses nothing shown.
+    """From recall per query (rows) and k (columns): the smallest k that loses at most a margin.
 
-    The tests go up from the smallest k and stop at the first that is not significant. A
-    sequence that is fixed beforehand and stops there needs no correction: a false stop too late
-    requires a false alarm in its last test alone.
+    Against the largest k, with the confidence asked for.
     """
-    defined = recall[~np.isnan(recall).any(axis=1)]
-    if not len(defined):
+    found = enough_k(ks, recall, margin, confidence, clusters)
+    if found is None:
         return None
-    losses = defined - defined[:, -1:]
-    p_values = randomisation_tests(losses, resamples, seed)
-    alpha = round(1.0 - level, 12)
-    at = int(np.argmax(p_values > alpha))
-    same = int(np.argmax((losses == 0).all(axis=0)))
-    result = paired_result(losses[:, at], level, resamples, seed)
-    mean, largest = exact_mean(defined[:, at]), exact_mean(defined[:, -1])
+    defined = recall[~np.isnan(recall).any(axis=1)]
+    same = int(np.argmax((defined == defined[:, -1:]).all(axis=0)))
     return RecallAdvice(
-        ks[at], mean, ks[-1], largest, result.mean_difference or 0.0, result.interval,
-        result.p_value, visibility(losses[:, at], alpha), ks[same],
+        k=found.k, recall=exact_mean(defined[:, list(ks).index(found.k)]),
+        largest_k=found.largest, largest_recall=exact_mean(defined[:, -1]),
+        loss=found.loss, bound=found.bound, margin=margin, confidence=confidence, n=found.n,
+        refused=found.refused, refused_loss=found.refused_loss, more=found.more,
+        first_to_reach=ks[same],
     )  # fmt: skip
 
 

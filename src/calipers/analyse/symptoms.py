@@ -16,7 +16,7 @@ from calipers.analyse.clues import (
     worst_slices,
 )
 from calipers.analyse.evidence import Evidence, Fact
-from calipers.analyse.sweep import advise_recall, ceilings
+from calipers.analyse.sweep import ceilings
 from calipers.model.diagnosis import Confidence
 
 Thresholds = Mapping[str, float]
@@ -93,17 +93,18 @@ def too_wide(seen: Evidence, at: Thresholds) -> Symptom | None:
         "holds a target.",
         *waste(seen),
     ]
-    ks = list(range(1, seen.k + 1))
-    settings = seen.scores.settings
-    smaller = advise_recall(
-        ks, np.column_stack([seen.recall_at(k) for k in ks]),
-        level=settings["confidence"], resamples=10_000, seed=settings["seed"],
-    )  # fmt: skip
+    smaller = seen.enough_k
     if smaller and smaller.k < seen.k:
         advice = [
-            f"Lower k: at k = {smaller.k} recall is {smaller.recall:.3f}, which is not shown to "
-            "be lower (`calipers sweep` has the whole curve).",
+            f"Lower k: at k = {smaller.k} recall is {smaller.recall:.3f}; with "
+            f"{smaller.confidence:.0%} confidence it loses at most {smaller.margin:g} "
+            "(`calipers sweep` has the whole curve).",
             "A reranker would let k be smaller still.",
+        ]
+    elif smaller and smaller.more:
+        advice = [
+            "Rerank, then lower k. These queries are too few to say that a smaller k loses at "
+            f"most {smaller.margin:g} of recall: about {smaller.more:,} more would do."
         ]
     else:
         advice = ["Rerank first: every smaller k loses recall. Then lower k."]
@@ -135,7 +136,7 @@ def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 def buried_in_the_middle(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     """Hits stand where language models read worst."""
-    excess = seen.fact(seen.middle_excess)
+    excess = seen.fact(seen.middle_excess, bounds=(-1.0, 1.0))
     if not excess:
         return "no list with hits has six results or more within k"
     if excess.value < at["excess"]:

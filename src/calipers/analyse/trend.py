@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from calipers.analyse.cuts import cut
 from calipers.analyse.summary import summarise
+from calipers.analyse.units import clusters_in
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores, Summary
 from calipers.model.trend import Line, Mark, Point, Trend
@@ -38,8 +39,12 @@ def trend_of(
 
 def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
     """Every metric over each slice of the queries, with the value that makes the slice."""
+    clusters = clusters_in(scores)
     for value, mask in cut(scores, by):
-        part = summarise(scores.metrics, scores.values[mask], scores.weights, scores.settings)
+        part = summarise(
+            scores.metrics, scores.values[mask], scores.weights, scores.settings,
+            None if clusters is None else clusters[mask],
+        )  # fmt: skip
         for summary in part.values():
             yield value, summary
 

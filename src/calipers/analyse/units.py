@@ -10,23 +10,26 @@ of its linearised values, one per cluster:
 So clusters turn into plain values, and every interval and test takes those like any others.
 """
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
-from calipers.analyse.exact_sum import exact_sum
-from calipers.analyse.intervals import exact_mean
-from calipers.analyse.resampling import FloatArray
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats, Ints
+from calipers.model.scores import Scores
+from calipers.suggest import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
     """Independent values, with the mean over queries they stand for."""
 
-    values: FloatArray
+    values: Floats
     mean: float
     moving: int
     """How many of them are not zero: queries, or clusters with a query, that show anything."""
@@ -54,6 +57,31 @@ class Units:
             return 0.0
         skewness: float = (self.central(3) / self.n) / (self.central(2) / self.n) ** 1.5
         return skewness
+
+
+def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -> Ints | None:
+    """The number of each query's cluster by a tag; a query without the tag stands alone.
+
+    >>> clusters_of({"intent": pl.Series(["a", None, "a", None])}, "intent", 4).tolist()
+    [0, -2, 0, -4]
+    """
+    if name is None:
+        return None
+    if name not in tags:
+        has = f"they have {', '.join(tags)}" if tags else "they have no tags"
+        raise InvalidInput(
+            f"The queries have no tag {name!r} to make clusters of; {has}."
+            f"{did_you_mean(name, tags)}"
+        )
+    codes = tags[name].cast(pl.String).rank("dense").cast(pl.Int64) - 1
+    alone = pl.Series(np.arange(queries, dtype=np.int64) * -1 - 1)
+    found: Ints = codes.fill_null(alone).to_numpy()
+    return found
+
+
+def clusters_in(scores: Scores) -> Ints | None:
+    """The clusters by which a result was summarised."""
+    return clusters_of(scores.tags, scores.settings.get("cluster"), len(scores))
 
 
 def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
@@ -97,3 +125,55 @@ def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
     linear = mean + (totals - mean * sizes) / average
     touched = np.bincount(number, weights=kept != 0.0)
     return Units(linear, mean, int(np.count_nonzero(touched)))
+
+
+_SHORT = 512
+# The exponents within which scaling by a power of two loses nothing.
+_SAFE_EXPONENT = 900
+
+
+def exact_sum(column: Floats) -> float:
+    """What `math.fsum` gives, without a Python object for each of very many values.
+
+    >>> exact_sum(np.array([1e16, 1.0, -1e16, 1.0]))
+    2.0
+    """
+    if column.size <= _SHORT:
+        return math.fsum(column.tolist())
+    bits = exact_bits(column.size)
+    parts = []
+    rest = column
+    while rest.size:
+        magnitude = max(float(rest.max()), -float(rest.min()))
+        exponent = math.frexp(magnitude)[1] - bits
+        if not abs(exponent) < _SAFE_EXPONENT:
+            return math.fsum(column.tolist())
+        # The leading bits of every value as whole numbers: their sum has no rounding. What is
+        # left of each value is exact too, and goes through the same once more.
+        leading = np.rint(rest * math.ldexp(1.0, -exponent))
+        parts.append(math.ldexp(float(leading.sum()), exponent))
+        rest = rest - leading * math.ldexp(1.0, exponent)
+        # Picking out what is left costs more than carrying a few zeros along.
+        if np.count_nonzero(rest) <= rest.size // 4:
+            rest = rest[rest != 0.0]
+    return math.fsum(parts)
+
+
+def exact_bits(n: int) -> int:
+    """Bits a whole number may have so that any sum of n of them, doubled, is exact in float64.
+
+    >>> exact_bits(1000)
+    42
+    """
+    return 52 - n.bit_length()
+
+
+def exact_mean(column: Floats) -> float:
+    """The mean from a sum that is rounded once, whatever the order of the values.
+
+    >>> exact_mean(np.array([1e16, 1.0, -1e16, 1.0]))
+    0.5
+    """
+    mean = exact_sum(column) / len(column)
+    # The division rounds once more, which can lift the mean of equal values off them.
+    return min(max(mean, float(column.min())), float(column.max()))

@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from calipers.analyse.baseline_runs import average
 from calipers.analyse.comparable import obstacles, undefined_in_some
+from calipers.analyse.compare import facts_by_name
 from calipers.analyse.conditions import COMBINED, Condition
 from calipers.analyse.figures import recorded
 from calipers.analyse.gate import (
@@ -18,7 +20,9 @@ from calipers.analyse.gate import (
 )
 from calipers.analyse.gate import pair as pair_up
 from calipers.analyse.leaks import with_leaks
+from calipers.analyse.primary import choose_primary
 from calipers.analyse.scoring import choose_metrics
+from calipers.analyse.units import clusters_of
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
@@ -38,14 +42,15 @@ def reach_verdict(
     kept: Baseline | None,
     wanted: Sequence[Metric],
     *,
+    primary: str | None = None,
     by: str | Iterable[str] = (),
-    tolerance: float | None = None,
+    allow: float = 0.0,
+    strict: bool = False,
+    cluster: str | None = None,
     max_age: str | None = None,
     anyway: bool = False,
     rel: float | None = None,
-    alpha: float = 0.05,
-    resamples: int = 10_000,
-    seed: int = 0,
+    confidence: float = 0.95,
     now: datetime | None = None,
     pair: Matched | None = None,
 ) -> Verdict:
@@ -55,15 +60,20 @@ def reach_verdict(
     and names what leaked.
     """
     tags = several(by)
+    clusters = clusters_of(scores.tags, cluster or scores.settings.get("cluster"), len(scores))
     figures, said = _figures(conditions, pair)
-    checks = [check_condition(scores, _with_rel(one, rel), figures) for one in conditions]
+    checks = [check_condition(scores, _with_rel(one, rel), figures, clusters) for one in conditions]
     if pair is not None:
         checks = [with_leaks(check, pair) for check in checks]
     warnings: list[str] = []
+    notes = list(_unchecked(scores, kept, tags))
+    decisive = None
     if kept is not None:
         warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
-        pairing = pair_up(scores, kept.scores)
+        pairing = pair_up(scores, average(kept))
         names = _names(wanted, scores, kept)
+        facts = facts_by_name(scores)
+        decisive = choose_primary([facts[name] for name in names], primary) or names[0]
         warnings += _undefined(pairing, names)
         if warnings and not anyway:
             raise InvalidInput(
@@ -71,9 +81,10 @@ def reach_verdict(
                 "compare all the same with --anyway."
             )
         checks += check_baseline(
-            pairing, names, [everything(scores), *slices_by(scores, tags)],
-            baseline=kept.name, alpha=alpha, tolerance=tolerance,
-            resamples=resamples, seed=seed,
+            pairing, decisive, [name for name in names if name != decisive],
+            [everything(scores), *slices_by(scores, tags)],
+            baseline=kept.name, confidence=confidence, allow=allow, strict=strict,
+            clusters=clusters,
         )  # fmt: skip
         _require_pairs(checks, kept)
     elif tags:
@@ -84,12 +95,15 @@ def reach_verdict(
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
-        notes=(*said, *_unchecked(scores, kept, tags)),
+        notes=(*said, *notes),
         queries=len(scores),
         baseline=kept.name if kept else None,
         baseline_saved=kept.saved if kept else None,
-        alpha=alpha,
-        tolerance=tolerance,
+        baseline_runs=len(kept.runs) if kept else 1,
+        primary=decisive,
+        confidence=confidence,
+        allow=allow,
+        strict=strict,
         fingerprints=dict(scores.fingerprints),
         calipers=__version__,
     )
@@ -132,11 +146,13 @@ def metrics_needed(
 
 
 def metrics_of_baseline(
-    metrics: Any, k: Any, rel: float | None, kept: Baseline | None
+    metrics: Any, k: Any, rel: float | None, kept: Baseline | None, primary: str | None = None
 ) -> tuple[Metric, ...]:
     """The metrics to compare with the baseline: those asked for, or all that it holds."""
     if metrics is not None:
-        return choose_metrics(metrics, k, rel)
+        chosen = choose_metrics(metrics, k, rel)
+        further = () if primary in (None, "score") else parse([primary])
+        return tuple(dict.fromkeys((*chosen, *further)))
     if kept is None:
         return ()
     return parse([one.name for one in kept.scores.metrics if one.better != "neither"])
@@ -166,10 +182,6 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
     """What makes the baseline a poor yardstick, one sentence each."""
     differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
     found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
-    if redefined := _redefined(kept, scores):
-        found.append(
-            f"{_versions(kept, scores)}, and the definition of {', '.join(redefined)} has changed."
-        )
     if kept.saved is not None and kept.saved - now > CLOCKS_DIFFER:
         found.append(
             f"The baseline {kept.name} was saved on {_day(kept.saved)}, which lies in the future."
@@ -196,12 +208,6 @@ def _versions(kept: Baseline, scores: Scores) -> str:
     )
 
 
-def _redefined(kept: Baseline, scores: Scores) -> list[str]:
-    """The metrics that mean something else than they did when the baseline was saved."""
-    before = {one.name: one for one in kept.scores.metrics}
-    return [one.name for one in scores.metrics if one != before.get(one.name, one)]
-
-
 def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
     queries = pairing.now.queries["query"].gather(pairing.rows_now)
     found = []
@@ -219,10 +225,10 @@ def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
 def _require_pairs(checks: Sequence[Check], kept: Baseline) -> None:
     """Where no drop could ever be seen, a pass would mean nothing."""
     whole = [check for check in checks if check.change is not None and check.slice is None]
-    if all(check.status == "untested" for check in whole):
+    if whole[0].status == "untested":
         raise InvalidInput(
             f"{whole[0].metric} cannot be compared with the baseline {kept.name}: "
-            f"{whole[0].because[0]}, or fewer metrics (-m), or a --tolerance."
+            f"{whole[0].because[0]}."
         )
 
 
@@ -256,7 +262,12 @@ def _day(moment: datetime) -> str:
 
 
 def check_gate(
-    alpha: float, tolerance: float | None, conditions: Sequence[Condition], baseline: Any
+    confidence: float,
+    allow: float,
+    conditions: Sequence[Condition],
+    baseline: Any,
+    *,
+    strict: bool,
 ) -> None:
     """Refuse settings that cannot be meant, before any file is read."""
     if not conditions and baseline is None:
@@ -264,15 +275,16 @@ def check_gate(
             "The gate has nothing to check; give a condition with --require, such as "
             "'recall@10 >= 0.85', or a --baseline."
         )
-    if not (isinstance(alpha, int | float) and 0 < alpha < 1):
+    if not (isinstance(confidence, int | float) and 0.5 <= confidence < 1):
         raise InvalidInput(
-            f"The rate of false alarms (alpha) is {alpha!r}; it must lie between 0 and 1, such as "
-            "0.05."
+            f"The confidence is {confidence!r}; it must be at least 0.5 and below 1, such as 0.95."
         )
-    if tolerance is not None and not (
-        isinstance(tolerance, int | float) and 0 <= tolerance < float("inf")
-    ):
+    if not (isinstance(allow, int | float) and 0 <= allow < float("inf")):
         raise InvalidInput(
-            f"The tolerance is {tolerance!r}; it is the drop that is allowed, a number from 0 up, "
-            "such as 0.02."
+            f"The loss that is allowed is {allow!r}; it must be a number from 0 up, such as 0.02."
+        )
+    if strict and not allow:
+        raise InvalidInput(
+            "A strict gate passes where it is shown that no more than --allow is lost, and that "
+            "nothing at all is lost can never be shown; allow a little, such as --allow 0.02."
         )

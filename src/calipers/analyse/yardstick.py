@@ -1,8 +1,8 @@
-"""What the latest evaluation is held against, query by query.
+"""The reference period that evaluations are held against, query by query.
 
-Only queries with the same question and the same ground truth on both sides are compared: on
-those a drop is the retriever's (or the corpus's). What the mean moved beyond that came with the
-ground truth.
+Only queries with the same question and the same ground truth in the whole reference and in the
+latest evaluation are compared: on those a drop is the retriever's (or the corpus's). What the mean
+moved beyond that came with the ground truth.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from calipers.analyse.intervals import exact_mean
-from calipers.model.alarm import Against, AlarmReference
-from calipers.model.arrays import Floats
+from calipers.analyse.units import exact_mean
+from calipers.model.alarm import AlarmReference
+from calipers.model.arrays import Bools, Floats
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores
 
@@ -30,49 +30,53 @@ class Watched:
 
 @dataclass(frozen=True, eq=False)
 class Yardstick:
-    """What the latest is held against: one evaluation, or the mean of several."""
+    """Evaluations in line with the queries of the latest, oldest first."""
 
-    reference: AlarmReference
+    nights: tuple[Watched, ...]
     rows: tuple[np.ndarray, ...]
     """For each evaluation: the row of every query of the latest, -1 where not comparable."""
-    earlier: tuple[Watched, ...]
+    reference: int
+    """How many of them, from the first, are the reference."""
 
-    def values(self, metric: str) -> Floats:
-        """The mean over the evaluations, per query of the latest; NaN where there is none."""
-        total = np.zeros(len(self.rows[0]))
-        counts = np.zeros(len(self.rows[0]))
-        for rows, one in zip(self.rows, self.earlier, strict=True):
-            column = np.where(rows >= 0, one.scores.of(metric)[rows], np.nan)
-            known = ~np.isnan(column)
-            total[known] += column[known]
-            counts += known
-        mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
-        return mean
+    @property
+    def comparable(self) -> Bools:
+        """Queries of the latest that the whole reference shares."""
+        shared: Bools = np.all([rows >= 0 for rows in self.rows[: self.reference]], axis=0)
+        return shared
+
+    def table(self, metric: str) -> Floats:
+        """One row per evaluation, one column per query of the latest; NaN where there is none."""
+        return np.array([
+            np.where(rows >= 0, one.scores.of(metric)[rows], np.nan)
+            for rows, one in zip(self.rows, self.nights, strict=True)
+        ])  # fmt: skip
 
     def whole(self, metric: str) -> float | None:
-        """The mean of the means, each over all queries of its evaluation."""
-        means = [one.scores[metric].mean for one in self.earlier]
+        """The mean of the reference's means, each over all queries of its evaluation."""
+        means = [one.scores[metric].mean for one in self.nights[: self.reference]]
         known = [mean for mean in means if mean is not None]
         return exact_mean(np.array(known)) if known else None
 
+    def described(self) -> AlarmReference:
+        """The reference, and how far the latest was asked for the same."""
+        first = self.nights[: self.reference]
+        names = set(self.nights[-1].scores.queries["query"].to_list())
+        before = set().union(*(one.scores.queries["query"].to_list() for one in first))
+        shared = int(self.comparable.sum())
+        return AlarmReference(
+            evaluations=tuple(one.evaluation.id for one in first),
+            oldest=first[0].evaluation.saved,
+            newest=first[-1].evaluation.saved,
+            shared=shared,
+            new=len(names - before),
+            gone=len(before - names),
+            rejudged=len(names & before) - shared,
+        )
 
-def yardstick(latest: Watched, earlier: Sequence[Watched], against: Against) -> Yardstick:
-    """The evaluations to hold the latest against, newest first."""
-    lined = [_rows(latest, one) for one in earlier]
-    comparable = np.any([rows >= 0 for rows in lined], axis=0)
-    names = set(latest.scores.queries["query"].to_list())
-    before = set().union(*(one.scores.queries["query"].to_list() for one in earlier))
-    reference = AlarmReference(
-        against=against,
-        evaluations=tuple(one.evaluation.id for one in earlier),
-        oldest=min(one.evaluation.saved for one in earlier),
-        newest=max(one.evaluation.saved for one in earlier),
-        shared=int(comparable.sum()),
-        new=len(names - before),
-        gone=len(before - names),
-        rejudged=len(names & before) - int(comparable.sum()),
-    )
-    return Yardstick(reference, tuple(lined), tuple(earlier))
+
+def yardstick(nights: Sequence[Watched], reference: int) -> Yardstick:
+    """Evaluations, oldest first, of which the last is the latest."""
+    return Yardstick(tuple(nights), tuple(_rows(nights[-1], one) for one in nights), reference)
 
 
 def _rows(latest: Watched, earlier: Watched) -> np.ndarray:

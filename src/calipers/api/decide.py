@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from calipers.model.comparison import Comparison
     from calipers.model.floor import Floor
     from calipers.model.gate import Baseline, Verdict
-    from calipers.model.plot import Plot
-    from calipers.model.report import Report
+    from calipers.model.matched import Matched
+    from calipers.model.plan import QueryPlan
+    from calipers.model.scores import Scores
 
 
 @operation(page="compare", command="compare")
@@ -32,9 +33,9 @@ def compare(
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
+    primary: str | None = None,
+    cluster: str | None = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
     **matching: Unpack[Matching],
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?
@@ -47,7 +48,9 @@ def compare(
     ``ask_for`` results (default: as many as the metrics look at). ``baseline`` is the name of the
     system that the others are held against (default: the first). Differences of ground truth,
     queries or policies block the comparison unless ``anyway`` is true, and then the result says
-    so. ``resamples`` is the number of sign flips; the other arguments are those of ``evaluate``.
+    so. ``primary`` is the metric that decides (default: the score, or recall at the largest
+    cut-off); the test is corrected over systems, and the other metrics are shown beside it. The
+    other arguments are those of ``evaluate``.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -56,17 +59,48 @@ def compare(
     >>> found.difference, found.verdict, found.wins, found.losses
     (0.5, 'better', 12, 0)
     """
-    from calipers.analyse.compare import compare_scores, metrics_compared
-    from calipers.analyse.scoring import choose_metrics, score
-    from calipers.api.inputs import matched_systems, measured_before, name_systems, with_retrievers
+    from calipers.analyse.compare import compare_scores
+    from calipers.analyse.leaderboard import tokens_per_query
+    from calipers.analyse.scoring import choose_metrics
+    from calipers.api.systems import name_systems, with_retrievers
 
     named = with_retrievers(
         name_systems(systems), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
         {"ask_for": ask_for, "workers": workers, "watch": watch},
     )  # fmt: skip
+    pairs, measured, wanted = _measured(
+        named, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
+        cluster=cluster, confidence=confidence,
+    )  # fmt: skip
+    return compare_scores(
+        measured, baseline=baseline, metrics=wanted, primary=primary, cluster=cluster,
+        tokens=tokens_per_query(pairs, measured, primary), anyway=anyway, level=confidence,
+    )  # fmt: skip
+
+
+def _measured(
+    systems: Mapping[str, Any] | Sequence[Any],
+    ground_truth: Any,
+    matching: Matching,
+    *,
+    metrics: "str | Iterable[str | Metric] | None",
+    k: int | Sequence[int] | None,
+    weights: Mapping[str, float] | None,
+    primary: str | None,
+    cluster: str | None,
+    confidence: float,
+) -> "tuple[dict[str, Matched], dict[str, Scores], list[str] | None]":
+    """The systems that were matched now, the scores of all, and the names of what is compared."""
+    from calipers.analyse.compare import metrics_compared
+    from calipers.analyse.scoring import choose_metrics, score
+    from calipers.api.systems import matched_systems, measured_before, name_systems
+
+    named = name_systems(systems)
     given = {name: measured_before(value, matching.get("store")) for name, value in named.items()}
     ready = {name: found.scores for name, found in given.items() if found is not None}
-    chosen = metrics_compared(metrics, k, matching.get("rel"), weights, list(ready.values()))
+    chosen = metrics_compared(
+        metrics, k, matching.get("rel"), weights, list(ready.values()), primary
+    )
     pairs = matched_systems(
         {name: value for name, value in named.items() if name not in ready},
         ground_truth, matching, measured=bool(ready),
@@ -74,16 +108,55 @@ def compare(
     measured = {
         name: ready[name] if name in ready else score(
             pairs[name], chosen or choose_metrics(None, None, None, weights), weights=weights,
-            confidence=confidence, seed=seed,
+            confidence=confidence, cluster=cluster,
         )
         for name in named
     }  # fmt: skip
     wanted = None if chosen is None else [str(metric) for metric in chosen]
     if wanted and weights:
         wanted.append("score")
-    return compare_scores(
-        measured, baseline=baseline, metrics=wanted, anyway=anyway,
-        level=confidence, resamples=resamples, seed=seed,
+    return pairs, measured, wanted
+
+
+@operation(page="compare", command="plan")
+def plan(
+    pilot: Mapping[str, Any] | Sequence[Any],
+    ground_truth: Any = None,
+    *,
+    difference: float | None = None,
+    queries: int | None = None,
+    power: float = 0.8,
+    primary: str | None = None,
+    k: int | Sequence[int] | None = None,
+    weights: Mapping[str, float] | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    **matching: Unpack[Matching],
+) -> "QueryPlan":
+    """How many queries show a ``difference``, or how small a difference some ``queries`` show.
+
+    ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
+    vary from query to query is what the plan is made from, by drawing from them and asking the
+    test that ``compare`` uses. ``power`` is the chance to see the difference where it is there.
+    With a ``cluster``, ``queries`` counts clusters.
+
+    >>> truth = {f"q{i}": ["a"] for i in range(40)}
+    >>> old = {q: ["b", "a"] for q in truth}
+    >>> new = {q: ["a", "b"] if i % 3 else ["b", "c", "a"] for i, q in enumerate(truth)}
+    >>> found = plan({"old": old, "new": new}, truth, difference=0.2, primary="mrr")
+    >>> found.metric, 25 <= found.queries <= 60
+    ('mrr', True)
+    """
+    from calipers.analyse.pilot import check_plan, plan_queries
+
+    check_plan(difference, queries, power)
+    _, measured, _ = _measured(
+        pilot, ground_truth, matching, metrics=None, k=k, weights=weights, primary=primary,
+        cluster=cluster, confidence=confidence,
+    )  # fmt: skip
+    return plan_queries(
+        measured, difference=difference, queries=queries, power=power, primary=primary,
+        cluster=cluster, confidence=confidence,
     )  # fmt: skip
 
 
@@ -95,14 +168,15 @@ def gate(
     baseline: Any = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
+    primary: str | None = None,
     by: str | Iterable[str] = (),
-    tolerance: float | None = None,
+    allow: float = 0.0,
+    strict: bool = False,
+    cluster: str | None = None,
     max_age: str | None = None,
     anyway: bool = False,
     weights: Mapping[str, float] | None = None,
-    alpha: float = 0.05,
-    resamples: int = 10_000,
-    seed: int = 0,
+    confidence: float = 0.95,
     now: datetime | None = None,
     **reading: Unpack[Reading],
 ) -> "Verdict":
@@ -112,11 +186,13 @@ def gate(
     ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
     ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
     ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
-    looked up in ``store``, or scores) every metric it holds, or those in ``metrics``, must not be
-    significantly worse (paired test at ``alpha``, corrected over metrics and slices), nor worse
-    by more than ``tolerance``; ``by`` names tags whose values are checked one by one too. What
-    makes the two hard to compare, and a baseline older than ``max_age`` ("30d"), is an error
-    unless ``anyway`` is true, and then a warning.
+    looked up in ``store``, or scores) the ``primary`` metric (default: the score, or recall at
+    the largest cut-off it holds) fails where a loss beyond ``allow`` is shown with the
+    ``confidence``; where ``strict``, it passes only where it is shown that no more is lost.
+    ``by`` names tags whose values are checked one by one too, corrected for their number. The
+    other metrics that the baseline holds, or those in ``metrics``, are shown beside it. What makes
+    the two hard to compare, and a baseline older than ``max_age`` ("30d"), is an error unless
+    ``anyway`` is true, and then a warning.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
@@ -132,24 +208,25 @@ def gate(
         reach_verdict,
         several,
     )
-    from calipers.api.inputs import baseline_of, matched, measured_already
+    from calipers.api.inputs import matched
+    from calipers.api.systems import baseline_of, measured_already
 
     conditions = [parse_condition(one) for one in several(require)]
-    check_gate(alpha, tolerance, conditions, baseline)
+    check_gate(confidence, allow, conditions, baseline, strict=strict)
     kept = baseline_of(baseline, reading.get("store"))
     weights = weights or (kept.scores.weights if kept else None)
     rel = reading.get("rel")
-    wanted = metrics_of_baseline(metrics, k, rel, kept)
+    wanted = metrics_of_baseline(metrics, k, rel, kept, primary)
     scores, pair = measured_already(data, reading), None
     if scores is None:
         needed = metrics_needed(conditions, wanted, rel, weights)
         pair = matched(data, looks=deepest(needed), **reading)
         rel = pair.rel
-        scores = score(pair, needed, weights=weights, confidence=1 - alpha, seed=seed)
+        scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
     return reach_verdict(
-        scores, conditions, kept, [one.with_rel(rel) for one in wanted], by=by,
-        tolerance=tolerance, max_age=max_age, anyway=anyway, rel=rel, alpha=alpha,
-        resamples=resamples, seed=seed, now=now, pair=pair,
+        scores, conditions, kept, [one.with_rel(rel) for one in wanted], primary=primary,
+        by=by, allow=allow, strict=strict, cluster=cluster, max_age=max_age, anyway=anyway, rel=rel,
+        confidence=confidence, now=now, pair=pair,
     )  # fmt: skip
 
 
@@ -209,25 +286,28 @@ def save_baseline(
     *,
     to: str | PathLike[str],
     name: str | None = None,
+    add: bool = False,
     now: datetime | None = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Baseline":
     """Measure, and write the result with a name and the date to a JSON file.
 
     ``data`` and the other arguments are those of ``evaluate``. The name is that of the file
-    unless given.
+    unless given. With ``add`` the result joins those that the file holds already, as one more
+    run of the same commit: the gate then compares with their mean, query by query.
     """
     from datetime import UTC
     from pathlib import Path
 
+    from calipers.analyse.baseline_runs import with_run
     from calipers.api.measure import evaluate
     from calipers.errors import InvalidInput
+    from calipers.io.baselines import read_baseline as read_file
     from calipers.io.baselines import write_baseline
     from calipers.io.write import check_place
     from calipers.model.gate import Baseline
@@ -239,109 +319,11 @@ def save_baseline(
         )
     check_place(target)
     scores = evaluate(
-        data, metrics=metrics, k=k, weights=weights, confidence=confidence, resamples=resamples,
-        seed=seed, **reading,
+        data, metrics=metrics, k=k, weights=weights, confidence=confidence, cluster=cluster,
+        **reading,
     )  # fmt: skip
     baseline = Baseline(scores, name or target.stem, now or datetime.now(UTC))
+    if add and target.is_file():
+        baseline = with_run(read_file(target), baseline)
     write_baseline(baseline, target)
     return baseline
-
-
-@operation(page="report", command="eval")
-def report(
-    data: Any = None,
-    *,
-    systems: Mapping[str, Any] | Sequence[Any] | None = None,
-    baseline: str | None = None,
-    anyway: bool = False,
-    comparison: "Comparison | None" = None,
-    name: str | None = None,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    weights: Mapping[str, float] | None = None,
-    corpus: Any = None,
-    by: Iterable[str] | None = None,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-    **reading: Unpack[Reading],
-) -> "Report":
-    """Measure, sweep, diagnose and explain in one go; ``save`` writes the page.
-
-    Give ``data`` as for ``evaluate``, or several ``systems`` as for ``compare`` (pairs, runs or
-    records, not results measured before: a page shows rankings). The largest cut-off in
-    ``metrics`` or ``k`` is the one that is described (default: 10). ``corpus`` tells more about
-    misses; ``by`` are the tags to slice by (default: all that have a few values). ``name`` is
-    what the page calls the retriever; ``comparison`` is what ``compare`` made of the same
-    systems, where that was done already.
-
-    >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
-    >>> made.k, made.systems[0].head["recall@2"].mean
-    (2, 0.5)
-    >>> "recall" in made.to_markdown()
-    True
-    """
-    from calipers.analyse.report import definitions_shown, describe
-    from calipers.analyse.scoring import choose_metrics, deepest
-    from calipers.api.inputs import like_of, matched_to_report
-    from calipers.api.keywords import DEPTH
-    from calipers.model.report import Report
-
-    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
-    pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
-    made = tuple(
-        describe(
-            one, pair, chosen, weights=weights, corpus=corpus, by=by,
-            confidence=confidence, resamples=resamples, seed=seed,
-        )
-        for one, pair in pairs.items()
-    )  # fmt: skip
-    if len(made) > 1 and comparison is None:
-        comparison = compare(
-            {one.name: one.scores for one in made}, baseline=baseline, anyway=anyway,
-            metrics=None if metrics is None and k is None else
-            [facts.name for facts in made[0].scores.metrics],
-            confidence=confidence, seed=seed,
-        )  # fmt: skip
-    if comparison is not None:
-        first = comparison.baseline
-        made = tuple(sorted(made, key=lambda one: one.name != first))
-    return Report(made, comparison, definitions_shown(made))
-
-
-@operation(page="report", command="plot")
-def plot(
-    data: Any = None,
-    chart: str | None = None,
-    *,
-    systems: Mapping[str, Any] | Sequence[Any] | None = None,
-    metrics: str | Iterable[str] | None = None,
-    k: int | Sequence[int] | None = None,
-    by: str | Iterable[str] | None = None,
-    corpus: Any = None,
-    baseline: str | None = None,
-    **reading: Unpack[Reading],
-) -> "Plot":
-    """Make one chart: "over-k" (default), "precision-recall", "waterfall" or "slices".
-
-    Of several ``systems``: "differences" (default) or "head-to-head". ``metrics`` and ``k`` are
-    those of ``sweep``, of ``misses`` (the largest k) or of ``compare``; ``by`` are the tags of
-    slices. The other arguments are those of ``read``.
-
-    >>> made = plot([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a"]}])
-    >>> made.chart, sorted(made.spec)[:3]
-    ('over-k', ['$schema', 'background', 'columns'])
-    """
-    from calipers.analyse.plot import chart_of_pair, check_chart
-    from calipers.api.inputs import matched, without_inputs
-    from calipers.model.plot import Plot
-
-    chart = check_chart(chart, several=systems is not None)
-    if systems is not None:
-        compared = compare(
-            systems, reading.get("ground_truth"), baseline=baseline, metrics=metrics, k=k,
-            **without_inputs(reading),
-        )  # fmt: skip
-        return Plot(chart, compared, tuple(facts.name for facts in compared.metrics))
-    pair = matched(data, keep=True, **reading)
-    return chart_of_pair(pair, chart, metrics=metrics, k=k, by=by, corpus=corpus)

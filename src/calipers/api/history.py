@@ -130,31 +130,33 @@ def alarm(
     *,
     metrics: str | Iterable[str] | None = None,
     by: str | Iterable[str] = (),
-    window: int = 7,
+    primary: str | None = None,
+    reference: int = 7,
+    since: str | datetime | None = None,
     tags: Mapping[str, str] | None = None,
     branch: str | None = None,
-    alpha: float = 0.05,
-    resamples: int = 10_000,
-    seed: int = 0,
+    false_alarms: float = 1.0,
     store: Where = None,
 ) -> "Alarm":
-    """The latest evaluation of a name against the previous one and against the ``window`` before.
+    """Have the evaluations of a name become worse than its reference period, and since when?
 
-    Queries are paired where question and ground truth are the same on both sides, so that a drop
-    is the retriever's and not that of a changed ground truth. p-values are corrected over all
-    metrics, slices and both yardsticks; ``alpha`` is the rate of false alarms. ``metrics``
-    default to the headlines; ``by`` are tags whose values are checked one by one. ``tags`` and
-    ``branch`` leave out other evaluations of the name.
+    The reference are the first ``reference`` evaluations of the name (from ``since`` on); every
+    later one adds what it lost to a sum that starts again at zero when nothing is lost, so that
+    a slow decline shows too. Queries are compared where question and ground truth are the same,
+    so that a drop is the retriever's. A retriever that does not change raises at most
+    ``false_alarms`` a year of one evaluation a day, over all metrics and slices together.
+    ``metrics`` default to the ``primary`` one; ``by`` are tags whose values are checked one by
+    one. ``tags`` and ``branch`` leave out other evaluations of the name.
     """
     from calipers.analyse import alarm as rule
     from calipers.store.history import Filter, metric_names, watched
     from calipers.store.open import open_store
 
-    rule.check_watch(alpha, window)
-    wanted = Filter.of(name, tags=tags, branch=branch, last=window + 1, metrics=())
+    rule.check_watch(false_alarms, reference)
+    wanted = Filter.of(name, tags=tags, branch=branch, since=since, metrics=())
     return rule.alarm(
-        name, watched(open_store(store), wanted), metric_names(metrics), by,
-        alpha=alpha, resamples=resamples, seed=seed,
+        name, watched(open_store(store), wanted), metric_names(metrics), by, primary=primary,
+        reference=reference, false_alarms=false_alarms,
     )  # fmt: skip
 
 

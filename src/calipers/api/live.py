@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from calipers.api.keywords import Matching
 from calipers.api.operation import operation
 from calipers.retrievers.keywords import AskingModel, Retrieving
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from calipers.model.index_recall import Distance, Engine, IndexRecall, Neighbours
     from calipers.model.machine import MachineLabels, WrittenQuestions
     from calipers.retrievers.live_run import LiveRun
+
+MATCHING = frozenset(Matching.__annotations__)
+"""The keywords that say how runs are matched."""
 
 
 @operation(page="retrieve", command="retrieve")
@@ -81,7 +85,9 @@ def grid(
     those of the file. A combination that fails is reported, and the others go on. ``watch`` is
     told of each combination before it is asked.
     """
+    from calipers.analyse.leaderboard import at_equal_budget
     from calipers.api.decide import compare
+    from calipers.api.systems import matched_systems
     from calipers.grids.plan import read_grid
     from calipers.grids.run import run_all
     from calipers.model.grid import Grid
@@ -90,8 +96,11 @@ def grid(
     truth = plan.ground_truth
     reports, failures = run_all(plan, restart=restart, retry_errors=retry_errors, watch=watch)
     runs = {one.name: one.output for one in plan.combinations if one.name in reports}
-    comparison = compare(runs, truth, baseline=plan.baseline, anyway=anyway, **plan.measures)
-    return Grid(plan.combinations, reports, failures, comparison)
+    matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
+    pairs = matched_systems(runs, truth, cast("Matching", matching), measured=False)
+    rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
+    comparison = compare(pairs, baseline=plan.baseline, anyway=anyway, **rest)
+    return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))
 
 
 @operation(page="grid", command="grid")

@@ -10,11 +10,9 @@ from calipers.api.operation import operation
 if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.model.bounds import Bounds
-    from calipers.model.calls import CallTable
-    from calipers.model.diagnosis import Diagnosis
+    from calipers.model.corrected import CorrectedScores
     from calipers.model.levels import Levels
     from calipers.model.matched import Matched
-    from calipers.model.misses import Misses
     from calipers.model.scores import Scores
     from calipers.model.slices import Slices
     from calipers.model.sweep import Sweep
@@ -51,16 +49,16 @@ def evaluate(
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Scores":
     """Score a run against a ground truth, query by query.
 
     ``data`` is a pair that ``read`` made, or anything that ``read`` takes; further arguments are
     those of ``read``. ``metrics`` are names such as ``"recall@1,5,10"``; ``k`` serves those
-    written without a cut-off. ``weights`` combine metrics into one score. ``confidence``,
-    ``resamples`` and ``seed`` are those of the intervals.
+    written without a cut-off. ``weights`` combine metrics into one score. ``confidence`` is that
+    of the intervals. ``cluster`` is a tag: queries that share its value, such as paraphrases of
+    one intent, count as one unit in every interval.
 
     >>> scores = evaluate(ground_truth={"q": {"a": 1}}, run={"q": ["b", "a"]}, metrics="mrr")
     >>> scores["mrr"].mean
@@ -71,9 +69,7 @@ def evaluate(
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pair = matched(data, looks=deepest(chosen), **reading)
-    return score(
-        pair, chosen, weights=weights, confidence=confidence, resamples=resamples, seed=seed
-    )
+    return score(pair, chosen, weights=weights, confidence=confidence, cluster=cluster)
 
 
 @operation(page="slices", command="eval")
@@ -82,15 +78,16 @@ def slices(
     by: str | Iterable[str],
     *,
     metrics: str | Iterable[str] | None = None,
-    resamples: int = 10_000,
+    primary: str | None = None,
 ) -> "Slices":
     """Each slice of the queries with its mean and interval, tested against the rest.
 
     ``scores`` are those of ``evaluate``, or the file in which they were written.
     ``by`` is a tag of the queries, "length" (words of the query) or "targets" (how many relevant
     targets it has), or several of these. ``metrics`` are names that the scores have (default:
-    recall, precision and ndcg at their largest cut-off, and mrr). A slice that differs
-    significantly from the rest is marked; p-values are corrected over all slices and metrics.
+    recall, precision and ndcg at their largest cut-off, and mrr). A slice that differs from the
+    rest in the ``primary`` metric (default: recall at the largest cut-off) is marked, corrected
+    over all slices; the other metrics are shown beside it.
 
     >>> records = [
     ...     {"query": f"{i}", "retrieved": ["a" if i % 2 else "b"], "ground_truth": ["a"],
@@ -102,13 +99,13 @@ def slices(
     [('even', 0.0, 'below'), ('odd', 1.0, 'above')]
     """
     from calipers.analyse.slices import slice_scores
-    from calipers.api.inputs import scores_of
+    from calipers.api.systems import scores_of
 
     return slice_scores(
         scores_of(scores),
         [by] if isinstance(by, str) else list(by),
         metrics=[metrics] if isinstance(metrics, str) else list(metrics) if metrics else None,
-        resamples=resamples,
+        primary=primary,
     )
 
 
@@ -120,8 +117,7 @@ def levels(
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Levels":
     """Score a run at several levels: "all", or a list such as "evidence,document".
@@ -145,7 +141,7 @@ def levels(
     truth, run, matching = as_read(data, reading, deepest(chosen))
     return score_at_levels(
         truth, run, names, chosen, matching=matching,
-        intervals={"confidence": confidence, "resamples": resamples, "seed": seed},
+        intervals={"confidence": confidence, "cluster": cluster},
     )  # fmt: skip
 
 
@@ -158,9 +154,9 @@ def sweep(
     tokens: int | None = None,
     price: float | None = None,
     tokenizer: str | Callable[[str], Any] | None = None,
+    margin: float = 0.05,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Sweep":
     """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
@@ -168,7 +164,8 @@ def sweep(
     ``data`` is a pair, or anything that ``read`` takes. ``metrics`` are names without a cut-off.
     ``tokens`` is a budget per query and ``price`` the price of a million tokens; the tokens come
     from the data, from ``tokenizer`` (a function, or its import path "package:function"), or
-    from the length of the texts, and the result says which.
+    from the length of the texts, and the result says which. The k that is advised loses, with
+    the ``confidence``, at most a ``margin`` of recall against the largest.
 
     >>> found = sweep([{"query": "q", "retrieved": ["x", "a", "b"], "ground_truth": ["a", "b"]}])
     >>> [point.values["recall"].mean for point in found.points]
@@ -185,115 +182,8 @@ def sweep(
     pair = matched(data, keep=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
     return sweep_over_k(
         pair, metrics=metrics, k=k, tokens=tokens, price=price, tokenizer=tokenizer,
-        confidence=confidence, resamples=resamples, seed=seed,
+        margin=margin, confidence=confidence, cluster=cluster,
     )  # fmt: skip
-
-
-@operation(page="diagnose", command="diagnose")
-def diagnose(
-    data: Any = None,
-    *,
-    before: Any = None,
-    k: int | None = None,
-    thresholds: Mapping[str, float] | None = None,
-    by: str | Iterable[str] | None = None,
-    price: float | None = None,
-    tokenizer: str | Callable[[str], Any] | None = None,
-    anyway: bool = False,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-    **reading: Unpack[Reading],
-) -> "Diagnosis":
-    """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).
-
-    ``data`` is a pair, or anything that ``read`` takes. Each finding has its evidence, a
-    confidence and what to do. ``thresholds`` override single thresholds by name, such as
-    ``{"too_wide.recall": 0.7}`` (`rules` lists them). ``before`` is an earlier run or evaluation
-    of the same queries: then the result says what changed. ``by`` are the tags to look for a
-    collapsed slice in (default: all, and "length" and "targets"). ``price`` is the price of a
-    million tokens, for what is wasted.
-
-    >>> records = [
-    ...     {"query": f"q{i}", "retrieved": ["a"], "ground_truth": ["a", "b", "c"]}
-    ...     for i in range(30)
-    ... ]
-    >>> [finding.title for finding in diagnose(records).findings]
-    ['too selective', 'k too small for this ground truth']
-    """
-    from calipers.analyse.diagnose import diagnose_pair, thresholds_in_force
-    from calipers.api.asking import below
-    from calipers.api.inputs import matched, matched_like
-
-    thresholds_in_force(thresholds)
-    now = matched(data, keep=True, looks=below(k), **reading)
-    return diagnose_pair(
-        now, None if before is None else matched_like(now, before, reading), k=k,
-        thresholds=thresholds, by=by, price=price, tokenizer=tokenizer, anyway=anyway,
-        confidence=confidence, resamples=resamples, seed=seed,
-    )  # fmt: skip
-
-
-@operation(page="diagnose", command="diagnose")
-def rules() -> list[dict[str, Any]]:
-    """Every rule of ``diagnose`` as plain values: when it holds, and its thresholds.
-
-    >>> rules()[0]["thresholds"]
-    {'too_selective.precision': 0.6, 'too_selective.recall': 0.5}
-    """
-    from calipers.analyse.diagnose import list_rules
-
-    return list_rules()
-
-
-@operation(page="misses", command="misses")
-def misses(
-    data: Any = None,
-    *,
-    k: int = 10,
-    corpus: Any = None,
-    candidates: Any = None,
-    exact: Any = None,
-    **reading: Unpack[Reading],
-) -> "Misses":
-    """One reason for each piece of ground truth that is not in the first k results.
-
-    ``data`` is a pair, or anything that ``read`` takes. ``corpus`` holds the chunks that are
-    searched; with it, what is not there and what is split over chunks can be told.
-    ``candidates`` (the list before the reranker) and ``exact`` (exact search beside an
-    approximate index) are runs; records may hold them too, under ``stages``.
-
-    >>> result = misses(ground_truth={"q": ["a", "b", "c"]}, run={"q": ["a", "x", "b"]}, k=2)
-    >>> result.reasons
-    {'below_k': 1, 'not_returned': 1}
-    """
-    from calipers.analyse.misses import explain_misses
-    from calipers.api.asking import below
-    from calipers.api.inputs import matched
-    from calipers.measures.spec import check_cutoff
-
-    k = check_cutoff(k)
-    pair = matched(data, keep=True, looks=below(k), **reading)
-    return explain_misses(pair, k, corpus=corpus, candidates=candidates, exact=exact)
-
-
-@operation(page="calls", command="calls")
-def calls(data: Any = None, *, k: int | None = None, **reading: Unpack[Reading]) -> "CallTable":
-    """What each further call of a retriever adds: recall after it, and its tokens.
-
-    ``data`` is a pair, or anything that ``read`` takes, whose results say in ``call`` which call
-    returned them. ``k`` results of each call count (default: all).
-
-    >>> record = {"query": "q", "ground_truth": ["a", "b"], "retrieved": [
-    ...     {"id": "a", "call": 1}, {"id": "x", "call": 1}, {"id": "b", "call": 2}]}
-    >>> [(one.recall, one.added) for one in calls([record]).calls]
-    [(0.5, 0.5), (1.0, 0.5)]
-    """
-    from calipers.analyse.calls import follow_calls
-    from calipers.api.inputs import matched
-    from calipers.measures.spec import check_cutoff
-
-    return follow_calls(matched(data, keep=True, **reading), None if k is None else check_cutoff(k))
 
 
 @operation(page="bounds", command="eval")
@@ -325,6 +215,41 @@ def bounds(
     check_bounded(chosen := choose_metrics(metrics, k, like=like_of(data, reading)))
     pair = matched(data, keep=True, looks=deepest(chosen, depth), **reading)
     return bound_metrics(pair, [one.with_rel(pair.rel) for one in chosen], depth=depth)
+
+
+@operation(page="make-ground-truth", command="eval")
+def corrected(
+    data: Any = None,
+    *,
+    people: Any,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    confidence: float = 0.95,
+    **reading: Unpack[Reading],
+) -> "CorrectedScores":
+    """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
+
+    ``data`` is a pair, or anything that ``read`` takes; its ground truth is the machine's.
+    ``people`` is a ground truth for some of the same queries, drawn at random. Each metric is what
+    people would have found over all queries, with an interval that counts how often the machine
+    was wrong on the sample (prediction-powered inference).
+
+    >>> queries = [f"q{i}" for i in range(12)]
+    >>> run = {query: ["a", "b"] for query in queries}
+    >>> machine = {query: {"a": 1} for query in queries}
+    >>> people = {query: {"a" if i % 2 else "b": 1} for i, query in enumerate(queries[:6])}
+    >>> found = corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+    >>> found["mrr"].machine, found["mrr"].value
+    (1.0, 0.75)
+    """
+    from calipers.analyse.correct import correct_scores
+    from calipers.analyse.scoring import choose_metrics, score
+    from calipers.api.inputs import judged_by, like_of, matched
+
+    chosen = choose_metrics(metrics, k, like=like_of(data, reading))
+    pair = matched(data, keep=True, **reading)
+    by_people = judged_by(pair, people)
+    return correct_scores(score(pair, chosen), score(by_people, chosen), confidence)
 
 
 @operation(page="metrics", command="metrics")

@@ -163,6 +163,8 @@ def agreement(
     when_tied: "WhenTied" = "leave",
     targets_as: "TargetsAs" = "id",
     add_to: Any = None,
+    machine: str | None = None,
+    confidence: float = 0.95,
 ) -> "Agreement":
     """Read what judges filled in and say how far they agree.
 
@@ -173,7 +175,9 @@ def agreement(
     ``merge`` ("majority", "mean", "max", "min") makes one ground truth of all opinions. In a
     majority, two grades with equally many votes are left out and reported, unless ``when_tied``
     says which to take ("max", "min", "mean"). ``targets_as`` ("id", "quote", "span") is what its
-    targets are. ``add_to`` is a ground truth to which the new judgements are added.
+    targets are. ``add_to`` is a ground truth to which the new judgements are added. ``machine``
+    names the judge that is a language model: then its sensitivity and specificity against the
+    people are part of the answer. ``confidence`` is that of all intervals.
 
     >>> from calipers.model.labels import Label
     >>> anna = [Label("q", item="a", grade=1), Label("q", item="b", grade=0)]
@@ -188,7 +192,7 @@ def agreement(
 
     return agree(
         labels, scale=scale, weights=weights, merge=merge, when_tied=when_tied,
-        targets_as=targets_as, add_to=add_to,
+        targets_as=targets_as, add_to=add_to, machine=machine, confidence=confidence,
     )  # fmt: skip
 
 

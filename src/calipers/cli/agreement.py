@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, renamed
 from calipers.cli.parts.output import console, print_json
 
 
@@ -27,12 +27,12 @@ from calipers.cli.parts.output import console, print_json
     "--merge", default="majority", show_default=True,
     type=click.Choice(["majority", "mean", "max", "min"]), help="How several grades become one.",
 )  # fmt: skip
-@options.renamed_option(
+@renamed.renamed_option(
     "--when-tied", former="--ties", default="leave", show_default=True,
     type=click.Choice(["leave", "max", "min", "mean"]),
     help="When two grades have equally many votes: leave the pair out, or take this one.",
 )  # fmt: skip
-@options.renamed_option(
+@renamed.renamed_option(
     "--targets-as", former="--by", default="id", show_default=True,
     type=click.Choice(["id", "quote", "span"]),
     help="What a target of the ground truth is: the item's id, its text, or its place.",
@@ -40,6 +40,14 @@ from calipers.cli.parts.output import console, print_json
 @click.option(
     "--add-to", metavar="FILE", help="A ground truth to which the new judgements are added."
 )
+@click.option(
+    "--machine", metavar="JUDGE",
+    help="The judge that is a language model: hold its labels against those of the people.",
+)  # fmt: skip
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True,
+    help="The confidence level of the intervals.",
+)  # fmt: skip
 @click.option(
     "--examples", type=click.IntRange(min=0), default=5, show_default=True,
     help="How many disagreements to list.",
@@ -61,6 +69,7 @@ def command(
     Examples:
       calipers agreement anna.csv bo.csv
       calipers agreement anna.csv bo.csv machine.jsonl --scale nominal
+      calipers agreement anna.csv machine.jsonl --machine machine
       calipers agreement anna.csv bo.csv cem.csv -o truth.jsonl
     """
     from calipers.api.truth import agreement

@@ -4,31 +4,35 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.saving import tag_pairs
 
 
 @click.command("alarm", short_help="Say whether the latest saved evaluation is worse than before.")
 @click.argument("name")
-@click.option(
-    "--metrics", "-m", metavar="LIST", help="Metrics to watch. [default: a few that matter most]"
-)
+@click.option("--metrics", "-m", metavar="LIST", help="Metrics to watch. [default: the primary]")
+@deciding.primary_option
 @click.option(
     "--by", multiple=True, metavar="TAG",
     help="Check each value of a tag too; may be given several times.",
 )  # fmt: skip
+@renamed.renamed_option(
+    "--reference", former="--window", type=int, default=7, show_default=True, metavar="N",
+    help="The first N evaluations are the period that later ones are held against.",
+)  # fmt: skip
 @click.option(
-    "--window", type=int, default=7, show_default=True,
-    help="Compare also with the mean of this many evaluations before the latest.",
+    "--since", metavar="TIME",
+    help="Begin the reference at this time, such as after a deliberate change: a date, or an age "
+    "such as 30d.",
 )  # fmt: skip
 @options.among_options
 @click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="The rate of false alarms."
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="The seed that the test draws with."
-)
+    "--false-alarms", type=float, default=1.0, show_default=True, metavar="N",
+    help="How many false alarms a year are acceptable, with one evaluation a day.",
+)  # fmt: skip
+@renamed.retired_option("--alpha", "--false-alarms says how many a year are acceptable.")
+@renamed.retired_option("--seed", "Nothing random is left in the test.")
 @options.store_option
 @options.explain_option
 @options.json_option
@@ -41,11 +45,11 @@ def command(
     form: str | None,
     **settings: Any,
 ) -> None:
-    """Compare the latest evaluation called NAME with the previous one and those before.
+    """Say whether evaluations called NAME have become worse than the first ones, and since when.
 
-    Only queries with the same question and the same ground truth are compared, so that a drop is
-    the retriever's. Exit codes: 0 no significant drop, 1 significantly worse, 2 it could not be
-    checked.
+    Losses add up from one evaluation to the next, so that a slow decline shows too. Only queries
+    with the same question and the same ground truth are compared, so that a drop is the
+    retriever's. Exit codes: 0 no drop was shown, 1 worse, 2 it could not be checked.
 
     \b
     Examples:
@@ -54,6 +58,7 @@ def command(
     """
     from calipers.api.history import alarm
 
+    settings["primary"] = deciding.configured_primary(settings["primary"])
     found = alarm(name, tags=tag_pairs(tags), **settings)
     if as_json:
         print_json(found.to_dict())

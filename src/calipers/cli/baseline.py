@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 
@@ -23,12 +23,18 @@ def command() -> None:
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@click.option("--seed", type=int, help="The seed of the intervals. [default: 0]")
+@click.option(
+    "--add", is_flag=True,
+    help="Add this run to those that the file holds: the gate compares with their mean.",
+)  # fmt: skip
+@deciding.cluster_option
+@renamed.retired_option("--seed", "Nothing random is left in the intervals.")
 @options.config_option
 @options.json_option
 def save(
     output: str,
     name: str | None,
+    add: bool,
     metrics: str | None,
     cutoffs: str | None,
     score: str | None,
@@ -38,22 +44,25 @@ def save(
 ) -> None:
     """Measure, and write the result with its date to a file.
 
-    The gate compares every metric that the file holds, so name those that matter: with fewer
-    metrics smaller drops become visible.
+    The gate compares the primary metric, and shows the others that the file holds. A retriever
+    that does not always answer alike has lucky runs: save several of one commit with --add.
 
     \b
-    Example:
+    Examples:
       calipers baseline save evals.jsonl -m recall@10,ndcg@10 -o main.json
+      calipers baseline save again.jsonl -m recall@10,ndcg@10 -o main.json --add
     """
     from calipers.api.decide import save_baseline
     from calipers.io.baselines import baseline_dict
 
     given = options.filled(
-        config, metrics=metrics, k=typed.cutoff_list(cutoffs),
-        weights=typed.weights(score), **settings,
+        config, metrics=metrics, k=options.cutoff_list(cutoffs),
+        weights=options.weights(score), **settings,
     )  # fmt: skip
     with reading() as progress:
-        baseline = save_baseline(to=output, name=name, progress=progress, watch=asking, **given)
+        baseline = save_baseline(
+            to=output, name=name, add=add, progress=progress, watch=asking, **given
+        )
     if as_json:
         print_json(baseline_dict(baseline))
     else:
@@ -83,7 +92,8 @@ def _print(baseline: Any, last: str) -> None:
         f"saved on {baseline.saved:%Y-%m-%d at %H:%M} UTC" if baseline.saved else "without a date"
     )
     out = console()
-    out.print(f"Baseline {printable(baseline.name, 60)}, {when}:", markup=False)
+    runs = f", {len(baseline.runs)} runs, of which the first" if baseline.further else ""
+    out.print(f"Baseline {printable(baseline.name, 60)}, {when}{runs}:", markup=False)
     out.print()
     print_scores(baseline.scores, out)
     if last:

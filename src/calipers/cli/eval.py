@@ -4,10 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
-from calipers.cli.parts.engine import engine_options, memory_options
-from calipers.cli.parts.output import console, print_json, write_page, write_short_form
-from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts import deciding, options
+from calipers.cli.parts.options import engine_options, memory_options
+from calipers.cli.parts.output import Outputs, console, print_json, write_page, write_short_form
 from calipers.cli.parts.progress import asking, reading, working
 from calipers.cli.parts.saving import Saving, save_options
 from calipers.errors import InvalidInput
@@ -21,7 +20,7 @@ from calipers.errors import InvalidInput
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@options.interval_options(resamples=2000)
+@deciding.interval_options
 @click.option(
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
@@ -31,9 +30,15 @@ from calipers.errors import InvalidInput
     help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
     "several times.",
 )  # fmt: skip
+@deciding.primary_option
 @click.option(
     "--bounds", is_flag=True,
     help="Also print the lowest and highest value that judging the unjudged results could give.",
+)  # fmt: skip
+@click.option(
+    "--corrected-by", metavar="FILE",
+    help="What people judged for a sample of the queries: also print each metric as they would "
+    "have found it over all of them, where a model judged everything.",
 )  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @options.full_option
@@ -59,7 +64,9 @@ def command(
     score: str | None,
     per_query: str | None,
     by: tuple[str, ...],
+    primary: str | None,
     bounds: bool,
+    corrected_by: str | None,
     html: str | None,
     markdown: str | None,
     full: bool,
@@ -89,24 +96,24 @@ def command(
     """
     from calipers.analyse.scoring import choose_metrics, deepest
     from calipers.api.measure import bounds as bound
+    from calipers.api.measure import corrected as correct
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.write import check_place, check_writable
 
     saving, outputs = Saving(settings), Outputs()
     engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
-        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
+        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
         **settings,
     )  # fmt: skip
     saving.store = settings.get("store")
     if engine == "local":
-        outputs.check(per_query, check_writable)
-    outputs.check(html, check_place)
-    outputs.check(markdown, check_place)
+        outputs.check_table(per_query)
+    outputs.check_page(html)
+    outputs.check_page(markdown)
     outputs.begin(others=saving.wanted)
     intervals: dict[str, Any] = {
-        name: settings.pop(name) for name in ("confidence", "resamples", "seed") if name in settings
+        name: settings.pop(name) for name in ("confidence", "cluster") if name in settings
     }
     metrics, k = settings.pop("metrics", None), settings.pop("k", None)
     weights, corpus = settings.pop("weights", None), settings.pop("corpus", None)
@@ -131,6 +138,7 @@ def command(
     if _several(settings.get("level")):
         one_result = {
             "--score": weights, "--per-query": per_query, "--by": by, "--bounds": bounds,
+            "--corrected-by": corrected_by,
             "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
             "--mlflow": saving.mlflow,
         }  # fmt: skip
@@ -145,17 +153,27 @@ def command(
         # A table shows no fingerprints, so they are not made for it; and a run that no other
         # question looks into need not stay in memory.
         pair = read(
-            keep=paged or bounds or saving.wanted, progress=progress,
+            keep=paged or bounds or bool(corrected_by) or saving.wanted, progress=progress,
             fingerprints=bool(as_json or paged or saving.wanted or per_query),
             **{"ask_for": depth if "retriever" in settings else None, **settings},
         )  # fmt: skip
     scores = evaluate(pair, weights=weights, **asked)
     names = [facts.name for facts in scores.metrics]
-    slices = slice_by(scores, by, metrics=names if metrics else None) if by else None
+    slices = None
+    if by:
+        slices = slice_by(
+            scores, by, metrics=names if metrics else None,
+            primary=deciding.configured_primary(primary),
+        )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
+    people = None
+    if corrected_by:
+        people = correct(
+            pair, people=corrected_by, metrics=names, confidence=intervals["confidence"]
+        )
     report = None
     if paged:
-        from calipers.api.decide import report as gather_report
+        from calipers.api.pages import report as gather_report
 
         with working("gathering the report"):
             report = outputs.attempt(
@@ -169,13 +187,13 @@ def command(
         outputs.write(html, lambda: write_page(report, html or "", full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown or ""))
     if as_json:
-        parts = {"slices": slices, "bounds": bounded}
+        parts = {"slices": slices, "bounds": bounded, "corrected": people}
         further = {name: part.to_dict() for name, part in parts.items() if part is not None}
         print_json({**scores.to_dict(), **further})
     elif as_csv:
         _print_csv(scores, slices, bounded)
     else:
-        _print_tables(scores, slices, bounded, notes=not quiet, explain=explain)
+        _print_tables(scores, slices, bounded, people, notes=not quiet, explain=explain)
     if saving.wanted:
         outputs.attempt(lambda: saving.keep(pair, scores, corpus, report))
     outputs.finish()
@@ -197,9 +215,10 @@ def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
         click.echo(summary_csv(scores), nl=False)
 
 
-def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool, explain: bool) -> None:
-    from calipers.present.answer import print_notes, print_verdict
-    from calipers.present.headline import verdict
+def _print_tables(
+    scores: Any, slices: Any, bounded: Any, people: Any, *, notes: bool, explain: bool
+) -> None:
+    from calipers.present.answer import print_notes, print_verdict, verdict
     from calipers.present.notes import notes as notes_of
     from calipers.present.notes import remarked
     from calipers.present.terminal import print_score_table
@@ -220,6 +239,11 @@ def _print_tables(scores: Any, slices: Any, bounded: Any, *, notes: bool, explai
         out.print()
         print_bound_table(bounded, out)
         said += bounds_notes(bounded)
+    if people:
+        from calipers.present.corrected import print_corrected
+
+        out.print()
+        print_corrected(people, out)
     if notes:
         first = remarked(scores)
         print_notes([*first, *said, *notes_of(scores)[len(first) :]], out, explain=explain)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 
@@ -21,7 +21,11 @@ from calipers.cli.parts.progress import asking, reading
     "--tokenizer", metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
-@options.interval_options(resamples=2000)
+@click.option(
+    "--margin", type=float, default=0.05, show_default=True, metavar="LOSS",
+    help="How much recall the advised k may lose against the largest.",
+)  # fmt: skip
+@deciding.interval_options
 @options.explain_option
 @options.config_option
 @options.json_option
@@ -52,7 +56,7 @@ def command(
     settings = options.filled(config, **settings)
     with reading() as progress:
         found = sweep(
-            metrics=metrics, k=typed.cutoff_list(cutoffs), progress=progress, watch=asking,
+            metrics=metrics, k=options.cutoff_list(cutoffs), progress=progress, watch=asking,
             **settings,
         )  # fmt: skip
     if as_json:

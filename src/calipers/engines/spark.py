@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.scoring import (
-    check_intervals,
+    check_confidence,
     facts_of,
     settings_fingerprint,
     weights_by_name,
@@ -96,12 +96,10 @@ def evaluate_frames(
     weights: Mapping[str, float] | None = None,
     partitions: int | None = None,
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
     fingerprints: bool = True,
 ) -> SparkScores:
     """The scores of a run, both sides given as Spark DataFrames with one row per item."""
-    check_intervals(confidence, resamples)
+    check_confidence(confidence)
     need_spark()
     with spoken():
         truth_names = named(ground_truth, "The ground truth", {"query": query, "item": item},
@@ -129,7 +127,7 @@ def evaluate_frames(
         settings = {
             "calipers": __version__, "rel": rel, "corpus_size": corpus_size,
             "matched_at": plan.level, "match": by,
-            "notes": list(notes), "confidence": confidence, "resamples": resamples, "seed": seed,
+            "notes": list(notes), "confidence": confidence,
         }  # fmt: skip
         return _scores(plan, metrics, part, settings, measured, sides)
 

@@ -28,6 +28,9 @@ def session(master: str | None) -> Iterator[Any]:
         builder = builder.remote(master)
     elif master is not None:
         builder = builder.master(master)
+        if master.startswith("local"):
+            # Spark's 200 are for a cluster: here each would wait for a worker of its own.
+            builder = builder.config("spark.sql.shuffle.partitions", 2 * (os.cpu_count() or 1))
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     try:
         with spoken():

@@ -30,7 +30,7 @@ KEYS = (
 RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
 PACE = ("workers", "timeout", "retries", "rate", "max-errors")
 MEASURES = (
-    "metrics", "k", "rel", "match", "level", "seed", "like",
+    "metrics", "k", "rel", "match", "level", "primary", "cluster", "like",
     *CHOICES,
 )  # fmt: skip
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'

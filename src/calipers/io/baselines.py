@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.results import read_scores
+from calipers.io.results import read_runs
 from calipers.io.score_tables import is_score_table, read_score_table
 from calipers.io.source import Source
 from calipers.io.write import whole_file
@@ -33,24 +33,26 @@ def read_baseline(path: str | Path) -> Baseline:
         )
     if is_score_table(path):
         return Baseline(read_score_table(path), Path(path).stem, None)
-    scores = read_scores(path)
+    scores, *further = read_runs(path)
     try:
         kept = msgspec.json.decode(Source(Path(path)).read(), type=_File).baseline
         saved = None if kept is None else datetime.fromisoformat(kept.saved)
     except (msgspec.ValidationError, ValueError):
         raise InvalidInput(_damaged(path)) from None
     if kept is None or saved is None:
-        return Baseline(scores, Path(path).stem, None)
+        return Baseline(scores, Path(path).stem, None, tuple(further))
     if saved.tzinfo is None:
         raise InvalidInput(_damaged(path))
-    return Baseline(scores, kept.name, saved.astimezone(UTC))
+    return Baseline(scores, kept.name, saved.astimezone(UTC), tuple(further))
 
 
 def baseline_dict(baseline: Baseline) -> dict[str, Any]:
     """What stands in the file."""
     saved = baseline.saved or datetime.now(UTC)
     kept = {"name": baseline.name, "saved": saved.isoformat(timespec="seconds")}
-    return {**baseline.scores.to_dict(), "baseline": kept}
+    further = [scores.to_dict() for scores in baseline.further]
+    more = {"further": further} if further else {}
+    return {**baseline.scores.to_dict(), "baseline": kept, **more}
 
 
 def write_baseline(baseline: Baseline, path: str | Path) -> None:

@@ -58,6 +58,7 @@ class Result(msgspec.Struct):
     fingerprints: dict[str, str]
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
+    further: "tuple[Result, ...]" = ()
 
     def scores(
         self, values: Floats, queries: pl.DataFrame, tags: Mapping[str, pl.Series]
@@ -85,7 +86,12 @@ def is_result(path: str | Path) -> bool:
 
 
 def read_scores(path: str | Path) -> Scores:
-    """The scores in a result file, exactly as they were when it was written.
+    """The scores in a result file; where it holds several runs, those of the first."""
+    return read_runs(path)[0]
+
+
+def read_runs(path: str | Path) -> tuple[Scores, ...]:
+    """The scores of every run in a result file, exactly as they were when it was written.
 
     The means and intervals are those of the file; they are not computed again. Further keys
     beside those of ``Scores.to_dict`` (a name, a date) are left to those who put them there.
@@ -93,13 +99,8 @@ def read_scores(path: str | Path) -> Scores:
     source = Source(Path(path))
     source.check_has_content()
     result = decode(source.read(), source)
-    if result.per_query is None:
-        raise InvalidInput(
-            f"The result in {source.name} has no scores per query, only means, and queries cannot "
-            f"be compared one by one; {_AGAIN}."
-        )
     try:
-        return _scores(result, result.per_query, source)
+        return tuple(_scores(one, source) for one in (result, *result.further))
     except (OverflowError, TypeError, pl.exceptions.PolarsError) as error:
         # A count or a number that somebody wrote by hand, beyond what a table can hold.
         raise UnreadableFile(
@@ -140,7 +141,13 @@ def _check_schema(content: bytes, source: Source) -> None:
         )
 
 
-def _scores(result: Result, rows: list[_Row], source: Source) -> Scores:
+def _scores(result: Result, source: Source) -> Scores:
+    rows = result.per_query
+    if rows is None:
+        raise InvalidInput(
+            f"The result in {source.name} has no scores per query, only means, and queries cannot "
+            f"be compared one by one; {_AGAIN}."
+        )
     queries = pl.DataFrame(
         {name: [getattr(row, name) for row in rows] for name in QUERY_SCHEMA}, schema=QUERY_SCHEMA
     )

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
 from calipers.model.notebook import ShownInNotebook
+from calipers.model.summary import Interval
 
 Scale = Literal["nominal", "ordinal", "interval"]
 """What a difference between grades means: just different, an order, or a distance."""
@@ -41,10 +42,33 @@ class Coefficient:
     """The same as it would be by chance."""
     why_not: str | None = None
     """Where there is no value."""
+    interval: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The coefficient as plain values."""
         return {**asdict(self), "judges": list(self.judges)}
+
+
+@dataclass(frozen=True)
+class MachineCheck:
+    """The labels of a machine against those of people, on what both judged: relevant or not."""
+
+    judge: str
+    both: int
+    """Relevant to people and machine."""
+    missed: int
+    """Relevant to people alone."""
+    invented: int
+    """Relevant to the machine alone."""
+    neither: int
+    sensitivity: float | None
+    """Of what people found relevant, the share the machine did too."""
+    sensitivity_interval: Interval | None
+    specificity: float | None
+    """Of what people found irrelevant, the share the machine did too."""
+    specificity_interval: Interval | None
+    undecided: int
+    """Pairs on which people are split evenly; they are not counted."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +140,8 @@ class Agreement(ShownInNotebook):
     weights: Weights
     merged: Merged | None = None
     """Where a merge was asked for."""
+    machine: MachineCheck | None = None
+    """Where one of the judges was named as a machine."""
 
     @property
     def shared(self) -> int:
@@ -143,5 +169,6 @@ class Agreement(ShownInNotebook):
             "weights": self.weights,
             "coefficients": [one.to_dict() for one in self.coefficients],
             "disagreements": [one.to_dict() for one in self.disagreements],
+            "machine": None if self.machine is None else asdict(self.machine),
             "merged": None if self.merged is None else self.merged.to_dict(),
         }

@@ -1,28 +1,26 @@
-"""The latest evaluation against those before it."""
+"""The latest evaluations against a fixed reference period."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from calipers.model.evaluation import moment
-from calipers.model.gate import Change, WorstQuery
+from calipers.model.gate import WorstQuery
 from calipers.model.notebook import ShownInNotebook
 
-Status = Literal["worse", "better", "not shown", "untested"]
-Against = Literal["previous", "window"]
+Status = Literal["worse", "not shown", "untested"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmReference:
-    """What the latest is held against, and how far both were asked for the same."""
+    """The first evaluations of a name, and how far the latest was asked for the same."""
 
-    against: Against
     evaluations: tuple[str, ...]
-    """The ids, newest first."""
+    """The ids, oldest first."""
     oldest: datetime
     newest: datetime
     shared: int
-    """Queries with the same question and the same ground truth on both sides: those compared."""
+    """Queries with the same question and the same ground truth in all of them and the latest."""
     new: int
     """Queries that only the latest has."""
     gone: int
@@ -38,49 +36,71 @@ class AlarmReference:
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmCheck:
-    """One metric on one slice against one reference."""
+    """One metric on one slice against the reference."""
 
-    against: Against
     metric: str
     slice: str | None
     """tag=value; None: all queries."""
     status: Status
-    now: float | None
-    """The mean of the latest over the compared queries."""
-    change: Change
-    whole_now: float | None
+    n: int
+    """Queries that are compared."""
+    before: float | None = None
+    """The mean of the reference over the compared queries."""
+    now: float | None = None
+    """The same of the latest."""
+    spread: float | None = None
+    """How far one evaluation strays from the reference by noise (a standard deviation)."""
+    sum: float | None = None
+    """What losses have added up to, in such standard deviations, less what noise explains."""
+    threshold: float | None = None
+    """The sum from which the alarm is raised."""
+    since: datetime | None = None
+    """When the loss seems to have begun, where it is raised."""
+    raised: datetime | None = None
+    """The evaluation at which the sum passed the threshold, where it is raised."""
+    why_not: str | None = None
+    """Where it could not be tested."""
+    whole_now: float | None = None
     """The mean over all queries of the latest, compared or not."""
-    whole_before: float | None
+    whole_before: float | None = None
     worst: tuple[WorstQuery, ...] = ()
+
+    @property
+    def difference(self) -> float | None:
+        """The latest less the reference, over the compared queries."""
+        return None if self.now is None or self.before is None else self.now - self.before
 
     @property
     def by_ground_truth(self) -> float | None:
         """The part of the move that the compared queries do not show: the ground truth's."""
-        if self.whole_now is None or self.whole_before is None or self.change.difference is None:
+        if self.whole_now is None or self.whole_before is None or self.difference is None:
             return None
-        return self.whole_now - self.whole_before - self.change.difference
+        return self.whole_now - self.whole_before - self.difference
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Alarm(ShownInNotebook):
-    """Whether the latest evaluation is significantly worse than before, and in what."""
+    """Whether evaluations have become worse than the reference period, in what and since when."""
 
     name: str
     id: str
     saved: datetime
     commit: str | None
     branch: str | None
-    references: tuple[AlarmReference, ...]
+    reference: AlarmReference
+    nights: int
+    """Evaluations after the reference, the latest among them."""
     checks: tuple[AlarmCheck, ...]
     warnings: tuple[str, ...]
     """What changed beside the retriever."""
     notes: tuple[str, ...]
-    alpha: float
+    false_alarms: float
+    """How many a year are to be expected of a retriever that does not change, at most."""
     calipers: str
 
     @property
     def raised(self) -> bool:
-        """Whether anything is significantly worse."""
+        """Whether anything has become worse."""
         return bool(self.worse)
 
     @property
@@ -88,22 +108,26 @@ class Alarm(ShownInNotebook):
         """The checks that raise the alarm."""
         return tuple(check for check in self.checks if check.status == "worse")
 
-    @property
-    def tests(self) -> int:
-        """How many tests the p-values are corrected for."""
-        return sum(check.change.p_adjusted is not None for check in self.checks)
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
+        one = self.reference
         return {
             "raised": self.raised,
             **asdict(self),
             "saved": moment(self.saved),
-            "references": [
-                {**asdict(one), "oldest": moment(one.oldest), "newest": moment(one.newest)}
-                for one in self.references
-            ],
+            "reference": {
+                **asdict(one),
+                "oldest": moment(one.oldest),
+                "newest": moment(one.newest),
+            },
             "checks": [
-                {**asdict(check), "by_ground_truth": check.by_ground_truth} for check in self.checks
+                {
+                    **asdict(check),
+                    "since": check.since and moment(check.since),
+                    "raised": check.raised and moment(check.raised),
+                    "difference": check.difference,
+                    "by_ground_truth": check.by_ground_truth,
+                }
+                for check in self.checks
             ],
         }

@@ -10,36 +10,16 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.model.leaderboard import Leaderboard
 from calipers.model.notebook import ShownInNotebook
+from calipers.model.plan import Visibility
 from calipers.model.scores import SCHEMA, MetricFacts
 from calipers.model.summary import Interval
 from calipers.suggest import did_you_mean
 
-Verdict = Literal["better", "worse", "not shown", "not tested"]
-"""What the corrected test says of a system against the baseline."""
-
-WhyNot = Literal["too few queries", "no spread"]
-"""Why nothing can be said of what could have been seen; no spread: all differences are equal."""
-
-
-@dataclass(frozen=True)
-class Visibility:
-    """How small a difference this many queries can show (at ``power``, after correction)."""
-
-    n: int
-    power: float
-    alpha: float
-    """The chance of a false alarm that one test may take: the whole over the number of tests."""
-    fewest: int
-    """With fewer queries than this no difference can be shown, however large."""
-    smallest: float | None
-    """None where there are too few queries, or where nothing is known of the spread."""
-    wanted: float | None
-    """A rounder, smaller difference."""
-    needed: int | None
-    """How many queries would show that one."""
-    why_not: WhyNot | None = None
-    """Where ``smallest`` is None."""
+Verdict = Literal["better", "worse", "not shown", "not tested", "supporting"]
+"""What the corrected test of the primary metric says of a system against the baseline; other
+metrics are supporting."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +48,16 @@ class Difference:
     n: int
     difference: float | None
     interval: Interval | None
+    """Of the primary metric at the level that its correction leaves, so that it leaves out 0
+    exactly where a difference is shown."""
     p_value: float | None
     p_adjusted: float | None
+    """Corrected over systems; None for a supporting metric."""
     effect_size: float | None
     wins: int
     losses: int
     ties: int
-    method: str
     verdict: Verdict
-    visibility: Visibility
 
 
 @dataclass(frozen=True)
@@ -103,6 +84,12 @@ class Comparison(ShownInNotebook):
     """Per system one row per query and one column per metric; NaN is undefined."""
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
+    primary: str | None
+    """The metric that decides; None where of none more or less is better."""
+    visibility: Visibility | None
+    """What the queries would show of the primary metric, for the pair hardest to tell apart."""
+    leaderboard: Leaderboard | None
+    """All systems by the primary metric, best first, and which of them can be told apart."""
     overridden: tuple[str, ...]
     """What should have blocked this comparison, where it was made anyway."""
     fingerprints: Mapping[str, Mapping[str, str]]
@@ -179,6 +166,9 @@ class Comparison(ShownInNotebook):
             "queries": self.queries.height,
             "overridden": list(self.overridden),
             "metrics": [asdict(metric) for metric in self.metrics],
+            "primary": self.primary,
+            "leaderboard": self.leaderboard and asdict(self.leaderboard),
+            "visibility": self.visibility and asdict(self.visibility),
             "means": [asdict(mean) for mean in self.means],
             "differences": [self._with_examples(d, examples) for d in self.differences],
             "fingerprints": {name: dict(prints) for name, prints in self.fingerprints.items()},

@@ -4,12 +4,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from calipers.model.comparison import Visibility
 from calipers.model.notebook import ShownInNotebook
+from calipers.model.plan import Visibility
 from calipers.model.scores import Scores
 from calipers.model.summary import Interval
 
-Status = Literal["passed", "failed", "untested"]
+Status = Literal["passed", "failed", "untested", "supporting"]
+"""A supporting metric is shown beside the primary one, and decides nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +21,13 @@ class Baseline:
     name: str
     saved: datetime | None
     """When; None for a result that was never saved as a baseline."""
+    further: tuple[Scores, ...] = ()
+    """More runs of the same commit, so that one lucky run does not become the law."""
+
+    @property
+    def runs(self) -> tuple[Scores, ...]:
+        """All runs that it holds."""
+        return self.scores, *self.further
 
 
 @dataclass(frozen=True)
@@ -60,16 +68,21 @@ class Change:
     baseline: float | None
     difference: float | None
     interval: Interval | None
+    """Its end on the side of a loss is the one-sided limit that decides."""
     p_value: float | None
+    """One-sided, of a loss no larger than what is allowed; None for a supporting metric."""
     p_adjusted: float | None = None
-    """After Holm's correction over all metrics and slices that were tested."""
+    """After Holm's correction over the slices that were tested."""
+    p_no_loss: float | None = None
+    """One-sided, of a loss larger than what is allowed: small where it is shown that there is
+    none."""
     better: int
     worse: int
     same: int
     unpaired: int
     """Queries for which the metric is defined on one side only; they are not compared."""
-    visibility: Visibility
-    """The smallest change that these queries could have shown."""
+    visibility: Visibility | None
+    """The loss that these queries would show; None for a supporting metric."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +119,14 @@ class Verdict(ShownInNotebook):
     queries: int
     baseline: str | None = None
     baseline_saved: datetime | None = None
-    alpha: float
-    tolerance: float | None = None
+    primary: str | None = None
+    """The metric that is held against the baseline."""
+    confidence: float
+    allow: float = 0.0
+    """The loss that is allowed."""
+    strict: bool = False
+    """Whether it must be shown that no more is lost."""
+    baseline_runs: int = 1
     fingerprints: dict[str, str]
     calipers: str
 

@@ -14,7 +14,6 @@ from calipers.model.counts import InputCounts
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.policy import Policy
 from calipers.model.summary import Summary as Summary
-from calipers.model.when_asked import WhenAsked
 from calipers.suggest import did_you_mean
 
 SCHEMA = 1
@@ -58,7 +57,7 @@ class Scores(ShownInNotebook):
     fingerprints: Mapping[str, str]
     """Of the ground truth, the run and the settings."""
     settings: Mapping[str, Any]
-    summaries: WhenAsked[Mapping[str, Summary]] = WhenAsked()
+    summaries: Mapping[str, Summary]
     """The summary of every metric by name, and of ``score`` where weights were given."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """The metrics that make the combined score, with their weights; empty: no such score."""
@@ -80,12 +79,10 @@ class Scores(ShownInNotebook):
         return self.queries.height
 
     def __repr__(self) -> str:
-        """The means in one line, for a prompt; the intervals take too long to be made here."""
-        values = {metric.name: self.values[:, i] for i, metric in enumerate(self.metrics)}
-        if self.weights:
-            values = {"score": self.combined, **values}
-        means = [f"{name} {_mean(one)}" for name, one in list(values.items())[:SHOWN]]
-        more = f", … ({len(values)} in all)" if len(values) > SHOWN else ""
+        """The means in one line, for a prompt."""
+        names = sorted(self.summaries, key=lambda name: name != "score")
+        means = [f"{name} {_mean(self.summaries[name])}" for name in names[:SHOWN]]
+        more = f", … ({len(names)} in all)" if len(names) > SHOWN else ""
         queries = "query" if len(self) == 1 else "queries"
         return f"<Scores of {len(self):,} {queries}: {', '.join(means)}{more}>"
 
@@ -159,6 +156,5 @@ def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str
     return combined
 
 
-def _mean(values: Floats) -> str:
-    defined = values[~np.isnan(values)]
-    return f"{defined.mean():.3f}" if defined.size else "undefined"
+def _mean(summary: Summary) -> str:
+    return "undefined" if summary.mean is None else f"{summary.mean:.3f}"

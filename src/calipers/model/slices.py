@@ -7,8 +7,9 @@ from typing import Any, Literal
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.summary import Interval
 
-Standing = Literal["above", "below", "not shown", "not tested"]
-"""How a slice stands to the rest of the queries, after correction."""
+Standing = Literal["above", "below", "not shown", "not tested", "supporting"]
+"""How a slice stands to the rest of the queries, after correction; other metrics than the
+primary one are supporting."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Slices(ShownInNotebook):
     metrics: tuple[str, ...]
     rows: tuple[Slice, ...]
     tests: int
+    primary: str | None
+    """The metric that is tested."""
     settings: Mapping[str, Any]
 
     def of(self, by: str) -> tuple[Slice, ...]:
@@ -59,6 +62,7 @@ class Slices(ShownInNotebook):
         return {
             "by": list(self.by),
             "metrics": list(self.metrics),
+            "primary": self.primary,
             "tests": self.tests,
             "slices": [asdict(row) for row in self.rows],
             "settings": dict(self.settings),

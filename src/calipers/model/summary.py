@@ -1,11 +1,11 @@
 """One number for many queries, with how far it can be trusted."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from calipers.model.when_asked import WhenAsked
-
-Method = Literal["bootstrap", "normal", "wilson"]
+Method = Literal["score", "t", "paired", "jackknife", "wilson", "bootstrap", "normal"]
+"""How an interval was made: of a mean between bounds, of a mean without bounds, of paired
+differences, of agreement, of a share. The last two stand in results of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,6 @@ class Summary:
     metric: str
     mean: float | None
     median: float | None
-    interval: WhenAsked[Interval | None] = WhenAsked()
-    # The checker takes the descriptor for a default, which it is not.
-    n: int  # type: ignore[misc]
-    undefined: int  # type: ignore[misc]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # What is kept or sent elsewhere is the interval, not how to make it.
-        known = (self.metric, self.mean, self.median, self.interval, self.n, self.undefined)
-        return type(self), known
+    interval: Interval | None
+    n: int
+    undefined: int

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calipers.model.comparison import Visibility
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
 from calipers.model.summary import Interval
@@ -43,21 +42,30 @@ class SweepPoint:
     tokens: TokenUse | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecallAdvice:
-    """The smallest k whose recall is not significantly below that of the largest."""
+    """The smallest k that is shown to lose no more recall than a margin against the largest."""
 
     k: int
+    """The largest k where no smaller one is supported."""
     recall: float
     largest_k: int
     largest_recall: float
-    difference: float
-    """Recall at k minus recall at the largest k."""
-    interval: Interval | None
-    p_value: float | None
-    visibility: Visibility
+    loss: float
+    """Recall at the largest k less that at this one."""
+    bound: float
+    """With the confidence asked for, the loss over all such queries is at most this."""
+    margin: float
+    confidence: float
+    n: int
+    """Queries with a recall, or clusters of them."""
+    refused: int | None
+    """The next smaller k, which was not shown to be within the margin; None if there is none."""
+    refused_loss: float | None
+    more: int | None
+    """About how many more queries would support the refused k; None if it loses too much."""
     first_to_reach: int
-    """The smallest k with the very same recall as the largest."""
+    """The smallest k with the very same recall as the largest, query by query."""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.agreement import Agreement, Coefficient, Merged, Opinions
+from calipers.model.agreement import Agreement, Coefficient, MachineCheck, Merged, Opinions
 from calipers.model.draft import Draft
+from calipers.model.summary import Interval
 from calipers.present.answer import print_verdict
 from calipers.present.plain import printable
 from calipers.words import plural
@@ -67,12 +68,16 @@ def print_agreement(
         console.print(
             Text(
                 "1 is full agreement, 0 what chance gives. n is the number of pairs of question "
-                "and item behind each value.",
+                "and item behind each value; the interval is that of the jackknife over them.",
                 style="dim",
             )
         )
         console.print()
         _print_disagreements(found, console, examples)
+        if found.machine is not None:
+            console.print()
+            for line in machine_lines(found.machine):
+                console.print(Text(line))
     if found.merged is not None:
         _print_merged(found.merged, console, written, examples)
 
@@ -95,11 +100,36 @@ def verdict(found: Agreement) -> str:
     )
 
 
+def machine_lines(machine: MachineCheck) -> list[str]:
+    """How far the labels of a machine can be trusted, by those of people."""
+    relevant, irrelevant = machine.both + machine.missed, machine.neither + machine.invented
+    name = printable(machine.judge, 40)
+    split = (
+        f" People are split on {plural(machine.undecided, 'pair')}, which are left out."
+        if machine.undecided
+        else ""
+    )
+    return [
+        f"{name} against people: of {plural(relevant, 'pair')} that people find relevant it finds "
+        f"{_share(machine.sensitivity, machine.sensitivity_interval)} (sensitivity), of "
+        f"{irrelevant:,} that they do not it leaves out "
+        f"{_share(machine.specificity, machine.specificity_interval)} (specificity).{split}"
+    ]
+
+
+def _share(value: float | None, interval: Interval | None) -> str:
+    if value is None:
+        return "none, as there are none"
+    ends = f" ({interval.low:.0%}–{interval.high:.0%})" if interval else ""
+    return f"{value:.0%}{ends}"
+
+
 def _table(coefficients: tuple[Coefficient, ...]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("measure")
     table.add_column("judges")
     table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("interval", justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     everybody, pairs = coefficients[:2], coefficients[2:]
     for one in everybody:
@@ -114,9 +144,10 @@ def _table(coefficients: tuple[Coefficient, ...]) -> Table:
     return table
 
 
-def _values(one: Coefficient) -> tuple[str, str]:
+def _values(one: Coefficient) -> tuple[str, str, str]:
     value = f"none: {one.why_not}" if one.value is None else f"{one.value:.3f}"
-    return value.replace("-", "−"), f"{one.n:,}"
+    ends = f"{one.interval.low:.3f} to {one.interval.high:.3f}" if one.interval else ""
+    return value.replace("-", "−"), ends.replace("-", "−"), f"{one.n:,}"
 
 
 def _print_disagreements(found: Agreement, console: Console, examples: int) -> None:

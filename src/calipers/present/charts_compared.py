@@ -24,7 +24,9 @@ def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette =
             "high": one.interval.high if one.interval else one.difference,
             "verdict": one.verdict,
             "said": f"{one.metric}: {signed(one.difference)} ({between(one.interval)}), "
-            + {"better": "better", "worse": "worse"}.get(one.verdict, "no difference shown"),
+            + {"better": "better", "worse": "worse"}.get(
+                one.verdict, "supporting" if one.verdict == "supporting" else "no difference shown"
+            ),
         }
         for one in comparison.differences
         if one.difference is not None and one.metric in bounded

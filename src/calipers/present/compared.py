@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -10,6 +10,8 @@ from calipers.model.comparison import Comparison
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.comparison import (
     ComparedCell,
+    board_lines,
+    board_sentence,
     compared_rows,
     findings,
     heading,
@@ -43,13 +45,16 @@ def print_comparison(
     naming a metric or how many.
     """
     print_verdict(verdict(comparison), console, warnings(comparison))
+    if len(comparison.systems) > 2:
+        print_leaderboard(comparison, console)
+        console.print()
     if explain:
         _print_whole(comparison, console)
     else:
-        print_leaderboard(comparison, console)
+        _print_systems(comparison, console)
     if explain or metric is not None or examples is not None:
         shown = EXAMPLES if examples is None else examples
-        _print_queries(comparison, console, metric or comparison.metrics[0].name, shown)
+        _print_queries(comparison, console, metric or _first(comparison), shown)
     print_notes(comparison_notes(comparison, explain=explain), console, explain=explain)
 
 
@@ -61,10 +66,30 @@ def comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[s
         said = findings(comparison) if len(comparison.others) > 1 else []
         return [*said, *power, marks, how, *remarks]
     below = f"{marks.removesuffix('.')}; below it the difference from the baseline."
-    return [*remarks, power[0], below, *power[1:], how]
+    return [*remarks, *power, below, how]
+
+
+def _first(comparison: Comparison) -> str:
+    """The metric that decides, or the first."""
+    return comparison.primary or comparison.metrics[0].name
 
 
 def print_leaderboard(comparison: Comparison, console: Console) -> None:
+    """All systems, best first, with the groups that cannot be told apart."""
+    head, *rows = board_lines(comparison) or [()]
+    if not rows:
+        return
+    table = _table()
+    for at, name in enumerate(head):
+        side: JustifyMethod = "left" if name in ("system", "group") else "right"
+        table.add_column(name, justify=side, overflow="fold", no_wrap=at != 1)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+    console.print(Text(board_sentence(comparison), style="dim"))
+
+
+def _print_systems(comparison: Comparison, console: Console) -> None:
     """One row per system, best first; as many metrics beside each other as there is room for."""
     names = ranked(comparison)
     rows = {row.metric: dict(zip(comparison.systems, row.cells, strict=True))
@@ -88,8 +113,9 @@ def print_leaderboard(comparison: Comparison, console: Console) -> None:
 
 
 def ranked(comparison: Comparison) -> list[str]:
-    """The systems, the best in the first metric first."""
-    first = comparison.metrics[0]
+    """The systems, the best in the metric that decides first."""
+    deciding = _first(comparison)
+    first = next(metric for metric in comparison.metrics if metric.name == deciding)
     towards = -1.0 if first.better == "lower" else 1.0
 
     def worth(name: str) -> float:
@@ -163,7 +189,6 @@ def _stacked(cell: ComparedCell) -> Text:
         lines += [
             Text(cell.difference, style="dim"),
             Text(f"{cell.p}  {cell.counts}", style="dim"),
-            Text(f"could see {cell.visible}", style="dim"),
         ]
     return Text("\n").join(lines)
 

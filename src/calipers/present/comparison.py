@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from calipers.model.comparison import Comparison, Difference, Visibility
+from calipers.model.comparison import Comparison
+from calipers.model.plan import Visibility
 from calipers.model.summary import Interval
 from calipers.present.plain import printable
 from calipers.present.table import number
 
-MARKS = {"better": "▲", "worse": "▼", "not shown": "", "not tested": ""}
+MARKS = {"better": "▲", "worse": "▼"}
 LONGEST_TEXT = 60
 NAMED = 4
 """Systems that a verdict calls by name."""
@@ -23,7 +24,6 @@ class ComparedCell:
     difference: str
     p: str
     counts: str
-    visible: str
 
 
 @dataclass(frozen=True)
@@ -79,61 +79,110 @@ def between(interval: Interval | None) -> str:
     return f"{signed(interval.low)} to {signed(interval.high)}" if interval else ""
 
 
-def power_sentence(metric: str, seen: Visibility, tests: int = 1) -> str:
-    """What this many queries cannot show: printed beside every comparison."""
+def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "queries") -> str:
+    """What this many queries would often miss: printed beside every comparison."""
     if seen.why_not == "too few queries":
         return (
-            f"With {seen.n:,} {'query' if seen.n == 1 else 'queries'} no difference in {metric} "
-            f"can be seen, however large; at least {seen.fewest} are needed."
+            f"With {seen.n:,} {'query' if seen.n == 1 else units} hardly any difference in "
+            f"{metric} shows, however large; give at least {seen.fewest}."
+        )
+    if seen.why_not == "too few moved":
+        return (
+            f"So few of these {seen.n:,} {units} differ in {metric} that even a large difference "
+            "would often be missed (`calipers plan`)."
         )
     if seen.smallest is None:
         return (
-            f"In {metric} all {seen.n:,} queries have the same difference, so how small a "
-            "difference could have been seen is not known."
+            f"In {metric} all {seen.n:,} queries have the same difference, so what would be "
+            "missed is not known."
         )
-    needed = f"; to see {seen.wanted:g} you need about {seen.needed:,}" if seen.needed else ""
+    needed = f"; to see {seen.wanted:g} takes about {seen.needed:,}" if seen.needed else ""
     corrected = f", corrected for {tests} tests" if tests > 1 else ""
     return (
-        f"With these {seen.n:,} queries a difference below {_rough(seen.smallest)} in {metric} "
-        f"cannot be seen{needed} (at {seen.power:.0%} power{corrected})."
+        f"With these {seen.n:,} {units} a difference below {_rough(seen.smallest)} in {metric} "
+        f"would be missed more than {missed_how_often(seen.power)}{needed}{corrected} "
+        "(`calipers plan`)."
     )
 
 
+def missed_how_often(power: float) -> str:
+    """How often a difference is missed at a power.
+
+    >>> missed_how_often(0.8), missed_how_often(0.9), missed_how_often(0.97)
+    ('one time in five', 'one time in ten', '3 % of the time')
+    """
+    words = {5: "five", 10: "ten", 4: "four", 3: "three", 2: "two", 20: "twenty"}
+    every = 1.0 / (1.0 - power)
+    if abs(every - round(every)) < 1e-6 and round(every) in words:
+        return f"one time in {words[round(every)]}"
+    return f"{100 * (1.0 - power):.2g} % of the time"
+
+
 def power_sentences(comparison: Comparison) -> list[str]:
-    """One sentence per metric, for the pair of systems that is hardest to tell apart."""
-    sentences = []
-    for metric in comparison.metrics:
-        pairs = [comparison.difference(name, metric.name) for name in comparison.others]
-        hardest = max(pairs, key=_hardness)
-        sentences.append(
-            power_sentence(metric.name, hardest.visibility, comparison.settings["tests"])
+    """What the queries would miss in the primary metric, for the pair hardest to tell apart."""
+    if comparison.primary is None or comparison.visibility is None:
+        return []
+    tests = comparison.settings["tests"]
+    units = "clusters of queries" if comparison.settings.get("cluster") else "queries"
+    return [power_sentence(comparison.primary, comparison.visibility, tests, units)]
+
+
+def board_lines(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The leaderboard, heading first: place, system, mean, interval, group, tokens, at budget.
+
+    Columns that no system has are left out.
+    """
+    board = comparison.leaderboard
+    if board is None:
+        return []
+    rows = [
+        (
+            f"{place}", printable(one.system, 40), number(one.mean),
+            f"{number(one.interval.low)}–{number(one.interval.high)}" if one.interval else "",
+            "".join(_letter(group) for group in one.groups),
+            "" if one.tokens is None else f"{one.tokens:,.0f}",
+            "" if one.at_budget is None else number(one.at_budget),
         )
-    return sentences
+        for place, one in enumerate(board.rows, start=1)
+    ]  # fmt: skip
+    budget = "" if board.budget is None else f"recall in {board.budget:,} tokens"
+    heads = ("", "system", board.metric, "interval", "group", "tokens", budget)
+    kept = [at for at in range(len(heads)) if at < 5 or any(row[at] for row in rows)]
+    return [tuple(row[at] for at in kept) for row in (heads, *rows)]
+
+
+def board_sentence(comparison: Comparison) -> str:
+    """What the groups of the leaderboard mean."""
+    pairs = len(comparison.systems) * (len(comparison.systems) - 1) // 2
+    return (
+        f"Best first by {comparison.primary}. Systems that share a letter were not shown to differ "
+        f"(all {pairs} pairs, Holm)."
+    )
+
+
+def _letter(group: int) -> str:
+    """a for the first group, z for the 26th, then numbers.
+
+    >>> [_letter(one) for one in (1, 26, 27)]
+    ['a', 'z', '(27)']
+    """
+    return chr(ord("a") + group - 1) if group <= 26 else f"({group})"
 
 
 def verdict(comparison: Comparison) -> str:
     """Who is better than the baseline, who is worse, and of whom nothing is shown, in one line."""
     if len(comparison.others) == 1:
         return _finding(comparison, comparison.others[0])
-    groups: dict[str, list[str]] = {
-        "Better": [],
-        "Worse": [],
-        "Mixed": [],
-        "No difference shown": [],
-    }
+    if comparison.primary is None:
+        return "There is no metric of which more or less is better."
+    groups: dict[str, list[str]] = {"Better": [], "Worse": [], "No difference shown": []}
     for name in comparison.others:
-        groups[_standing(comparison, name)].append(printable(name, 30))
+        found = comparison.difference(name, comparison.primary).verdict
+        word = found.capitalize() if found in ("better", "worse") else "No difference shown"
+        groups[word].append(printable(name, 30))
     said = [f"{group}: {_some(names)}" for group, names in groups.items() if names]
-    return f"Against {printable(comparison.baseline, 30)}. {'. '.join(said)}."
-
-
-def _standing(comparison: Comparison, system: str) -> str:
-    found = {comparison.difference(system, metric.name).verdict for metric in comparison.metrics}
-    if {"better", "worse"} <= found:
-        return "Mixed"
-    return next(
-        (word for word in ("Better", "Worse") if word.lower() in found), "No difference shown"
-    )
+    against = f"Against {printable(comparison.baseline, 30)} in {comparison.primary}"
+    return f"{against}. {'. '.join(said)}."
 
 
 def _some(names: list[str]) -> str:
@@ -152,13 +201,26 @@ def legend(comparison: Comparison) -> list[str]:
     tests = settings["tests"]
     alpha = 1 - settings["confidence"]
     corrected = f"corrected over {tests} tests (Holm)" if tests > 1 else "one test"
+    decides = (
+        f"{comparison.primary} decides: ▲ better and ▼ worse than the baseline, more than noise "
+        f"(p up to {alpha:.2g}, {corrected}); the other metrics are supporting. * best mean."
+        if comparison.primary
+        else "* best mean."
+    )
     return [
-        "* best mean; ▲ better and ▼ worse than the baseline, more than noise.",
-        f"Under each mean: the difference with its {settings['confidence']:.0%} interval; p of the "
-        f"paired sign-flip test, {corrected}, shown as a difference up to {alpha:.2g}; "
-        "queries won/lost/tied; and the smallest difference that could have been seen.",
+        decides,
+        f"Under each mean: the difference with its {settings['confidence']:.0%} interval and the p "
+        "of the same test (paired, by Student's t and Hall's for skewed differences; both must "
+        "agree); queries won/lost/tied.",
+        *_about_clusters(settings.get("cluster")),
         *map(printable, settings.get("notes", ())),
     ]
+
+
+def _about_clusters(cluster: str | None) -> list[str]:
+    if cluster is None:
+        return []
+    return [f"Queries with the same {printable(cluster, 40)} count as one unit."]
 
 
 def warnings(comparison: Comparison) -> list[str]:
@@ -182,54 +244,31 @@ def _cell(comparison: Comparison, system: str, metric: str) -> ComparedCell:
     mean = comparison.mean(system, metric)
     shown = "undefined" if mean.mean is None else number(mean.mean)
     if system == comparison.baseline:
-        return ComparedCell(shown, mean.best, "", "", "", "", "")
+        return ComparedCell(shown, mean.best, "", "", "", "")
     found = comparison.difference(system, metric)
     if found.difference is None:
-        return ComparedCell(shown, mean.best, "", "", "", "", "")
+        return ComparedCell(shown, mean.best, "", "", "", "")
     interval = between(found.interval)
+    p = found.p_value if found.verdict == "supporting" else found.p_adjusted
     return ComparedCell(
-        shown, mean.best, MARKS[found.verdict],
+        shown, mean.best, MARKS.get(found.verdict, ""),
         signed(found.difference) + (f" ({interval})" if interval else ""),
-        p_in_words(found.p_adjusted) or "not tested",
+        p_in_words(p) or "not tested",
         f"{found.wins}/{found.losses}/{found.ties}",
-        _visible(found.visibility),
     )  # fmt: skip
 
 
 def _finding(comparison: Comparison, system: str) -> str:
-    pairs = [comparison.difference(system, metric.name) for metric in comparison.metrics]
     name, baseline = printable(system, 30), printable(comparison.baseline, 30)
-    parts = [
-        f"{verdict} in {', '.join(found)}"
-        for verdict, found in (
-            ("better", [pair.metric for pair in pairs if pair.verdict == "better"]),
-            ("worse", [pair.metric for pair in pairs if pair.verdict == "worse"]),
-        )
-        if found
-    ]
-    if not parts:
-        return f"{name}: no difference from {baseline} was shown."
-    rest = (
-        "" if sum(_is_open(pair) for pair in pairs) == 0 else "; elsewhere no difference was shown"
-    )
-    return f"{name} is {' and '.join(parts)} than {baseline}{rest}."
-
-
-def _is_open(pair: Difference) -> bool:
-    return pair.verdict == "not shown"
-
-
-def _hardness(pair: Difference) -> float:
-    seen = pair.visibility
-    if seen.smallest is None:
-        return float("inf") if seen.why_not == "too few queries" else 0.0
-    return seen.smallest
-
-
-def _visible(seen: Visibility) -> str:
-    if seen.smallest is not None:
-        return _rough(seen.smallest)
-    return "nothing" if seen.why_not == "too few queries" else "?"
+    metric = comparison.primary
+    if metric is None:
+        return f"{name}: there is no metric of which more or less is better."
+    found = comparison.difference(system, metric)
+    if found.verdict in ("better", "worse"):
+        return f"{name} is {found.verdict} than {baseline} in {metric}."
+    if found.verdict == "not tested":
+        return f"{name}: too few queries to compare it with {baseline} in {metric}."
+    return f"{name}: no difference from {baseline} was shown in {metric}."
 
 
 def _rough(value: float) -> str:

@@ -8,6 +8,8 @@ from calipers.io.guard import guard
 from calipers.model.comparison import Comparison
 from calipers.present.comparison import (
     ComparedCell,
+    board_lines,
+    board_sentence,
     compared_rows,
     findings,
     heading,
@@ -23,7 +25,7 @@ from calipers.present.table import number
 CSV_HEADER = (
     "metric", "system", "baseline", "mean", "low", "high", "n", "best", "difference",
     "difference_low", "difference_high", "p_value", "p_adjusted", "effect_size", "wins", "losses",
-    "ties", "verdict", "smallest_visible", "overridden",
+    "ties", "verdict", "primary", "overridden",
 )  # fmt: skip
 
 
@@ -38,21 +40,22 @@ def comparison_csv(comparison: Comparison, metric: str | None = None, examples: 
         for system in comparison.systems:
             mean = comparison.mean(system, facts.name)
             ends = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
+            primary = "yes" if facts.name == comparison.primary else ""
             row = [
                 facts.name, guard(system), guard(comparison.baseline), mean.mean, *ends,
                 mean.n, "yes" if mean.best else "",
             ]  # fmt: skip
             if system == comparison.baseline:
-                row += [None] * (len(CSV_HEADER) - len(row) - 1)
+                row += [None] * (len(CSV_HEADER) - len(row) - 2)
             else:
                 found = comparison.difference(system, facts.name)
                 ends = (found.interval.low, found.interval.high) if found.interval else ends
                 row += [
                     found.difference, *ends, found.p_value, found.p_adjusted, found.effect_size,
                     found.wins, found.losses, found.ties, found.verdict,
-                    found.visibility.smallest,
                 ]  # fmt: skip
-            writer.writerow(["" if cell is None else cell for cell in [*row, overridden]])
+            cells = [*row, primary, overridden]
+            writer.writerow(["" if cell is None else cell for cell in cells])
     return text.getvalue()
 
 
@@ -63,6 +66,8 @@ def comparison_markdown(
     names = [for_markdown(heading(comparison, name)) for name in comparison.systems]
     lines = [f"> **{for_markdown(line)}**" for line in warnings(comparison)]
     lines += [""] if lines else []
+    if len(comparison.systems) > 2:
+        lines += [*_markdown_board(comparison), ""]
     lines.append(f"| metric | {' | '.join(names)} |")
     lines.append("|---" * (len(names) + 1) + "|")
     for row in compared_rows(comparison):
@@ -71,7 +76,7 @@ def comparison_markdown(
     lines.append("")
     lines += [f"- {for_markdown(line)}" for line in findings(comparison)]
     lines += [f"- {for_markdown(line)}" for line in power_sentences(comparison)]
-    chosen = metric or comparison.metrics[0].name
+    chosen = metric or comparison.primary or comparison.metrics[0].name
     for name in comparison.others:
         for title, wins in (("gained most", True), ("lost most", False)):
             found = comparison.largest(name, chosen, wins=wins, count=examples)
@@ -91,13 +96,22 @@ def comparison_markdown(
     return "\n".join(lines) + "\n"
 
 
+def _markdown_board(comparison: Comparison) -> list[str]:
+    head, *rows = board_lines(comparison) or [()]
+    if not rows:
+        return []
+    lines = [f"| {' | '.join(map(for_markdown, head))} |", "|---" * len(head) + "|"]
+    lines += [f"| {' | '.join(map(for_markdown, row))} |" for row in rows]
+    return [*lines, "", for_markdown(board_sentence(comparison))]
+
+
 def _markdown_cell(cell: ComparedCell) -> str:
     mean = f"**{cell.mean}**\\*" if cell.best else cell.mean
     if not cell.difference:
         return mean
     lines = (
         f"{mean} {cell.mark}".rstrip(), cell.difference,
-        f"{for_markdown(cell.p)}, {cell.counts}", f"could see {cell.visible}",
+        f"{for_markdown(cell.p)}, {cell.counts}",
     )  # fmt: skip
     return "<br>".join(lines)
 
@@ -131,7 +145,8 @@ def _latex_small(text: str) -> str:
 def _latex_legend(comparison: Comparison) -> list[str]:
     settings = comparison.settings
     return [
-        "Bold: best mean; ▲ and ▼: better and worse than the baseline (paired sign-flip test, "
+        f"Bold: best mean; ▲ and ▼: better and worse than the baseline in {comparison.primary} "
+        "(paired test by Student's t and Hall's, "
         f"Holm over {settings['tests']} tests, up to {1 - settings['confidence']:.2g}). Under each "
         f"mean the difference from the baseline with its {settings['confidence']:.0%} interval."
     ]

@@ -138,7 +138,7 @@ def change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
             continue
         lines.append(
             f"{metric.name}: {number(before)} → {number(now)} ({signed(found.difference)}, "
-            f"{p_in_words(found.p_adjusted)}): {_verdict(found)}."
+            f"{p_in_words(found.p_value)}){_verdict(comparison, found)}."
         )
     before_findings = diagnosis.before.findings if diagnosis.before else ()
     titles = {finding.rule: finding.title for finding in before_findings}
@@ -146,13 +146,20 @@ def change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
     return [*lines, *([f"Gone: {', '.join(gone)}."] if gone else [])]
 
 
-def _verdict(found: Difference) -> str:
-    """The verdict; "no difference shown" never without what could have been."""
-    if found.verdict != "not shown":
-        return found.verdict
-    seen = found.visibility
+def _verdict(comparison: Comparison, found: Difference) -> str:
+    """The verdict; "no difference shown" never without what would be missed."""
+    if found.verdict == "supporting":
+        return ""
+    seen = comparison.visibility
+    if found.verdict != "not shown" or seen is None:
+        return f": {found.verdict}"
     if seen.smallest is not None:
-        return f"no difference shown, and none below {seen.smallest:.2g} could be"
+        return (
+            f": no difference shown, and one below {seen.smallest:.2g} would be missed more than "
+            "one time in five"
+        )
     if seen.why_not == "too few queries":
-        return f"no difference shown; {seen.n} queries cannot show any, {seen.fewest} might"
-    return f"no difference shown; all {seen.n} queries have the same difference"
+        return f": no difference shown; {seen.n} queries hardly show any, {seen.fewest} might"
+    if seen.why_not == "too few moved":
+        return ": no difference shown; too few queries moved to show one"
+    return f": no difference shown; all {seen.n} queries have the same difference"

@@ -42,7 +42,7 @@ def interactive(wide: dict[str, Any], narrow: dict[str, Any], title: str) -> str
     the page gives a meaning to, in the light and in the dark.
     """
     # A tag in a specification could end the script it stands in; so no sign of markup is left.
-    specs = json.dumps({"wide": wide, "narrow": narrow})
+    specs = json.dumps({"wide": _compiled(wide), "narrow": _compiled(narrow)})
     specs = specs.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     bundle = _library().javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
     bundle = bundle.replace("</script", "<\\/script")
@@ -58,10 +58,16 @@ def interactive(wide: dict[str, Any], narrow: dict[str, Any], title: str) -> str
     )
 
 
+def _compiled(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification as Vega takes it; without its version, which the script would doubt."""
+    made: dict[str, Any] = _library().vegalite_to_vega(spec, vl_version=VEGA_LITE)
+    return {name: value for name, value in made.items() if name != "$schema"}
+
+
 _SNIPPET = """
 const specs = JSON.parse(document.getElementById("specs").textContent);
 const small = window.matchMedia("(max-width: 46rem)");
-const options = { actions: false, renderer: "svg", logLevel: vega.Error };
+const options = { actions: false, renderer: "svg", mode: "vega" };
 const show = () => vegaEmbed("#chart", small.matches ? specs.narrow : specs.wide, options);
 small.addEventListener("change", show);
 show();

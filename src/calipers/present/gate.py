@@ -7,14 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.gate import Change, Check, Leak, Verdict, WorstQuery
+from calipers.model.plan import Visibility
 from calipers.present.answer import print_notes
 from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
 from calipers.present.plain import printable
 from calipers.present.table import number
 
-MARKS = {"passed": "✓", "failed": "✗", "untested": "–"}
-SENTENCES = 3
-"""For how many metrics the smallest visible drop is written out; the table has it for all."""
+MARKS = {"passed": "✓", "failed": "✗", "untested": "–", "supporting": " "}
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,8 @@ class CheckRow:
 
 def headline(verdict: Verdict) -> str:
     """The verdict in one sentence."""
-    n, failed = len(verdict.checks), len(verdict.failed)
+    deciding = [check for check in verdict.checks if check.status != "supporting"]
+    n, failed = len(deciding), len(verdict.failed)
     untested = sum(check.status == "untested" for check in verdict.checks)
     rest = f", {untested} could not be tested" if untested else ""
     if failed:
@@ -78,24 +78,29 @@ def baseline_rows(verdict: Verdict) -> list[CheckRow]:
 
 
 def _reason(check: Check, change: Change) -> str:
-    if check.status == "untested":
-        return f"too few queries: {change.visibility.n} of {change.visibility.fewest}"
-    return ", ".join(check.because)
+    seen = change.visibility
+    if check.status == "untested" and seen is not None:
+        return f"too few queries: {seen.n} of {seen.fewest}"
+    return "supporting" if check.status == "supporting" else ", ".join(check.because)
 
 
 def baseline_heading(verdict: Verdict) -> str:
-    """What the baseline is and how it was compared."""
+    """The rule by which the result was held against the baseline, and what the baseline is."""
     saved = verdict.baseline_saved
     when = f", saved on {saved.date().isoformat()}" if saved else ""
+    runs = f", the mean of {verdict.baseline_runs} runs" if verdict.baseline_runs > 1 else ""
     tests = _tests(verdict)
-    corrected = f", corrected over {tests} tests (Holm)" if tests > 1 else ""
-    tolerance = (
-        f"; or worse by more than {verdict.tolerance:g}" if verdict.tolerance is not None else ""
+    corrected = f", corrected over {tests} slices (Holm)" if tests > 1 else ""
+    beyond = f" of more than {verdict.allow:g}" if verdict.allow else ""
+    rule = (
+        f"passes only where it is shown that no more than {verdict.allow:g} is lost"
+        if verdict.strict
+        else f"fails where a loss{beyond} is shown"
     )
     return (
-        f"Against the baseline {printable(verdict.baseline or '', 60)}{when}: significantly worse "
-        f"at {verdict.alpha:g} (paired sign-flip test{corrected}){tolerance}. ▲ queries that got "
-        "better, ▼ worse."
+        f"Rule: {verdict.primary} {rule}, with {100 * verdict.confidence:g} % confidence "
+        f"(one-sided paired test{corrected}), against the baseline "
+        f"{printable(verdict.baseline or '', 60)}{when}{runs}. ▲ queries that got better, ▼ worse."
     )
 
 
@@ -170,16 +175,22 @@ def _power(verdict: Verdict) -> list[str]:
             f"No query changed in {', '.join(check.metric for check in still)}: "
             "the values are those of the baseline."
         )
-    open_ones = [c for c in compared if c not in still and c.status == "passed"]
-    for check in open_ones[:SENTENCES]:
-        if check.change:
-            lines.append(power_sentence(check.metric, check.change.visibility, _tests(verdict)))
-    if len(open_ones) > SENTENCES:
-        lines.append(
-            "For the other metrics the smallest visible change stands in the table; fewer metrics "
-            "(-m) make smaller changes visible."
-        )
+    for check in compared:
+        seen = check.change.visibility if check.change else None
+        if check.status == "passed" and check not in still and seen is not None:
+            lines.append(_would_miss(check.metric, seen, verdict.allow))
     return lines
+
+
+def _would_miss(metric: str, seen: Visibility, allow: float) -> str:
+    """A loss that would slip through, in the words of `power_sentence`."""
+    if seen.smallest is None:
+        return power_sentence(metric, seen)
+    beyond = f" beyond the {allow:g} that is allowed" if allow else ""
+    return (
+        f"With these {seen.n:,} queries a loss of less than {seen.smallest:.2g}{beyond} in "
+        f"{metric} would be missed more than one time in five (`calipers plan`)."
+    )
 
 
 def _tests(verdict: Verdict) -> int:
@@ -228,8 +239,8 @@ def _counts(change: Change) -> str:
 
 def _visible(change: Change) -> str:
     seen = change.visibility
-    if seen.smallest is None:
-        return "none" if seen.why_not == "too few queries" else ""
+    if seen is None or seen.smallest is None:
+        return "none" if seen is not None and seen.why_not == "too few queries" else ""
     return number(seen.smallest)
 
 
@@ -242,7 +253,7 @@ def _checks(n: int) -> str:
     return f"{n} {'check' if n == 1 else 'checks'}"
 
 
-COLOURS = {"passed": "green", "failed": "red", "untested": "yellow"}
+COLOURS = {"passed": "green", "failed": "red", "untested": "yellow", "supporting": "dim"}
 
 
 def print_gate(verdict: Verdict, console: Console, *, explain: bool = False) -> None:
@@ -273,7 +284,7 @@ def _table(rows: list[CheckRow], names: tuple[str, str, str], *, visible: bool =
     table.add_column(names[1], justify="right", no_wrap=True)
     table.add_column(names[2], overflow="fold")
     if visible:
-        table.add_column("could see", justify="right", no_wrap=True)
+        table.add_column("would see", justify="right", no_wrap=True)
     for row in rows:
         style = COLOURS[row.status]
         detail = Text(row.detail)

@@ -15,7 +15,7 @@ from calipers.present.gate import (
     warnings,
 )
 
-SIGNS = {"passed": "✅", "failed": "❌", "untested": "⚠️"}
+SIGNS = {"passed": "✅", "failed": "❌", "untested": "⚠️", "supporting": ""}
 
 
 def verdict_markdown(verdict: Verdict) -> str:
@@ -28,7 +28,7 @@ def verdict_markdown(verdict: Verdict) -> str:
         blocks.append(_table(("", "condition", "value", ""), [_condition(row) for row in rows]))
     if rows := baseline_rows(verdict):
         blocks.append(for_markdown(baseline_heading(verdict)))
-        head = ("", "metric", "before → now", "difference", "could see")
+        head = ("", "metric", "before → now", "difference", "would see")
         blocks.append(_table(head, [_change(row) for row in rows]))
     for sentence, worst in failures(verdict):
         lines = [for_markdown(sentence), *(f"- {for_markdown(line)}" for line in worst)]

@@ -5,11 +5,17 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.grid import Grid, Planned
-from calipers.present.answer import print_verdict
-from calipers.present.compared import print_comparison
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.compared import print_comparison, print_leaderboard
+from calipers.present.comparison import power_sentences, verdict, warnings
 from calipers.present.plain import printable
 from calipers.present.retrieval import duration
 from calipers.words import plural
+
+EVERY_METRIC = (
+    "Every metric of every combination is in --json and with --explain; `calipers compare` shows "
+    "any two of the runs side by side."
+)
 
 
 def print_plan(planned: Planned, console: Console) -> None:
@@ -36,8 +42,17 @@ def print_plan(planned: Planned, console: Console) -> None:
 def print_grid(
     grid: Grid, console: Console, *, examples: int | None = None, explain: bool = False
 ) -> None:
-    """The comparison of all combinations, how their runs went, and what failed."""
-    print_comparison(grid.comparison, console, examples=examples, explain=explain)
+    """The leaderboard of all combinations, how their runs went, and what failed.
+
+    Every metric of every combination fills screens, so it is printed on request.
+    """
+    comparison = grid.comparison
+    if explain or examples is not None or len(comparison.systems) == 2:
+        print_comparison(comparison, console, examples=examples, explain=explain)
+    else:
+        print_verdict(verdict(comparison), console, warnings(comparison))
+        print_leaderboard(comparison, console)
+        print_notes([*power_sentences(comparison), EVERY_METRIC], console)
     console.print()
     console.print(_runs(grid))
     for name, sentence in grid.failures.items():

@@ -12,13 +12,14 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def verdict_junit(verdict: Verdict) -> bytes:
-    """One test case per check."""
-    statuses = [check.status for check in verdict.checks]
+    """One test case per check that decides."""
+    deciding = [check for check in verdict.checks if check.status != "supporting"]
+    statuses = [check.status for check in deciding]
     suite = ElementTree.Element(
         "testsuite", name=NAME, tests=str(len(statuses)), failures=str(statuses.count("failed")),
         errors="0", skipped=str(statuses.count("untested")),
     )  # fmt: skip
-    for check in verdict.checks:
+    for check in deciding:
         _add_case(suite, check)
     lines = [*warnings(verdict), *notes(verdict)]
     if lines:

@@ -91,18 +91,24 @@ def _unjudged(scores: Scores) -> str:
     return "were never judged" if by_id else "hold no target"
 
 
+METHODS = {
+    "score": "Wilson's score interval with the effective number of queries",
+    "t": "Student's t where a metric has no upper bound",
+    "bootstrap": "bootstrap",
+    "wilson": "Wilson's for shares of queries",
+    "normal": "normal approximation",
+}
+
+
 def _about_intervals(scores: Scores) -> str:
     methods = {s.interval.method for s in scores.summaries.values() if s.interval}
     level = scores.settings["confidence"]
-    names = {
-        "bootstrap": f"bootstrap, {scores.settings['resamples']} resamples",
-        "wilson": "Wilson's for shares of queries",
-        "normal": "normal approximation, as there are very many queries",
-    }
-    how = "; ".join(names[method] for method in names if method in methods)
+    how = "; ".join(said for method, said in METHODS.items() if method in methods)
     if not how:
         return "No intervals: they need at least two queries."
-    return f"Each mean with its {100 * level:g}% interval ({how})."
+    cluster = scores.settings.get("cluster")
+    units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
+    return f"Each mean with its {100 * level:g}% interval ({how}{units})."
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:

@@ -10,10 +10,10 @@ from calipers.errors import InvalidInput
 from calipers.io.write import check_place, ending_or, is_stream, whole_file
 from calipers.model.misses import REASONS
 from calipers.model.report import Report, SystemReport
+from calipers.present.answer import headline, stem_of
 from calipers.present.comparison import query_name
 from calipers.present.comparison_text import comparison_markdown
 from calipers.present.escape import for_markdown
-from calipers.present.headline import headline, stem_of
 from calipers.present.html.details import Details
 from calipers.present.html.page import render
 from calipers.present.notes import notes

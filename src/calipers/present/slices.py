@@ -13,7 +13,7 @@ from calipers.present.answer import print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
 
-MARKS = {"above": "▲", "below": "▼", "not shown": "", "not tested": ""}
+MARKS = {"above": "▲", "below": "▼"}
 COLUMN = 13
 """What one metric takes on a line, with the space beside it."""
 CSV_HEADER = (
@@ -56,9 +56,10 @@ def slices_note(slices: Slices) -> str:
     """What the marks mean."""
     corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
     return (
-        "▲ above and ▼ below the rest of the queries, more than noise (permutation test, "
-        f"{corrected}, up to {1 - slices.settings['confidence']:.2g}); an unmarked slice may "
-        "differ, its queries just do not show it."
+        f"▲ above and ▼ below the rest of the queries in {slices.primary}, more than noise "
+        "(from the intervals of both means, whatever their spread; "
+        f"{corrected}, p up to {1 - slices.settings['confidence']:.2g}); an unmarked slice may "
+        "differ, its queries just do not show it. Other metrics are supporting."
     )
 
 
@@ -99,7 +100,7 @@ def _cell(row: Slice) -> Text:
     if row.mean is None:
         return Text("undefined", style="dim")
     text = Text(number(row.mean))
-    if mark := MARKS[row.standing]:
+    if mark := MARKS.get(row.standing):
         text = Text.assemble((f"{mark} ", "red" if row.is_worse else "green"), text)
     if row.interval:
         ends = f"\n{number(row.interval.low)}–{number(row.interval.high)}"

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from calipers.model.sweep import RecallAdvice, Sweep, SweepPoint, TokenAdvice
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.comparison import p_in_words, power_sentence, signed
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -44,10 +43,13 @@ def verdict(sweep: Sweep) -> str:
     if found is None:
         return "Nothing can be said of k: no query has anything to find."
     if found.k == found.largest_k:
-        return f"Take k = {found.k} or more: recall grows up to the largest k that was retrieved."
+        return (
+            f"Stay with k = {found.k}: these queries do not show that a smaller one loses at most "
+            f"{found.margin:g} of recall."
+        )
     return (
-        f"Take k = {found.k}: recall is {number(found.recall)}, and more results add nothing "
-        "beyond noise."
+        f"Take k = {found.k}: recall is {number(found.recall)}, at most {found.margin:g} below "
+        f"that at k = {found.largest_k}, with {100 * found.confidence:g} % confidence."
     )
 
 
@@ -102,22 +104,41 @@ def remarks(sweep: Sweep) -> list[str]:
 
 
 def _by_recall(found: RecallAdvice) -> list[str]:
+    sure = f"with {100 * found.confidence:g} % confidence"
     if found.k == found.largest_k:
-        return [
-            f"By recall: k = {found.k}, the largest here: at every smaller k recall is "
-            "significantly lower. It may still grow; retrieve more and sweep again."
+        lines = [_no_smaller(found, sure)]
+    else:
+        lines = [
+            f"By recall: k = {found.k}, where recall is {number(found.recall)} and {sure} at most "
+            f"{found.margin:g} below the {number(found.largest_recall)} at k = {found.largest_k} "
+            f"(measured loss {number(found.loss)}, at most {number(found.bound)})."
         ]
-    top = f"recall {number(found.largest_recall)} at k = {found.largest_k}"
-    if found.difference == 0:
-        return [f"By recall: k = {found.k}, with the very same {top}."]
-    lost = f"{signed(found.difference)}, {p_in_words(found.p_value)}"
-    lines = [
-        f"By recall: k = {found.k}, the smallest whose recall ({number(found.recall)}) is not "
-        f"significantly below the {top} ({lost}). " + power_sentence("recall", found.visibility)
-    ]
+        if found.more is not None:
+            lines.append(
+                f"k = {found.refused} lost {number(found.refused_loss or 0.0)} here; about "
+                f"{found.more:,} more queries would support it."
+            )
     if found.first_to_reach < found.largest_k:
         lines.append(f"From k = {found.first_to_reach} on recall does not grow any more.")
     return lines
+
+
+def _no_smaller(found: RecallAdvice, sure: str) -> str:
+    """The largest k is advised: is it needed, or do the queries just not support another?"""
+    if found.refused is None:
+        return f"By recall: k = {found.k}, the only one here."
+    lost = number(found.refused_loss or 0.0)
+    if found.more is None:
+        return (
+            f"By recall: k = {found.k}, the largest here: k = {found.refused} already loses {lost} "
+            f"of recall, and at most {found.margin:g} may be lost. Recall may still grow; retrieve "
+            "more and sweep again."
+        )
+    return (
+        f"By recall: no k below {found.k} can be advised: {found.n:,} queries are too few to say "
+        f"{sure} that a smaller one loses at most {found.margin:g} (k = {found.refused} lost "
+        f"{lost} here). About {found.more:,} more queries would."
+    )
 
 
 def _by_tokens(found: TokenAdvice) -> str:

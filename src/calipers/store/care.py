@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy import Connection, delete, func, select, text
 
-from calipers.analyse.intervals import exact_mean
+from calipers.analyse.units import exact_mean
 from calipers.errors import CalipersError, InvalidInput
 from calipers.model.evaluation import Evaluation, from_moment
 from calipers.model.store import Checked, Pruned, StoreInfo, Vacuumed

@@ -8,8 +8,11 @@ from calipers.model.comparison import Comparison
 from calipers.model.report import Report, SystemReport
 from calipers.model.scores import Summary
 from calipers.present import charts
+from calipers.present.answer import headline, stem_of
 from calipers.present.charts_compared import differences, head_to_head
 from calipers.present.comparison import (
+    board_lines,
+    board_sentence,
     compared_rows,
     findings,
     heading,
@@ -20,7 +23,6 @@ from calipers.present.comparison import (
 )
 from calipers.present.diagnosis import nothing_found, remarks
 from calipers.present.draw import inline_svg, why_no_charts
-from calipers.present.headline import headline, stem_of
 from calipers.present.html.queries import QueryData, query_data
 from calipers.present.html.texts import clean
 from calipers.present.notes import notes
@@ -146,11 +148,13 @@ def _settings(system: SystemReport) -> list[tuple[str, str]]:
 
 def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str, Any]:
     """Everything that is shown of a comparison, with the queries that ``moves`` lists."""
-    metric = comparison.metrics[0].name
+    metric = comparison.primary or comparison.metrics[0].name
     return {
         "warnings": warnings(comparison),
         "findings": findings(comparison),
         "power": power_sentences(comparison),
+        "board": board_lines(comparison) if len(comparison.systems) > 2 else [],
+        "board_sentence": board_sentence(comparison),
         "legend": legend(comparison),
         "heads": [clean(heading(comparison, name)) for name in comparison.systems],
         "rows": compared_rows(comparison),
@@ -167,7 +171,7 @@ def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict
 
 
 def _moves(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    metric = comparison.metrics[0].name
+    metric = comparison.primary or comparison.metrics[0].name
     for name in comparison.others:
         for title, wins in (("Largest wins", True), ("Largest losses", False)):
             found = comparison.largest(name, metric, wins=wins, count=EXAMPLES)

@@ -1,0 +1,67 @@
+"""The scores of a machine's ground truth, corrected by people's on a sample of the queries."""
+
+import numpy as np
+
+from calipers.analyse.corrected import corrected_mean
+from calipers.analyse.summary import value_bounds
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
+from calipers.model.corrected import CorrectedMetric, CorrectedScores
+from calipers.model.scores import Scores
+from calipers.model.summary import Interval, Method
+
+FEWEST = 2
+"""Queries that people must have judged for a metric to be corrected."""
+
+
+def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) -> CorrectedScores:
+    """Each metric over all queries of the machine, as people would have found it.
+
+    A query for which the machine's labels leave a metric undefined is left out of it; one that
+    people left undefined counts as not judged by them.
+    """
+    unknown = people.queries.join(machine.queries, on="query", how="anti")
+    if unknown.height:
+        raise InvalidInput(
+            f"People judged {unknown.height} {'query' if unknown.height == 1 else 'queries'} that "
+            f"the machine did not, such as {unknown['query'][0]!r}; the machine must have judged "
+            "everything."
+        )
+    rows = (
+        machine.queries.select("query")
+        .with_row_index("row")
+        .join(people.queries.select("query").with_row_index("theirs"), on="query", how="inner",
+              maintain_order="left")
+    )  # fmt: skip
+    found, skipped = [], []
+    for facts in machine.metrics:
+        mine = machine.of(facts.name)
+        theirs = np.full(len(mine), np.nan)
+        theirs[rows["row"].to_numpy()] = people.of(facts.name)[rows["theirs"].to_numpy()]
+        one = _corrected(mine, theirs)
+        if one is None or facts.aggregate != "mean":
+            skipped.append(facts.name)
+            continue
+        result = corrected_mean(*one, confidence, value_bounds(facts))
+        kind: Method = "score" if value_bounds(facts) else "t"
+        found.append(
+            CorrectedMetric(
+                facts.name, result.value, Interval(*result.interval, confidence, kind),
+                result.machine, result.people, result.weight, result.sampled, result.n,
+            )
+        )  # fmt: skip
+    if not found:
+        raise InvalidInput(
+            "No metric can be corrected: each needs at least two queries that people judged and "
+            "for which it is defined; let people judge more queries."
+        )
+    return CorrectedScores(
+        tuple(found), len(machine), len(people), tuple(skipped), {"confidence": confidence}
+    )
+
+
+def _corrected(machine: Floats, people: Floats) -> tuple[Floats, Floats] | None:
+    known = ~np.isnan(machine)
+    if np.count_nonzero(~np.isnan(people[known])) < FEWEST:
+        return None
+    return machine[known], people[known]

@@ -1,0 +1,124 @@
+"""All systems by one metric, best first, in groups that cannot be told apart."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calipers.analyse.context import Context, has_tokens
+from calipers.analyse.groups import leaderboard
+from calipers.analyse.paired import limits_of
+from calipers.analyse.primary import choose_primary
+from calipers.analyse.summary import interval_of_metric
+from calipers.analyse.sweep import token_use
+from calipers.analyse.units import exact_mean
+from calipers.measures.counts import recall
+from calipers.measures.views import Found
+from calipers.model.arrays import Floats
+from calipers.model.comparison import Comparison
+from calipers.model.leaderboard import Leaderboard, Ranked
+from calipers.model.matched import Matched
+from calipers.model.scores import MetricFacts, Scores
+
+DEEPEST = 100
+"""How many results a budget of tokens is filled with at most."""
+
+
+def rank_systems(
+    columns: Mapping[str, Floats],
+    facts: MetricFacts,
+    level: float,
+    clusters: ArrayLike | None,
+    tokens: Mapping[str, float],
+) -> Leaderboard | None:
+    """The systems by one metric; None where no query is defined in all."""
+    if np.isnan(list(columns.values())).any(axis=0).all():
+        return None
+    names = list(columns)
+    board = leaderboard(
+        list(columns.values()), round(1.0 - level, 12), clusters, limits_of(facts),
+        lower_is_better=facts.better == "lower",
+    )  # fmt: skip
+    return Leaderboard(
+        facts.name,
+        board.n,
+        tuple(
+            Ranked(
+                names[at], mean,
+                interval_of_metric(columns[names[at]], facts, level, clusters),
+                tuple(
+                    number for number, (first, last) in enumerate(board.groups, start=1)
+                    if first <= place <= last
+                ),
+                tokens.get(names[at]),
+            )
+            for place, (at, mean) in enumerate(zip(board.order, board.means, strict=True))
+        ),
+    )  # fmt: skip
+
+
+def tokens_per_query(
+    pairs: Mapping[str, Matched], measured: Mapping[str, Scores], primary: str | None
+) -> dict[str, float]:
+    """The mean number of tokens in the results that the primary metric looks at.
+
+    Only of systems whose results come with tokens or texts.
+    """
+    found = {}
+    for name, pair in pairs.items():
+        facts = measured[name].metrics
+        decisive = choose_primary(facts) if primary in (None, "score") else primary
+        k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
+        if not has_tokens(pair.run):
+            continue
+        context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+        counts = context.tokens()
+        if counts is not None:
+            found[name] = exact_mean(context.summed(counts.counts, k))
+    return found
+
+
+def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Comparison:
+    """The leaderboard with recall within the tokens that the dearest system takes per query.
+
+    The budget holds what it shows to 95 of 100 queries, and every system fills it with results
+    from the first on, so that one with smaller chunks shows more of them. As it is, where the
+    tokens of fewer than two systems are known.
+    """
+    board = comparison.leaderboard
+    known = [] if board is None else [one.system for one in board.rows if one.tokens is not None]
+    if board is None or len(known) < 2 or not pairs.keys() >= set(known):
+        return comparison
+    k = next(facts.k for facts in comparison.metrics if facts.name == board.metric)
+    budget = max(_tokens_for_most(pairs[name], k) for name in known)
+    rows = tuple(
+        one if one.tokens is None
+        else replace(one, at_budget=recall_within(pairs[one.system], budget))
+        for one in board.rows
+    )  # fmt: skip
+    return replace(comparison, leaderboard=replace(board, rows=rows, budget=budget))
+
+
+def _tokens_for_most(pair: Matched, k: int | None) -> int:
+    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+    counts = context.tokens()
+    if counts is None:
+        return 0
+    return int(token_use(context.summed(counts.counts, k or pair.depth), None).p95)
+
+
+def recall_within(pair: Matched, budget: int) -> float | None:
+    """Mean recall of the first results of each query that fit a budget of tokens together."""
+    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
+    counts = context.tokens()
+    depth = min(pair.depth, DEEPEST)
+    if counts is None or not depth:
+        return None
+    found = Found.of(pair.matches, pair.rel)
+    values = recall(found, 1) * 0.0
+    for k in range(1, depth + 1):
+        fits = context.summed(counts.counts, k) <= budget
+        values = np.where(fits, recall(found, k), values)
+    defined = values[~np.isnan(values)]
+    return exact_mean(defined) if defined.size else None

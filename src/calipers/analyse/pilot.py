@@ -1,0 +1,69 @@
+"""A plan for a comparison, from a pilot of two systems."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from calipers.analyse.comparable import shared_queries
+from calipers.analyse.compare import aligned, clusters_shared, facts_shared
+from calipers.analyse.paired import paired
+from calipers.analyse.plan import FEWEST_PILOT, needed_queries, visible_difference
+from calipers.analyse.primary import choose_primary
+from calipers.errors import InvalidInput
+from calipers.model.plan import QueryPlan
+from calipers.model.scores import Scores
+
+
+def check_plan(difference: float | None, queries: int | None, power: float) -> None:
+    """Refuse what cannot be meant, before any file is read."""
+    if (difference is None) == (queries is None):
+        given = "neither is" if difference is None else "both are"
+        raise InvalidInput(
+            f"A plan needs a difference or a number of queries, and {given} given; give the "
+            "difference that must not be missed, or the queries there will be."
+        )
+    if not 0.5 <= power < 1:
+        raise InvalidInput(
+            f"The power is {power!r}; it is the chance to see the difference, at least 0.5 and "
+            "below 1, such as 0.8."
+        )
+
+
+def plan_queries(
+    pilot: Mapping[str, Scores],
+    *,
+    difference: float | None = None,
+    queries: int | None = None,
+    power: float = 0.8,
+    primary: str | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+) -> QueryPlan:
+    """How many queries show a difference between two such systems, or what some queries show."""
+    if len(pilot) != 2:
+        raise InvalidInput(
+            f"A plan is made from two systems, by how their differences vary from query to query; "
+            f"found {len(pilot)}: {', '.join(pilot) or 'none'}."
+        )
+    facts = facts_shared(pilot, None)
+    decisive = choose_primary(facts, primary)
+    metric = next((one for one in facts if one.name == decisive), None)
+    if metric is None:
+        raise InvalidInput("The pilot has no metric of which more or less is better.")
+    shared = shared_queries(pilot)
+    first, second = (aligned(scores, shared, [metric])[:, 0] for scores in pilot.values())
+    clusters = clusters_shared(pilot, shared, cluster)
+    one = paired(second - first, metric, clusters)
+    if one.test is None or one.test.n < FEWEST_PILOT or not one.test.variance:
+        n = 0 if one.test is None else one.test.n
+        why = "they are all alike" if n >= FEWEST_PILOT else f"at least {FEWEST_PILOT} are needed"
+        raise InvalidInput(
+            f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
+            "give two systems that differ, on more queries."
+        )
+    alpha = round(1.0 - confidence, 12)
+    found = (
+        visible_difference(one.column, queries, power, alpha, clusters=clusters)
+        if difference is None
+        else needed_queries(one.column, difference, power, alpha, clusters=clusters)
+    )
+    return replace(found, metric=metric.name, systems=tuple(pilot), cluster=cluster)

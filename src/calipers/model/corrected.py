@@ -1,0 +1,52 @@
+"""Metrics by a machine's labels, corrected by the labels of people on a sample of the queries."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from calipers.model.scores import SCHEMA
+from calipers.model.summary import Interval
+
+
+@dataclass(frozen=True)
+class CorrectedMetric:
+    """One metric as people would have found it over all queries."""
+
+    metric: str
+    value: float
+    interval: Interval
+    machine: float
+    """The mean by the machine's labels."""
+    people: float
+    """The mean of the sample by the people's labels alone."""
+    weight: float
+    """How much of the machine's word was used: 0 nothing, 1 all."""
+    sampled: int
+    n: int
+
+
+@dataclass(frozen=True)
+class CorrectedScores:
+    """Every metric, corrected by people."""
+
+    metrics: tuple[CorrectedMetric, ...]
+    queries: int
+    sampled: int
+    """Queries that people judged."""
+    skipped: tuple[str, ...]
+    """Metrics that are defined for too few of these."""
+    settings: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> CorrectedMetric:
+        return next(one for one in self.metrics if one.metric == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "schema": SCHEMA,
+            "queries": self.queries,
+            "sampled": self.sampled,
+            "metrics": [asdict(one) for one in self.metrics],
+            "skipped": list(self.skipped),
+            "settings": dict(self.settings),
+        }

@@ -1,0 +1,40 @@
+"""Metrics corrected by people, on a terminal."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from calipers.model.corrected import CorrectedScores
+from calipers.present.table import number
+from calipers.words import plural
+
+
+def print_corrected(found: CorrectedScores, console: Console) -> None:
+    """One line per metric: by the machine, by people alone, and by both together."""
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("as people would judge", no_wrap=True)
+    for name in ("mean", "interval", "machine", "people"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found.metrics:
+        table.add_row(
+            Text(one.metric, style="bold"), number(one.value),
+            f"{number(one.interval.low)}–{number(one.interval.high)}",
+            number(one.machine), number(one.people),
+        )  # fmt: skip
+    console.print(table)
+    console.print()
+    for line in corrected_lines(found):
+        console.print(Text(line, style="dim"))
+
+
+def corrected_lines(found: CorrectedScores) -> list[str]:
+    """What the correction rests on."""
+    lines = [
+        f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the mean "
+        f"is corrected by what they found there, with its {found.settings['confidence']:.0%} "
+        "interval. The sample must have been drawn at random."
+    ]
+    if found.skipped:
+        lines.append(f"Not corrected, as too little is known: {', '.join(found.skipped)}.")
+    return lines

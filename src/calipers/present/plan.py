@@ -1,0 +1,24 @@
+"""A plan in words."""
+
+from calipers.model.plan import QueryPlan
+from calipers.present.comparison import missed_how_often
+from calipers.present.plain import printable
+
+
+def plan_lines(plan: QueryPlan) -> list[str]:
+    """The answer, and what it rests on."""
+    units = f"clusters by {printable(plan.cluster, 40)}" if plan.cluster else "queries"
+    often = missed_how_often(plan.power)
+    systems = " and ".join(printable(one, 30) for one in plan.systems)
+    answer = (
+        f"About {plan.queries:,} {units} show a difference of {plan.difference:.2g} in "
+        f"{plan.metric}; it would still be missed {often}."
+        if plan.asked == "queries"
+        else f"With {plan.queries:,} {units} a difference below {plan.difference:.2g} in "
+        f"{plan.metric} would be missed more than {often}."
+    )
+    return [
+        answer,
+        f"From {plan.pilot:,} differences between {systems}, for a comparison at "
+        f"{100 * (1 - plan.alpha):g} % confidence; other systems may vary more or less.",
+    ]

@@ -1,0 +1,90 @@
+"""A plan from two systems, and that it holds in the comparison it is for."""
+
+import numpy as np
+import pytest
+
+from calipers import compare, evaluate, plan
+from calipers.errors import InvalidInput
+from tests.systems import records
+
+rng = np.random.default_rng(11)
+CHANCE = 0.6
+
+
+def system(gain, n, rng):
+    """Hits of a retriever that finds a query with this chance."""
+    return records([1 if one < CHANCE + gain else 7 for one in rng.random(n)])
+
+
+def scores(gain, n, rng):
+    return evaluate(system(gain, n, rng), metrics="recall@5")
+
+
+def test_queries_and_differences_are_two_sides_of_one_plan():
+    pilot = {"old": scores(0.0, 150, rng), "new": scores(0.1, 150, rng)}
+    for_queries = plan(pilot, queries=400)
+    assert (for_queries.asked, for_queries.queries) == ("difference", 400)
+    back = plan(pilot, difference=for_queries.difference)
+    assert back.asked == "queries"
+    assert back.queries == pytest.approx(400, rel=0.06)
+    assert (back.metric, back.systems, back.pilot) == ("recall@5", ("old", "new"), 150)
+    assert plan(pilot, difference=0.02).queries > back.queries
+    assert plan(pilot, difference=0.1, power=0.95).queries > plan(pilot, difference=0.1).queries
+
+
+def test_the_planned_queries_show_the_difference_about_as_often_as_promised(monkeypatch):
+    pilot = {"old": scores(0.0, 200, rng), "new": scores(0.15, 200, rng)}
+    n = plan(pilot, difference=0.15).queries
+    # What would be missed takes longer to work out than the comparison, and is not asked here.
+    monkeypatch.setattr("calipers.analyse.compare.visibility", lambda *_, **__: None)
+    shown = 0
+    for _ in range(50):
+        pair = {"old": scores(0.0, n, rng), "new": scores(0.15, n, rng)}
+        shown += compare(pair, anyway=True).difference("new", "recall@5").verdict == "better"
+    # 40 of 50 expected, with a standard deviation of 2.8.
+    assert 31 <= shown <= 48
+
+
+def test_the_sentence_of_a_comparison_is_that_of_the_plan():
+    pilot = {"old": scores(0.0, 60, rng), "new": scores(0.1, 60, rng)}
+    seen = compare(pilot).visibility
+    assert seen.smallest == plan(pilot, queries=60).difference
+    assert seen.needed == plan(pilot, difference=seen.wanted).queries
+
+
+def test_clusters_are_counted_instead_of_queries():
+    made = {}
+    for name, gain in (("old", 0.0), ("new", 0.2)):
+        data = system(gain, 20, np.random.default_rng(len(name)))
+        made[name] = [
+            {**one, "id": f"{one['id']}-{i}", "tags": {"intent": one["id"]}}
+            for one in data for i in range(4)
+        ]  # fmt: skip
+    clustered = plan(made, difference=0.2, primary="recall@5", cluster="intent")
+    alone = plan(made, difference=0.2, primary="recall@5")
+    assert (clustered.pilot, alone.pilot) == (20, 80)
+    assert clustered.queries == pytest.approx(alone.queries, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, "neither is given"),
+        ({"difference": 0.1, "queries": 5}, "both are given"),
+        ({"difference": 0.0}, "difference is out of range"),
+        ({"queries": 1}, "Too few queries"),
+        ({"queries": 50, "power": 1.0}, "power is 1.0"),
+    ],
+)
+def test_what_cannot_be_planned_is_a_sentence(settings, sentence):
+    pilot = {"old": scores(0.0, 40, rng), "new": scores(0.1, 40, rng)}
+    with pytest.raises(InvalidInput, match=sentence):
+        plan(pilot, **settings)
+
+
+def test_a_pilot_must_differ_and_have_two_sides():
+    one = scores(0.0, 40, rng)
+    with pytest.raises(InvalidInput, match="two systems"):
+        plan({"old": one}, queries=10)
+    with pytest.raises(InvalidInput, match="all alike"):
+        plan({"old": one, "same": one}, queries=10)
