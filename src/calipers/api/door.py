@@ -154,7 +154,8 @@ def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
 
 
 def _is_collection(value: Any, kind: type) -> bool:
-    if isinstance(value, str | bytes | bytearray):
+    # Nor is a whole table a list of names.
+    if isinstance(value, str | bytes | bytearray) or hasattr(value, "__dataframe__"):
         return False
     return isinstance(value, kind)
 
