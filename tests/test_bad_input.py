@@ -232,16 +232,22 @@ def test_bad_options(fault: str, evals: Path) -> None:
 
 
 ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
-    "k": ({"k": 2.5}, "cut-off k is '2.5'"),
+    "k": ({"k": 2.5}, "argument k of evaluate has the wrong type: found 2.5"),
     "no k": ({"k": []}, "No cut-off is given"),
     "metrics": ({"metrics": []}, "No metric is named"),
-    "a number as metric": ({"metrics": [5]}, "A metric is given as 5"),
+    "a number as metric": (
+        {"metrics": [5]},
+        "argument metrics of evaluate has the wrong type: found [5]",
+    ),
     "negative weight": ({"weights": {"mrr": -1}}, "weight of mrr is -1"),
     "weight of NaN": ({"weights": {"mrr": float("nan")}}, "weight of mrr is nan"),
-    "worded weight": ({"weights": {"mrr": "much"}}, "weight of mrr is 'much'"),
+    "worded weight": (
+        {"weights": {"mrr": "much"}},
+        "found {'mrr': 'much'}, a dict; a mapping of text to number",
+    ),
     "confidence": ({"confidence": 95}, "confidence of the intervals is 95"),
     "resamples": ({"resamples": 2.5}, "takes no argument 'resamples'"),
-    "rel": ({"rel": "2"}, "(rel) is '2'"),
+    "rel": ({"rel": "2"}, "argument rel of evaluate has the wrong type: found '2'"),
     "unknown argument": ({"metric": "mrr"}, "metric"),
 }
 

@@ -96,8 +96,8 @@ def interval_of(units: Units, confidence: float, bounds: Bounds | None) -> Ends 
     ends = score_ends(np.array([share]), np.array([units.variance / width**2]), n, confidence)
     # The mean belongs to its interval; scaling back and forth may move it by a last digit.
     return Ends(
-        max(low, min(low + width * float(ends[0][0]), units.mean)),
-        min(high, max(low + width * float(ends[1][0]), units.mean)),
+        float(max(low, min(low + width * float(ends[0][0]), units.mean))),
+        float(min(high, max(low + width * float(ends[1][0]), units.mean))),
     )
 
 

@@ -209,6 +209,8 @@ def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
     if kind in (Iterable, Sequence, list, Set):
         if kind is Sequence and inner and inner[0] in (int, float) and _is_column(value):
             return True
+        if _is_column(value):
+            return kind is Iterable and fits(list(value), kind[inner]) if inner else True
         return _is_collection(value, kind) and (
             not isinstance(value, _WHOLE_KINDS) or all(fits(one, inner[0]) for one in value)
         )
@@ -216,7 +218,8 @@ def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
 
 
 def _is_collection(value: Any, kind: type) -> bool:
-    if isinstance(value, str | bytes | bytearray):
+    # Nor is a whole table a list of names.
+    if isinstance(value, str | bytes | bytearray) or hasattr(value, "__dataframe__"):
         return False
     return isinstance(value, kind)
 
@@ -297,7 +300,8 @@ def _collections(kind: Any, inner: tuple[Any, ...]) -> Iterator[str]:
     elif kind is Callable:
         yield "a function"
     elif isinstance(kind, type) and issubclass(kind, Mapping):
-        yield "a mapping"
+        of = [next(_words(one)).removeprefix("a ") for one in inner]
+        yield f"a mapping of {of[0]} to {of[1]}" if of else "a mapping"
     elif inner and kind in (Iterable, Sequence, list, tuple):
         each = [word.removeprefix("a ") for word in _words(inner[0])]
         yield f"a list of {' or '.join(f'{word}s' if word in _EACH else word for word in each)}"

@@ -99,6 +99,13 @@ def read_runs(path: str | Path) -> tuple[Scores, ...]:
     source = Source(Path(path))
     source.check_has_content()
     result = decode(source.read(), source)
+    for one in (result, *result.further):
+        level = one.settings.get("confidence")
+        if not isinstance(level, float) or not 0 < level < 1:
+            raise UnreadableFile(
+                f"The result in {source.name} is not whole: its settings have no confidence between"
+                f" 0 and 1; {_AGAIN}."
+            )
     try:
         return tuple(_scores(one, source) for one in (result, *result.further))
     except (OverflowError, TypeError, pl.exceptions.PolarsError) as error:

@@ -57,6 +57,7 @@ def confidence_option(function: F) -> F:
         ),
         click.option(
             "--alpha", type=float, hidden=True, expose_value=False, is_eager=True,
+            help="1 - confidence, as it was written before.",
             callback=from_alpha,
         ),
     )(function)  # fmt: skip

@@ -109,7 +109,7 @@ def retired_option(name: str, why: str) -> Callable[[F], F]:
                 err=True,
             )
 
-    return click.option(name, hidden=True, expose_value=False, callback=warn)
+    return click.option(name, hidden=True, expose_value=False, callback=warn, help=why)
 
 
 def two_forms(one: str, other: str) -> InvalidInput:
