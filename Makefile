@@ -65,6 +65,9 @@ lint: $(STAMP) ## Lint the GitHub Action, the GitLab template and the Dockerfile
 	@$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci templates/gitlab-ci.yml
 	@$(BIN)/hadolint Dockerfile
 
+fuzz: $(STAMP) ## Attack files, commands and calls with generated cases; ARGS="--cases 100000"
+	@$(BIN)/python -m fuzz $(ARGS)
+
 bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick for small inputs
 	@$(BIN)/python -m bench $(ARGS)
 

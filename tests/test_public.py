@@ -59,7 +59,7 @@ def test_a_room_never_hides_the_operation_of_its_name() -> None:
 
 def test_an_unknown_name_is_no_silent_none() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'evaluat'"):
-        _ = calipers.evaluat
+        _ = calipers.evaluat  # type: ignore[attr-defined]
 
 
 def commands(found: click.Group, before: str = "") -> dict[str, click.Command]:

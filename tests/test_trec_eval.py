@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.measures import Metric, parse
-from calipers.measures.aggregate import from_scale, to_scale
+from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
 
 PARITY = Path(__file__).parent / "data" / "parity"

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     # What an editor and a type checker see; at run time __getattr__ finds the same.
     from calipers.api.change import *
     from calipers.api.decide import *
+    from calipers.api.explain import *
     from calipers.api.history import *
     from calipers.api.labels import *
     from calipers.api.live import *
     from calipers.api.measure import *
+    from calipers.api.pages import *
     from calipers.api.truth import *
     from calipers.errors import CalipersError as CalipersError
     from calipers.functions import average_precision as average_precision
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from calipers.model.run import Run as Run
     from calipers.model.scores import Scores as Scores
     from calipers.version import __version__ as __version__
+
+    __all__: list[str]
 
 _HOMES = {
     "CalipersError": "errors",

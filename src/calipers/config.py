@@ -188,7 +188,7 @@ def _table(path: Path) -> Mapping[str, Any] | None:
         raise UnreadableFile(f"There is no file {path}; check the path.") from None
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
         if path.name == PROJECT and b"[tool.calipers" not in path.read_bytes():
             return None
         raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None

@@ -14,6 +14,8 @@ Every message is a sentence in one order: what is wrong, where, what was found, 
 allowed, what to do. The command line prints it without a traceback and exits with 2.
 """
 
+import os
+
 
 class CalipersError(Exception):
     """Anything Calipers refuses to do, said in one sentence."""
@@ -49,3 +51,39 @@ class RetrieverFailed(CalipersError):
 
 class WriteFailed(CalipersError, OSError):
     """An output file could not be written; what stood there before is unharmed."""
+
+
+def as_sentence(error: BaseException) -> CalipersError | None:
+    """What the machine or the interpreter refuses, in our words; None where it is a fault of ours.
+
+    Every operation and the command line ask here, so that a name that is too long, a full disk or
+    a value that is nested without end is answered wherever it turns up.
+
+    >>> str(as_sentence(RecursionError()))[:43]
+    'A value in the input is nested too deeply: '
+    """
+    if isinstance(error, RecursionError):
+        return InvalidInput(
+            "A value in the input is nested too deeply: found lists or mappings inside each other "
+            "by the hundreds; no form has more than a dozen levels, so write the input again."
+        )
+    if isinstance(error, MemoryError):
+        return InvalidInput(
+            "There is not enough memory for this input; give a smaller one, or take a larger "
+            "machine."
+        )
+    if isinstance(error, OSError):
+        where = os.fsdecode(error.filename) if error.filename else "Standard output"
+        return UnreadableFile(
+            f"{where[:300]} cannot be used: {error.strerror or error}; check the name and the disk."
+        )
+    if isinstance(error, ValueError) and "null byte" in str(error):
+        return InvalidInput(
+            "The name of a file holds a NUL character, which no file has; name another."
+        )
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidInput(
+            f"A text holds an unpaired surrogate, which is no character: found "
+            f"{error.object[:60]!r}; texts must be valid Unicode."
+        )
+    return None

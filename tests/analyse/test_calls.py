@@ -80,7 +80,7 @@ def test_recall_after_each_call_is_that_of_a_loop(made, quoted):
         assert step.recall == pytest.approx(sum(recalls) / len(recalls))
         assert step.useless == (pytest.approx(sum(useless) / len(useless)) if useless else None)
         lists = [one["calls"][step.call - 1] for one in made if len(one["calls"]) >= step.call]
-        assert (step.queries, step.tokens) == (
+        assert (step.queries, step.tokens) == (  # type: ignore[comparison-overlap]
             len(lists), pytest.approx(10 * sum(map(len, lists)) / len(lists)),
         )  # fmt: skip
 

@@ -81,7 +81,7 @@ def test_functions_are_timed_and_several_stand_side_by_side() -> None:
     [
         ([[1]], [[1]], {"k": 0}, "k is 0"),
         ([[1]], [[1]], {"k": []}, "empty list"),
-        ([[1]], [[1]], {"k": "5"}, "k is '5'"),
+        ([[1]], [[1]], {"k": "5"}, "argument k of index_recall"),
         ([[1], [2]], [[1]], {}, "no neighbours for query '1' .1 of 2"),
         ([[1, 1]], [[1]], {"k": 1}, "lists an id twice"),
         ([[-1, 3]], [[1]], {"k": 2}, "lists 1 neighbours, and the recall at k = 2 needs 2"),

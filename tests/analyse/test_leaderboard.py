@@ -26,7 +26,7 @@ def pair_of(queries):
 @settings(max_examples=20, deadline=None)
 @given(lists, st.integers(1, 100))
 def test_recall_within_a_budget_takes_results_while_they_fit(queries, budget):
-    expected = []
+    expected: list[float] = []
     for results in [*queries, [(0, 5)]]:
         wanted = {0, 3} if len(expected) < len(queries) else {0}
         used, found = 0, set()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calipers.api.measure import misses
+from calipers.api.explain import misses
 from calipers.errors import InvalidInput, NoCommonIds
 
 SAFE = {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]}

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.measure import misses
+from calipers.api.explain import misses
 from calipers.model.misses import REASONS
 
 ITEMS = [f"i{n}" for n in range(8)]

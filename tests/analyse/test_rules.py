@@ -189,4 +189,4 @@ def test_unknown_thresholds_and_values_are_refused():
         thresholds_in_force({"too_wide.recal": 1.0})
     for value in (float("nan"), float("inf"), True, "1"):
         with pytest.raises(InvalidInput, match="it must be a number"):
-            thresholds_in_force({"too_wide.recall": value})  # type: ignore[dict-item]
+            thresholds_in_force({"too_wide.recall": value})

@@ -4,7 +4,7 @@ import pytest
 
 import calipers
 from calipers import compare, evaluate
-from calipers.api.inputs import name_systems
+from calipers.api.systems import name_systems
 from calipers.errors import InvalidInput
 from tests.systems import records
 

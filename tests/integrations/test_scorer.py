@@ -94,7 +94,7 @@ def test_mistakes_are_found_when_the_scorer_is_made():
     with pytest.raises(InvalidInput, match="no metric called 'recal'"):
         calipers.scorer("recal@5")
     with pytest.raises(InvalidInput, match="Did you mean match"):
-        calipers.scorer("recall@5", mach="id")
+        calipers.scorer("recall@5", mach="id")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="takes no store"):
         calipers.scorer("recall@5", store="x.db")
     with pytest.raises(InvalidInput, match="no query to score"):

@@ -302,7 +302,7 @@ class TestDSPy:
         dspy = pytest.importorskip("dspy", reason="needs dspy")
         from calipers.integrations.dspy import metric
 
-        class Search(dspy.Module):
+        class Search(dspy.Module):  # type: ignore[name-defined]
             def forward(self, question):
                 return dspy.Prediction(passages=["x", question])
 

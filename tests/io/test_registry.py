@@ -97,4 +97,4 @@ def test_records_of_our_names_alone_are_no_other_form():
         for keys in map(frozenset, combinations(sorted(OURS_ALONE), n)):
             assert [form.name for form in others if form.recognise(keys)] == []
             ours = bool(keys & {"retrieved", "ground_truth"})
-            assert named("ours").recognise(keys) == ours
+            assert named("ours").recognise(keys) == ours  # type: ignore[attr-defined]

@@ -2,18 +2,20 @@
 
 import csv
 import json
+import os
 import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from calipers.errors import WriteFailed
+from calipers.errors import CalipersError, WriteFailed
 from calipers.io import write
 from calipers.io.guard import guarded_frame
 from calipers.io.write import WRITERS, whole_file, write_table
-from tests.command import refused
+from tests.command import calipers_command, refused
 
 FRAME = pl.DataFrame(
     {"query": ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "fine", None, "é,\"\n"],
@@ -92,7 +94,9 @@ def test_nothing_half_written_is_left(evals: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setitem(write.WRITERS, ".csv", disk_full)
-    sentence = refused("eval", evals, "--per-query", target)
+    printed = calipers_command("eval", evals, "--per-query", target)
+    assert printed.code == 2
+    sentence = " ".join(printed.err.split())
     assert f"The output {target} cannot be written: No space left on device" in sentence
     assert "nothing was changed there" in sentence
     assert target.read_text() == "what stood here before"
@@ -120,3 +124,72 @@ def test_a_written_file_is_like_any_other(tmp_path: Path) -> None:
     modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert len(modes) == 1
     assert long_name.read_bytes() == b"all"
+
+
+def test_a_device_stays_a_device(tmp_path: Path) -> None:
+    for path in ("/dev/null", "/dev/full"):
+        before = Path(path).stat()
+        if path.endswith("null"):
+            write_table(FRAME, path)
+        else:
+            with pytest.raises(WriteFailed, match="No space left"):
+                write_table(FRAME, path)
+        assert (Path(path).stat().st_ino, Path(path).stat().st_rdev) == (
+            before.st_ino,
+            before.st_rdev,
+        )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_a_pipe_gets_the_whole_table(ending: str, tmp_path: Path) -> None:
+    pipe, file = tmp_path / f"pipe{ending}", tmp_path / f"file{ending}"
+    os.mkfifo(pipe)
+    write_table(FRAME, file)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        write_table(FRAME, pipe)
+        assert read.result(10) == file.read_bytes()
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "scores.csv", tmp_path / "link.csv"
+    link.symlink_to("far/scores.csv")
+    for _ in range(2):  # first the link leads nowhere
+        write_table(FRAME, link)
+        assert link.is_symlink()
+        assert pl.read_csv(target).height == FRAME.height
+    assert [one.name for one in target.parent.iterdir()] == ["scores.csv"]
+
+
+def test_a_circle_of_links_has_its_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").symlink_to("b.csv")
+    (tmp_path / "b.csv").symlink_to("a.csv")
+    with pytest.raises(WriteFailed, match="cannot be written"):
+        write_table(FRAME, tmp_path / "a.csv")
+
+
+def test_the_rights_of_a_file_stay(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.touch(0o600)
+    write_table(FRAME, path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".csv", "a\0.csv", "no/such.csv", "/dev/fd/99"])
+def test_a_name_that_cannot_be_has_its_sentence(name: str) -> None:
+    with pytest.raises(CalipersError, match="The output"):
+        write_table(FRAME, name)
+
+
+@pytest.mark.parametrize("place", ["-", "/dev/stdout"])
+def test_standard_output_gets_the_output_alone(place: str, evals: Path) -> None:
+    printed = calipers_command("eval", evals, "--per-query", place)
+    assert printed.code == 0, printed.err
+    assert printed.out.startswith("query,")
+    assert "hit_rate" in printed.err
+    both = calipers_command("eval", evals, "--per-query", place, "--json")
+    assert both.code == 2
+    assert "Both --json and an output" in both.err

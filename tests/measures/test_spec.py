@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from calipers.errors import InvalidInput, UnknownMetric
 from calipers.measures import Definition, Metric, definitions, parse, parse_one
 from calipers.measures.define import aliases
-from calipers.measures.gain_table import GainTable
-from calipers.measures.parameter import Parameter
+from calipers.measures.parameter import GainTable, Parameter
 from calipers.measures.spec import check_cutoff, find_name, split
 from calipers.model.policy import LIKE, LIKE_PARAMETERS
 from tests.strategies import VALUES

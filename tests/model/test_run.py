@@ -24,7 +24,7 @@ def in_batches(rows: list[tuple[str, str, float]], cuts: list[int]) -> Run:
 
 def ranking(run: Run, ties: str) -> dict[str, list[tuple[int, str]]]:
     found: dict[str, list[tuple[int, str]]] = {}
-    frame = calipers.Run(run.scan, run.order, ties).frame  # type: ignore[arg-type]
+    frame = calipers.Run(run.scan, run.order, ties).frame
     for query, rank, item in frame.select("query", "rank", "item").iter_rows():
         found.setdefault(query, []).append((rank, item))
     return found

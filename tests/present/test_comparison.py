@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from calipers import compare
-from calipers.model.comparison import Visibility
+from calipers.model.plan import Visibility
 from calipers.present.compared import print_comparison
 from calipers.present.comparison import findings, power_sentence, power_sentences, verdict
 from calipers.present.comparison_text import (

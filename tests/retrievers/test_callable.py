@@ -171,5 +171,5 @@ def test_an_async_generator_is_no_answer() -> None:
 
 @pytest.mark.parametrize("batch", [0, -1, 1.5, True])
 def test_a_batch_size_is_a_whole_number(batch: Any) -> None:
-    with pytest.raises(InvalidInput, match="batch size"):
+    with pytest.raises(InvalidInput, match="batch"):
         retrieve(found, QUESTIONS, batch=batch)

@@ -57,7 +57,7 @@ def test_an_object_is_known_by_the_module_it_was_found_in():
 
 def defined(text):
     """A function as a notebook has it: of no file."""
-    place: dict = {"__name__": "no_such_module"}
+    place: dict[str, object] = {"__name__": "no_such_module"}
     exec(text, place)
     return place["search"]
 

@@ -9,9 +9,9 @@ from calipers.analyse.comparable import different_ways
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import cut
 from calipers.analyse.drift import FEWEST_NIGHTS, began, drift, reference, threshold
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.trend import changes
+from calipers.analyse.units import exact_mean
 from calipers.analyse.yardstick import Watched, Yardstick, yardstick
 from calipers.errors import InvalidInput
 from calipers.model.alarm import Alarm, AlarmCheck

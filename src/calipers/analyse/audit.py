@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.score_interval import mean_interval
+from calipers.analyse.units import exact_mean
 from calipers.checks.health import health
 from calipers.checks.labels import as_quotes
 from calipers.checks.width import WIDEST, Width

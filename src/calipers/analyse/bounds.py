@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.gain_bounds import highest_ndcg
 from calipers.analyse.listing import list_results
+from calipers.analyse.units import exact_mean
 from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.comparable import obstacles, shared_queries, undefined_in_some
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.holm import holm
 from calipers.analyse.leaderboard import rank_systems
 from calipers.analyse.paired import Paired, corrected_level, paired
@@ -15,7 +14,7 @@ from calipers.analyse.plan import visibility
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.scoring import choose_metrics, cutoffs
 from calipers.analyse.summary import interval_of_metric, score_facts
-from calipers.analyse.units import clusters_of
+from calipers.analyse.units import clusters_of, exact_mean
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints, frozen_array

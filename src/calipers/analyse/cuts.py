@@ -37,15 +37,14 @@ def cut(scores: Scores, by: str) -> list[tuple[str, np.ndarray]]:
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
             f"{did_you_mean(by, known)}"
         )
-    found = np.array(labels, dtype=object)
-    slices = [(name, found == name) for name in names if name in set(labels)]
-    if len(slices) > MOST_SLICES:
+    found, present = np.array(labels, dtype=object), set(labels)
+    if len(present) > MOST_SLICES:
         raise InvalidInput(
-            f"The tag {by!r} has {len(slices)} different values over {len(labels)} queries; a "
+            f"The tag {by!r} has {len(present)} different values over {len(labels)} queries; a "
             f"slice needs several queries, and {MOST_SLICES} slices are allowed. Cut by a tag with "
             "fewer values."
         )
-    return slices
+    return [(name, found == name) for name in names if name in present]
 
 
 def _lengths(scores: Scores) -> list[str]:

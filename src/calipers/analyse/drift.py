@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.distributions import normal_quantile, t_quantile
-from calipers.analyse.exact_sum import exact_sum
+from calipers.analyse.units import exact_sum
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.units import as_units
+from calipers.analyse.units import as_units, exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 

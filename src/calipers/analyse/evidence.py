@@ -7,14 +7,12 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.context import Context, wanted_per_query
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.score_interval import UNIT, Bounds, mean_interval
 from calipers.analyse.sweep import advise_recall, usual_cutoffs
 from calipers.analyse.tokens import TokenCounts
-from calipers.analyse.units import clusters_in
+from calipers.analyse.units import clusters_in, exact_mean
 from calipers.measures.counts import recall
-from calipers.measures.ratio import ratio
-from calipers.measures.views import Found, Gains
+from calipers.measures.views import Found, Gains, ratio
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches

@@ -10,7 +10,6 @@ import polars as pl
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.conditions import Condition, unknown_tag_value
 from calipers.analyse.cuts import cut
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.figures import Figure
 from calipers.analyse.holm import holm
 from calipers.analyse.non_inferiority import NonInferiority, non_inferiority
@@ -18,6 +17,7 @@ from calipers.analyse.paired import ROUNDING, corrected_level, limits_of, paired
 from calipers.analyse.plan import fewest_queries, visibility
 from calipers.analyse.score_interval import mean_interval
 from calipers.analyse.summary import interval_of_metric
+from calipers.analyse.units import exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.gate import Change, Check, Requirement, WorstQuery

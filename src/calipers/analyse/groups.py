@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.difference import DIFFERENCES, difference
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.holm import holm
+from calipers.analyse.units import exact_mean
 from calipers.errors import InvalidInput
 
 

@@ -99,6 +99,12 @@ def _lists(value: Any, name: str) -> Lists:
     if isinstance(value, Run):
         return _of_run(value, name)
     if isinstance(value, Mapping):
+        for query, ids in value.items():
+            if isinstance(ids, str | set | frozenset) or not hasattr(ids, "__iter__"):
+                raise InvalidInput(
+                    f"{name} has {ids!r:.60} as the neighbours of query {query!r:.60}; they are a "
+                    "list of ids, the nearest first."
+                )
         return {str(query): list(ids) for query, ids in value.items()}, None
     ids, scores = (value.ids, getattr(value, "scores", None)) if hasattr(value, "ids") else (
         value, None

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.context import Context, has_tokens
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.groups import leaderboard
 from calipers.analyse.paired import limits_of
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.summary import interval_of_metric
 from calipers.analyse.sweep import token_use
+from calipers.analyse.units import exact_mean
 from calipers.measures.counts import recall
 from calipers.measures.views import Found
 from calipers.model.arrays import Floats

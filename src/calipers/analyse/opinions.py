@@ -84,6 +84,11 @@ def _files(labels: Any) -> list[tuple[str, list[Placed]]]:
         labels = [labels]
     if isinstance(labels, Mapping):
         return [(str(name), _placed(value, str(name))) for name, value in labels.items()]
+    if not isinstance(labels, Iterable) or isinstance(labels, bytes):
+        raise InvalidInput(
+            f"The labels are a {type(labels).__name__}; give a path, several paths, or a mapping "
+            "of judge to path or labels."
+        )
     paths = list(labels)
     if not paths:
         raise InvalidInput("No labelled file is given; give at least one.")
@@ -101,4 +106,8 @@ def _files(labels: Any) -> list[tuple[str, list[Placed]]]:
 def _placed(value: Any, name: str) -> list[Placed]:
     if isinstance(value, str | os.PathLike):
         return read_labels(value)
+    if not isinstance(value, Iterable) or not all(isinstance(one, Label) for one in value):
+        raise InvalidInput(
+            f"The labels of {name} are a {type(value).__name__}; give a path, or a list of labels."
+        )
     return [(f"{name}[{number}]", label) for number, label in enumerate(value)]

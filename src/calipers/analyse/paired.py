@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.difference import MeanDifference, difference
-from calipers.analyse.exact_sum import exact_mean
+from calipers.analyse.units import exact_mean
 from calipers.model.arrays import Floats
 from calipers.model.scores import MetricFacts
 from calipers.model.summary import Interval

@@ -7,13 +7,12 @@ import numpy as np
 
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import cut
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.headlines import HEADLINES
 from calipers.analyse.holm import holm
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.summary import interval_of_metric, value_bounds
 from calipers.analyse.unequal import unequal_p
-from calipers.analyse.units import clusters_in
+from calipers.analyse.units import clusters_in, exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Ints
 from calipers.model.scores import MetricFacts, Scores

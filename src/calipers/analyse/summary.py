@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.score_interval import Bounds, mean_interval
-from calipers.measures.aggregate import from_scale, to_scale
+from calipers.analyse.units import exact_mean
+from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
 from calipers.model.scores import MetricFacts, Summary, combine
 from calipers.model.summary import Interval

@@ -7,10 +7,9 @@ import numpy as np
 
 from calipers.analyse.context import Context, has_tokens, wanted_per_query
 from calipers.analyse.enough_k import MARGIN, enough_k
-from calipers.analyse.exact_sum import exact_mean
 from calipers.analyse.scoring import cutoffs, score
 from calipers.analyse.tokens import TokenCounts, load_tokenizer
-from calipers.analyse.units import clusters_in
+from calipers.analyse.units import clusters_in, exact_mean
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints

@@ -44,7 +44,7 @@ def count_tokens(results: pl.DataFrame, tokenizer: Tokenizer | None = None) -> T
         lengths = texts.str.len_chars().to_numpy().astype(np.int64)
         return TokenCounts(-(-lengths // CHARACTERS_PER_TOKEN), "estimate")
     unique = texts.unique(maintain_order=True)
-    counts = {text: _checked(tokenizer(text), text) for text in unique.to_list()}
+    counts = {text: _checked(_asked(tokenizer, text), text) for text in unique.to_list()}
     return TokenCounts(np.array([counts[text] for text in texts.to_list()], np.int64), "tokenizer")
 
 
@@ -71,6 +71,11 @@ def load_tokenizer(name: str) -> Tokenizer:
             f"The tokenizer {name!r} cannot be loaded: {error}; check the name, or install the "
             "package."
         ) from error
+    except (Exception, SystemExit) as error:  # a user's module may raise anything when imported
+        raise InvalidInput(
+            f"The tokenizer {name!r} cannot be loaded: {module} raises {type(error).__name__}: "
+            f"{error} while it is imported; repair it first."
+        ) from error
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise InvalidInput(
@@ -85,6 +90,16 @@ def load_tokenizer(name: str) -> Tokenizer:
 
 def _complete(results: pl.DataFrame, column: str) -> bool:
     return column in results.columns and results[column].null_count() == 0
+
+
+def _asked(tokenizer: Tokenizer, text: str) -> Any:
+    try:
+        return tokenizer(text)
+    except Exception as error:  # a user's function may raise anything
+        raise InvalidInput(
+            f"The tokenizer raises {type(error).__name__}: {error!s:.200} for the text "
+            f"{text[:40]!r}; it must take a text and give its tokens or their number."
+        ) from error
 
 
 def _checked(answer: Any, text: str) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from calipers.analyse.exact_sum import exact_mean
+from calipers.analyse.units import exact_mean
 from calipers.model.alarm import AlarmReference
 from calipers.model.arrays import Bools, Floats
 from calipers.model.evaluation import Evaluation

@@ -35,7 +35,7 @@ def diff(
     (['d'], 0.67)
     """
     from calipers.analyse.diff import diff_runs
-    from calipers.api.inputs import named_run
+    from calipers.api.systems import named_run
     from calipers.io.load import load
 
     truth = None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from calipers.model.gate import Baseline, Verdict
     from calipers.model.matched import Matched
     from calipers.model.plan import QueryPlan
-    from calipers.model.plot import Plot
-    from calipers.model.report import Report
     from calipers.model.scores import Scores
 
 
@@ -64,7 +62,7 @@ def compare(
     from calipers.analyse.compare import compare_scores
     from calipers.analyse.leaderboard import tokens_per_query
     from calipers.analyse.scoring import choose_metrics
-    from calipers.api.inputs import name_systems, with_retrievers
+    from calipers.api.systems import name_systems, with_retrievers
 
     named = with_retrievers(
         name_systems(systems), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
@@ -95,7 +93,7 @@ def _measured(
     """The systems that were matched now, the scores of all, and the names of what is compared."""
     from calipers.analyse.compare import metrics_compared
     from calipers.analyse.scoring import choose_metrics, score
-    from calipers.api.inputs import matched_systems, measured_before, name_systems
+    from calipers.api.systems import matched_systems, measured_before, name_systems
 
     named = name_systems(systems)
     given = {name: measured_before(value, matching.get("store")) for name, value in named.items()}
@@ -210,7 +208,8 @@ def gate(
         reach_verdict,
         several,
     )
-    from calipers.api.inputs import baseline_of, matched, measured_already
+    from calipers.api.inputs import matched
+    from calipers.api.systems import baseline_of, measured_already
 
     conditions = [parse_condition(one) for one in several(require)]
     check_gate(confidence, allow, conditions, baseline, strict=strict)
@@ -328,103 +327,3 @@ def save_baseline(
         baseline = with_run(read_file(target), baseline)
     write_baseline(baseline, target)
     return baseline
-
-
-@operation(page="report", command="eval")
-def report(
-    data: Any = None,
-    *,
-    systems: Mapping[str, Any] | Sequence[Any] | None = None,
-    baseline: str | None = None,
-    anyway: bool = False,
-    comparison: "Comparison | None" = None,
-    name: str | None = None,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    weights: Mapping[str, float] | None = None,
-    corpus: Any = None,
-    by: Iterable[str] | None = None,
-    primary: str | None = None,
-    cluster: str | None = None,
-    confidence: float = 0.95,
-    **reading: Unpack[Reading],
-) -> "Report":
-    """Measure, sweep, diagnose and explain in one go; ``save`` writes the page.
-
-    Give ``data`` as for ``evaluate``, or several ``systems`` as for ``compare`` (pairs, runs or
-    records, not results measured before: a page shows rankings). The largest cut-off in
-    ``metrics`` or ``k`` is the one that is described (default: 10). ``corpus`` tells more about
-    misses; ``by`` are the tags to slice by (default: all that have a few values). ``name`` is
-    what the page calls the retriever; ``comparison`` is what ``compare`` made of the same
-    systems, where that was done already.
-
-    >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
-    >>> made.k, made.systems[0].head["recall@2"].mean
-    (2, 0.5)
-    >>> "recall" in made.to_markdown()
-    True
-    """
-    from calipers.analyse.report import definitions_shown, describe
-    from calipers.analyse.scoring import choose_metrics, deepest
-    from calipers.api.inputs import like_of, matched_to_report
-    from calipers.api.keywords import DEPTH
-    from calipers.model.report import Report
-
-    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
-    pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
-    made = tuple(
-        describe(
-            one, pair, chosen, weights=weights, corpus=corpus, by=by,
-            confidence=confidence, cluster=cluster,
-        )
-        for one, pair in pairs.items()
-    )  # fmt: skip
-    if len(made) > 1 and comparison is None:
-        comparison = compare(
-            {one.name: one.scores for one in made}, baseline=baseline, anyway=anyway,
-            metrics=None if metrics is None and k is None else
-            [facts.name for facts in made[0].scores.metrics],
-            primary=primary, cluster=cluster, confidence=confidence,
-        )  # fmt: skip
-    if comparison is not None:
-        first = comparison.baseline
-        made = tuple(sorted(made, key=lambda one: one.name != first))
-    return Report(made, comparison, definitions_shown(made))
-
-
-@operation(page="report", command="plot")
-def plot(
-    data: Any = None,
-    chart: str | None = None,
-    *,
-    systems: Mapping[str, Any] | Sequence[Any] | None = None,
-    metrics: str | Iterable[str] | None = None,
-    k: int | Sequence[int] | None = None,
-    by: str | Iterable[str] | None = None,
-    corpus: Any = None,
-    baseline: str | None = None,
-    **reading: Unpack[Reading],
-) -> "Plot":
-    """Make one chart: "over-k" (default), "precision-recall", "waterfall" or "slices".
-
-    Of several ``systems``: "differences" (default) or "head-to-head". ``metrics`` and ``k`` are
-    those of ``sweep``, of ``misses`` (the largest k) or of ``compare``; ``by`` are the tags of
-    slices. The other arguments are those of ``read``.
-
-    >>> made = plot([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a"]}])
-    >>> made.chart, sorted(made.spec)[:3]
-    ('over-k', ['$schema', 'background', 'columns'])
-    """
-    from calipers.analyse.plot import chart_of_pair, check_chart
-    from calipers.api.inputs import matched, without_inputs
-    from calipers.model.plot import Plot
-
-    chart = check_chart(chart, several=systems is not None)
-    if systems is not None:
-        compared = compare(
-            systems, reading.get("ground_truth"), baseline=baseline, metrics=metrics, k=k,
-            **without_inputs(reading),
-        )  # fmt: skip
-        return Plot(chart, compared, tuple(facts.name for facts in compared.metrics))
-    pair = matched(data, keep=True, **reading)
-    return chart_of_pair(pair, chart, metrics=metrics, k=k, by=by, corpus=corpus)

@@ -108,7 +108,7 @@ def labels_pool(
     >>> desk.truth().ground_truth.targets["item"].to_list()
     ['a', 'b']
     """
-    from calipers.api.inputs import name_systems
+    from calipers.api.systems import name_systems
     from calipers.model.judging import PoolSettings
     from calipers.store.labels_make import make
     from calipers.store.open import open_store

@@ -87,7 +87,7 @@ def grid(
     """
     from calipers.analyse.leaderboard import at_equal_budget
     from calipers.api.decide import compare
-    from calipers.api.inputs import matched_systems
+    from calipers.api.systems import matched_systems
     from calipers.grids.plan import read_grid
     from calipers.grids.run import run_all
     from calipers.model.grid import Grid

@@ -1,12 +1,13 @@
 """What makes a function an operation: declared once, known to every face."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from inspect import Parameter, signature
+from itertools import chain
 from typing import Any, TypeVar
 
-from calipers.errors import UnknownArgument
+from calipers.api.door import arguments, check
+from calipers.errors import CalipersError, UnknownArgument, as_sentence
 from calipers.suggest import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,7 +30,7 @@ walks all of them are made from this table, so a new one is entered nowhere else
 
 
 def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
-    """Declare a public operation; a mistyped argument then gets a sentence with the nearest."""
+    """Declare a public operation; its arguments are then checked before it runs."""
 
     def declare(function: F) -> F:
         checked = refuses_unknown(function)
@@ -40,26 +41,31 @@ def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
 
 
 def refuses_unknown(function: F) -> F:
-    """The same function; a mistyped argument gets a sentence with the nearest one."""
-    known = frozenset(_arguments(function))
+    """The same function; what it is given is checked before it runs.
+
+    A mistyped argument gets a sentence with the nearest one, a value of another type one that
+    says what is allowed, and what the machine refuses is one of our errors.
+    """
+    kinds = dict(arguments(function))
+    known = frozenset(kinds)
 
     @wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
         if not known.issuperset(given):
             raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
-        return function(*args, **given)
+        for name, value in chain(zip(kinds, args, strict=False), given.items()):
+            check(function.__name__, name, value, kinds[name])
+        try:
+            return function(*args, **given)
+        except CalipersError:
+            raise
+        except Exception as error:
+            sentence = as_sentence(error)
+            if sentence is None:
+                raise
+            raise sentence from error
 
     return checked  # type: ignore[return-value]
-
-
-def _arguments(function: Callable[..., Any]) -> Iterator[str]:
-    """The names that may be given as keywords, those of a TypedDict behind ``**`` included."""
-    for name, parameter in signature(function).parameters.items():
-        if parameter.kind is Parameter.VAR_KEYWORD:
-            # Unpack[Keywords], as PEP 692 writes it.
-            yield from parameter.annotation.__args__[0].__annotations__
-        else:
-            yield name
 
 
 def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:

@@ -54,6 +54,12 @@ def _pairs(labels: Any) -> list[Label]:
         given: Iterable[Label] = (label for _, label in read_labels(labels))
     else:
         given = labels
+    given = list(given) if isinstance(given, Iterable) else [given]
+    for label in given:
+        if not isinstance(label, Label):
+            raise InvalidInput(
+                f"A row to judge is a {type(label).__name__}; give a path, or a list of labels."
+            )
     once = {label.pair: label for label in given}
     if not once:
         raise InvalidInput("There is no row to judge; give a file that `calipers draft` wrote.")

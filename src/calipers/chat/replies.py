@@ -44,7 +44,7 @@ def json_answer(text: str) -> dict[str, Any]:
     said = _THOUGHTS.sub("", text)
     try:
         found = msgspec.json.decode(said[said.index("{") : said.rindex("}") + 1])
-    except (ValueError, msgspec.DecodeError):
+    except (ValueError, RecursionError):
         raise AskFailed(
             "malformed", f"the answer holds no JSON object; it is {beginning(said.strip())!r}"
         ) from None

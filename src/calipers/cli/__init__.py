@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from calipers.errors import CalipersError
+from calipers.cli.parts.leaving import check_streams, explain
 from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
@@ -66,7 +66,8 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 success, 1 a gate failed, 2 bad use or bad input.",
+    epilog="Exit codes: 0 success, 1 a gate failed, 2 bad use or bad input, "
+    "70 a fault of Calipers itself.",
 )
 @click.version_option(__version__, prog_name="calipers")
 def group() -> None:
@@ -77,10 +78,11 @@ def group() -> None:
 
 
 def main() -> None:
-    """Run the command line; every expected error is one sentence and exit code 2."""
+    """Run the command line; every expected error is one sentence and exit code 2, others 70."""
     # Loading makes many objects and drops few: looking for rubbish as often as usual would take
     # a tenth of the start.
     gc.set_threshold(100_000)
+    check_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A terminal that lacks a character shows another; it must not end the program.
@@ -101,10 +103,9 @@ def main() -> None:
         # is the usual one for this: no success, since a gate may not have been heard out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(READER_LEFT)
-    except CalipersError as error:
-        from calipers.present.plain import printable
-
-        click.echo(f"Error: {printable(str(error))}", err=True)
-        sys.exit(2)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the last handler: also a panic of the table library
+        sys.exit(explain(error))
     else:
         sys.exit(code if isinstance(code, int) else 0)

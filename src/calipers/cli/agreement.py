@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, renamed
 from calipers.cli.parts.output import console, print_json
 
 
@@ -27,12 +27,12 @@ from calipers.cli.parts.output import console, print_json
     "--merge", default="majority", show_default=True,
     type=click.Choice(["majority", "mean", "max", "min"]), help="How several grades become one.",
 )  # fmt: skip
-@options.renamed_option(
+@renamed.renamed_option(
     "--when-tied", former="--ties", default="leave", show_default=True,
     type=click.Choice(["leave", "max", "min", "mean"]),
     help="When two grades have equally many votes: leave the pair out, or take this one.",
 )  # fmt: skip
-@options.renamed_option(
+@renamed.renamed_option(
     "--targets-as", former="--by", default="id", show_default=True,
     type=click.Choice(["id", "quote", "span"]),
     help="What a target of the ground truth is: the item's id, its text, or its place.",

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.saving import tag_pairs
 
@@ -12,12 +12,12 @@ from calipers.cli.parts.saving import tag_pairs
 @click.command("alarm", short_help="Say whether the latest saved evaluation is worse than before.")
 @click.argument("name")
 @click.option("--metrics", "-m", metavar="LIST", help="Metrics to watch. [default: the primary]")
-@options.primary_option
+@deciding.primary_option
 @click.option(
     "--by", multiple=True, metavar="TAG",
     help="Check each value of a tag too; may be given several times.",
 )  # fmt: skip
-@options.renamed_option(
+@renamed.renamed_option(
     "--reference", former="--window", type=int, default=7, show_default=True, metavar="N",
     help="The first N evaluations are the period that later ones are held against.",
 )  # fmt: skip
@@ -31,8 +31,8 @@ from calipers.cli.parts.saving import tag_pairs
     "--false-alarms", type=float, default=1.0, show_default=True, metavar="N",
     help="How many false alarms a year are acceptable, with one evaluation a day.",
 )  # fmt: skip
-@options.retired_option("--alpha", "--false-alarms says how many a year are acceptable.")
-@options.retired_option("--seed", "Nothing random is left in the test.")
+@renamed.retired_option("--alpha", "--false-alarms says how many a year are acceptable.")
+@renamed.retired_option("--seed", "Nothing random is left in the test.")
 @options.store_option
 @options.explain_option
 @options.json_option
@@ -58,7 +58,7 @@ def command(
     """
     from calipers.api.history import alarm
 
-    settings["primary"] = options.configured_primary(settings["primary"])
+    settings["primary"] = deciding.configured_primary(settings["primary"])
     found = alarm(name, tags=tag_pairs(tags), **settings)
     if as_json:
         print_json(found.to_dict())

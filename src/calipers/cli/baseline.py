@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 
@@ -27,8 +27,8 @@ def command() -> None:
     "--add", is_flag=True,
     help="Add this run to those that the file holds: the gate compares with their mean.",
 )  # fmt: skip
-@options.cluster_option
-@options.retired_option("--seed", "Nothing random is left in the intervals.")
+@deciding.cluster_option
+@renamed.retired_option("--seed", "Nothing random is left in the intervals.")
 @options.config_option
 @options.json_option
 def save(
@@ -56,8 +56,8 @@ def save(
     from calipers.io.baselines import baseline_dict
 
     given = options.filled(
-        config, metrics=metrics, k=typed.cutoff_list(cutoffs),
-        weights=typed.weights(score), **settings,
+        config, metrics=metrics, k=options.cutoff_list(cutoffs),
+        weights=options.weights(score), **settings,
     )  # fmt: skip
     with reading() as progress:
         baseline = save_baseline(

@@ -26,7 +26,7 @@ def command(k: int | None, as_json: bool, as_csv: bool, **settings: Any) -> None
       calipers calls agent.jsonl
       calipers calls traces.jsonl -g questions.jsonl -k 5
     """
-    from calipers.api.measure import calls
+    from calipers.api.explain import calls
     from calipers.present.calls import calls_csv, print_calls
 
     with reading() as progress:

@@ -5,9 +5,8 @@ from typing import Any, cast
 
 import click
 
-from calipers.cli.parts import options, typed
-from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts import deciding, options, renamed
+from calipers.cli.parts.output import Outputs, console, print_json
 from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
@@ -25,7 +24,7 @@ EXAMPLES = 5
     "package.module:function, an address or cmd:command; may be given several times.",
 )  # fmt: skip
 @options.asking_options
-@options.renamed_option(
+@renamed.renamed_option(
     "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
     help="The system that the others are compared with. [default: the first]",
 )  # fmt: skip
@@ -38,8 +37,8 @@ EXAMPLES = 5
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@options.primary_option
-@options.interval_options
+@deciding.primary_option
+@deciding.interval_options
 @click.option(
     "--queries-by", metavar="METRIC",
     help="List the largest wins and losses in this metric. [default: the primary one]",
@@ -90,28 +89,29 @@ def command(
       calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
       calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
     """
-    from calipers.api.decide import compare, report
-    from calipers.api.inputs import matched_to_report
+    from calipers.api.decide import compare
     from calipers.api.keywords import Reading
-    from calipers.io.write import check_place, check_writable, write_table
+    from calipers.api.pages import report
+    from calipers.api.systems import matched_to_report
+    from calipers.io.write import write_table
 
     outputs = Outputs()
-    outputs.check(per_query, check_writable)
-    outputs.check(html, check_place)
+    outputs.check_table(per_query)
+    outputs.check_page(html)
     outputs.begin()
     live = _named_retrievers(retrievers)
     systems, settings["ground_truth"] = _questions(systems, settings["ground_truth"], live)
     # A ground truth in the file is for retrievers; a run may bring its own.
     own = {"ground_truth": settings.pop("ground_truth")} if not live else {}
     settings = {**own, **options.filled(
-        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
+        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
         **settings,
     )}  # fmt: skip
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
-    named: Any = typed.named_systems(systems)
+    named: Any = options.named_systems(systems)
     if live:
         from calipers.analyse.scoring import choose_metrics
-        from calipers.api.inputs import name_systems, with_retrievers
+        from calipers.api.systems import name_systems, with_retrievers
 
         how = {name: settings.pop(name, None) for name in ("ask_for", "workers")}
         named = with_retrievers(

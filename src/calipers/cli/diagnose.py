@@ -62,7 +62,7 @@ def command(
       calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
       calipers diagnose evals.jsonl --threshold too_wide.recall=0.7
     """
-    from calipers.api.measure import diagnose, rules
+    from calipers.api.explain import diagnose, rules
 
     if list_rules:
         listed = rules()

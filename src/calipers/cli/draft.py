@@ -2,13 +2,13 @@
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, renamed
 from calipers.cli.parts.output import console, print_json
 
 
 @click.command("draft", short_help="Make a file to label from what retrievers returned.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@options.renamed_option(
+@renamed.renamed_option(
     "--questions", former="-q", metavar="FILE",
     help="The questions with their texts, and their order. [default: as the runs know them]",
 )  # fmt: skip

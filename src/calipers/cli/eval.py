@@ -4,10 +4,9 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
-from calipers.cli.parts.engine import engine_options, memory_options
-from calipers.cli.parts.output import console, print_json, write_page, write_short_form
-from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts import deciding, options
+from calipers.cli.parts.options import engine_options, memory_options
+from calipers.cli.parts.output import Outputs, console, print_json, write_page, write_short_form
 from calipers.cli.parts.progress import asking, reading, working
 from calipers.cli.parts.saving import Saving, save_options
 from calipers.errors import InvalidInput
@@ -21,7 +20,7 @@ from calipers.errors import InvalidInput
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@options.interval_options
+@deciding.interval_options
 @click.option(
     "--per-query", metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
@@ -31,7 +30,7 @@ from calipers.errors import InvalidInput
     help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
     "several times.",
 )  # fmt: skip
-@options.primary_option
+@deciding.primary_option
 @click.option(
     "--bounds", is_flag=True,
     help="Also print the lowest and highest value that judging the unjudged results could give.",
@@ -100,19 +99,18 @@ def command(
     from calipers.api.measure import corrected as correct
     from calipers.api.measure import evaluate, levels, read
     from calipers.api.measure import slices as slice_by
-    from calipers.io.write import check_place, check_writable
 
     saving, outputs = Saving(settings), Outputs()
     engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
-        config, metrics=metrics, k=typed.cutoff_list(cutoffs), weights=typed.weights(score),
+        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
         **settings,
     )  # fmt: skip
     saving.store = settings.get("store")
     if engine == "local":
-        outputs.check(per_query, check_writable)
-    outputs.check(html, check_place)
-    outputs.check(markdown, check_place)
+        outputs.check_table(per_query)
+    outputs.check_page(html)
+    outputs.check_page(markdown)
     outputs.begin(others=saving.wanted)
     intervals: dict[str, Any] = {
         name: settings.pop(name) for name in ("confidence", "cluster") if name in settings
@@ -165,7 +163,7 @@ def command(
     if by:
         slices = slice_by(
             scores, by, metrics=names if metrics else None,
-            primary=options.configured_primary(primary),
+            primary=deciding.configured_primary(primary),
         )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
     people = None
@@ -175,7 +173,7 @@ def command(
         )
     report = None
     if paged:
-        from calipers.api.decide import report as gather_report
+        from calipers.api.pages import report as gather_report
 
         with working("gathering the report"):
             report = outputs.attempt(
@@ -220,8 +218,7 @@ def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
 def _print_tables(
     scores: Any, slices: Any, bounded: Any, people: Any, *, notes: bool, explain: bool
 ) -> None:
-    from calipers.present.answer import print_notes, print_verdict
-    from calipers.present.headline import verdict
+    from calipers.present.answer import print_notes, print_verdict, verdict
     from calipers.present.notes import notes as notes_of
     from calipers.present.notes import remarked
     from calipers.present.terminal import print_score_table

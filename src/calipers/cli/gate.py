@@ -4,9 +4,8 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
-from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.outputs import Outputs
+from calipers.cli.parts import deciding, options, renamed
+from calipers.cli.parts.output import Outputs, console, print_json
 from calipers.cli.parts.progress import asking, reading
 from calipers.errors import CalipersError
 
@@ -27,8 +26,8 @@ from calipers.errors import CalipersError
     "--by", multiple=True, metavar="TAG",
     help="Compare each value of a tag with the baseline too; may be given several times.",
 )  # fmt: skip
-@options.primary_option
-@options.renamed_option(
+@deciding.primary_option
+@renamed.renamed_option(
     "--allow", former="--tolerance", type=float, metavar="LOSS",
     help="The loss that is allowed: fail when more is shown to be lost. [default: 0]",
 )  # fmt: skip
@@ -36,8 +35,8 @@ from calipers.errors import CalipersError
     "--strict", is_flag=True,
     help="Pass only when it is shown that no more than --allow is lost.",
 )  # fmt: skip
-@options.confidence_option
-@options.cluster_option
+@deciding.confidence_option
+@deciding.cluster_option
 @click.option("--max-age", metavar="AGE", help="How old the baseline may be, such as 30d.")
 @click.option(
     "--anyway", is_flag=True,
@@ -48,7 +47,7 @@ from calipers.errors import CalipersError
     "--score", metavar="WEIGHTS",
     help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
 )  # fmt: skip
-@options.retired_option("--seed", "Nothing random is left in the test.")
+@renamed.retired_option("--seed", "Nothing random is left in the test.")
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")
 @options.config_option
@@ -77,16 +76,15 @@ def command(
       calipers gate --junit junit.xml --markdown summary.md
     """
     from calipers.api.decide import gate
-    from calipers.io.write import check_place
 
     given = options.filled(
-        config, gate=True, metrics=metrics, k=typed.cutoff_list(cutoffs),
-        weights=typed.weights(score), junit=junit, markdown=markdown, **settings,
+        config, gate=True, metrics=metrics, k=options.cutoff_list(cutoffs),
+        weights=options.weights(score), junit=junit, markdown=markdown, **settings,
     )  # fmt: skip
     files = {name: given.pop(name, None) for name in ("junit", "markdown")}
     outputs = Outputs()
     for path in files.values():
-        outputs.check(path, check_place)
+        outputs.check_page(path)
     outputs.begin()
     try:
         with reading() as progress:

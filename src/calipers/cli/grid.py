@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, renamed
 from calipers.cli.parts.output import console, is_terminal, print_json
 from calipers.cli.parts.progress import asking
 
@@ -14,7 +14,7 @@ from calipers.cli.parts.progress import asking
 @click.command("grid", short_help="Run every combination of retrievers and parameters.")
 @click.argument("config", required=False, metavar="[FILE]")
 @click.option("--dry-run", is_flag=True, help="List the combinations and what is left to ask.")
-@options.renamed_option(
+@renamed.renamed_option(
     "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
     help="The combination that the others are compared with. [default: as in the "
     "file, or the first]",

@@ -50,7 +50,7 @@ def command(
       calipers misses evals.jsonl -k 10 --corpus chunks.jsonl -o misses.jsonl
       calipers misses -g qrels.txt -r reranked.txt --candidates bm25.txt
     """
-    from calipers.api.measure import misses
+    from calipers.api.explain import misses
     from calipers.io.write import check_writable, write_table
     from calipers.present.misses import flat, print_misses
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
 
 
@@ -22,13 +22,13 @@ from calipers.cli.parts.output import console, print_json
     "--power", type=float, default=0.8, show_default=True,
     help="The chance to see the difference where it is there.",
 )  # fmt: skip
-@options.primary_option
+@deciding.primary_option
 @click.option("-k", "cutoffs", metavar="LIST", help="Cut-offs of the usual metrics.")
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True,
     help="The confidence level of the comparison that is planned.",
 )  # fmt: skip
-@options.cluster_option
+@deciding.cluster_option
 @options.matching_options
 @options.json_option
 def command(
@@ -51,8 +51,8 @@ def command(
     from calipers.api.decide import plan
 
     found = plan(
-        typed.named_systems(pilot), k=typed.cutoff_list(cutoffs),
-        primary=options.configured_primary(primary), **settings,
+        options.named_systems(pilot), k=options.cutoff_list(cutoffs),
+        primary=deciding.configured_primary(primary), **settings,
     )  # fmt: skip
     if as_json:
         print_json(found.to_dict())

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import options, renamed
 from calipers.cli.parts.progress import reading
 
 
@@ -16,7 +16,7 @@ from calipers.cli.parts.progress import reading
     "--output", "-o", required=True, metavar="FILE",
     help="The .svg, .png, .html or .json file to write.",
 )  # fmt: skip
-@options.renamed_option(
+@renamed.renamed_option(
     "--chart", former="-c", metavar="CHART",
     help="For one retriever: over-k, precision-recall, waterfall or slices; for several: "
     "differences or head-to-head. [default: over-k, or differences]",
@@ -32,7 +32,7 @@ from calipers.cli.parts.progress import reading
     help="The tags to slice by; may be given several times. [default: all]",
 )  # fmt: skip
 @click.option("--corpus", metavar="FILE", help="The chunks that are searched, for the waterfall.")
-@options.renamed_option(
+@renamed.renamed_option(
     "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
     help="The system that the others are compared with. [default: the first]",
 )  # fmt: skip
@@ -62,7 +62,7 @@ def command(
       calipers plot evals.jsonl --chart precision-recall -o curve.png
       calipers plot bm25.jsonl dense.jsonl -g gt.jsonl -o differences.svg
     """
-    from calipers.api.decide import plot
+    from calipers.api.pages import plot
     from calipers.present.plot import check_plot_place
 
     check_plot_place(output)
@@ -72,8 +72,8 @@ def command(
             settings["progress"] = progress
         made = plot(
             None if several or not data else data[0], chart, ground_truth=ground_truth, run=run,
-            systems=typed.named_systems(data) if several else None, metrics=metrics,
-            k=typed.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,
+            systems=options.named_systems(data) if several else None, metrics=metrics,
+            k=options.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,
             **settings,
         )  # fmt: skip
     made.save(output, width=width)

@@ -5,15 +5,15 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import options, renamed
 from calipers.cli.parts.asking import pace_options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking
 from calipers.errors import InvalidInput
 
 
-def _driver_options(function: options.F) -> options.F:
-    return options.apply(
+def _driver_options(function: renamed.F) -> renamed.F:
+    return renamed.apply(
         click.option("-k", type=int, default=20, show_default=True, help="Results to ask for."),
         click.option(
             "--output", "-o", required=True, metavar="FILE",
@@ -40,7 +40,7 @@ def _driver_options(function: options.F) -> options.F:
             "--keep", is_flag=True,
             help="Leave a finished output as it is where neither settings nor code have changed.",
         ),
-        options.renamed_option(
+        renamed.renamed_option(
             "--cache-file", "cache", former="--cache", metavar="FILE",
             help="Keep answers in this file, and ask no question twice with the same settings.",
         ),
@@ -48,8 +48,8 @@ def _driver_options(function: options.F) -> options.F:
     )(function)  # fmt: skip
 
 
-def _retriever_options(function: options.F) -> options.F:
-    return options.apply(
+def _retriever_options(function: renamed.F) -> renamed.F:
+    return renamed.apply(
         click.option(
             "--batch", type=int, metavar="N",
             help="For a function that takes a list: give it N questions at once.",
@@ -195,5 +195,5 @@ def _value(text: str) -> Any:
 
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return text

@@ -93,9 +93,9 @@ def _library() -> Any:
 
 
 def _shelf(settings: dict[str, Any]) -> Any:
-    from calipers.api.inputs import name_systems
     from calipers.api.labels import labels_pool
     from calipers.api.measure import read
+    from calipers.api.systems import name_systems
     from calipers.model.judging import PoolSettings
     from calipers.store.labels_make import check_settings, read_guidelines
     from calipers.web.shelf import Shelf

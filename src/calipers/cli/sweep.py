@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, typed
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 
@@ -25,7 +25,7 @@ from calipers.cli.parts.progress import asking, reading
     "--margin", type=float, default=0.05, show_default=True, metavar="LOSS",
     help="How much recall the advised k may lose against the largest.",
 )  # fmt: skip
-@options.interval_options
+@deciding.interval_options
 @options.explain_option
 @options.config_option
 @options.json_option
@@ -56,7 +56,7 @@ def command(
     settings = options.filled(config, **settings)
     with reading() as progress:
         found = sweep(
-            metrics=metrics, k=typed.cutoff_list(cutoffs), progress=progress, watch=asking,
+            metrics=metrics, k=options.cutoff_list(cutoffs), progress=progress, watch=asking,
             **settings,
         )  # fmt: skip
     if as_json:

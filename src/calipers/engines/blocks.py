@@ -15,11 +15,10 @@ from calipers.match.choose import Choice, as_quotes, parse_matching
 from calipers.match.pair import check_evidence, match_as_chosen
 from calipers.measures import compute, parse
 from calipers.model.fingerprint import DigestSum
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.ranking import whole_queries
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import combine
-from calipers.model.spans import check_direction
 
 SIDE = "__side"
 """The column that tells the rows of the ground truth from those of the run."""

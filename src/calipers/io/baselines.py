@@ -1,5 +1,6 @@
 """A baseline on disk: a result as ``calipers eval --json`` writes it, with a name and a date."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,11 @@ class _File(msgspec.Struct):
 
 def read_baseline(path: str | Path) -> Baseline:
     """The baseline in a file; a plain result will do, but it does not say when it was made."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInput(
+            f"The baseline is a {type(path).__name__}; give a file of `calipers baseline save`, a "
+            "reference such as @main, or scores."
+        )
     if is_score_table(path):
         return Baseline(read_score_table(path), Path(path).stem, None)
     scores, *further = read_runs(path)

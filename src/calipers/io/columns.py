@@ -50,7 +50,14 @@ class Columns:
             return given
         if isinstance(given, str):
             given = [given]
-        pairs = given.items() if isinstance(given, Mapping) else map(_pair, given or ())
+        if given is None:
+            given = ()
+        if not isinstance(given, Mapping | list | tuple | set | frozenset):
+            raise InvalidInput(
+                f"The columns are given as a {type(given).__name__}; give a mapping such as "
+                '{"item": "expected_ids"}, or texts such as "item=expected_ids".'
+            )
+        pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
         named: dict[str, str] = {}
         for ours, theirs in pairs:
             if ours not in FIELDS:

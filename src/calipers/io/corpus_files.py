@@ -13,7 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.corpus_columns import CORPUS_SCHEMA, name_columns, read_frame, rows_from_mappings
-from calipers.io.json_files import as_object, first_line, goes_on, opening
+from calipers.io.json_files import BROKEN, as_object, first_line, goes_on, opening
 from calipers.io.source import Source
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
@@ -75,9 +75,9 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     """How to read one file, by its content."""
     head = source.head
     if head[:4] == b"PAR1":
-        return lambda: scan_table(pl.scan_parquet(source.path), source.name)
+        return lambda: scan_table(pl.scan_parquet(source.path, glob=False), source.name)
     if head[:6] == b"ARROW1":
-        return lambda: scan_table(pl.scan_ipc(source.path), source.name)
+        return lambda: scan_table(pl.scan_ipc(source.path, glob=False), source.name)
     source.check_has_content()
     begins_as = opening(source)
     if begins_as == "object" and _is_lines(source):
@@ -125,7 +125,7 @@ def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
         packed = file.read(2) == b"\x1f\x8b"
     lazy = pl.scan_csv(
         io.BytesIO(source.read()) if packed else source.path,
-        separator=separator, infer_schema=False,
+        separator=separator, infer_schema=False, glob=False,
     )  # fmt: skip
     # An empty cell is an empty text; elsewhere it is nothing.
     names = name_columns(lazy.collect_schema().names())
@@ -156,7 +156,7 @@ def _lines(source: Source) -> Iterator[Placed]:
         place = f"{source.name}:{number}"
         try:
             value = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except BROKEN as error:
             raise UnreadableFile(
                 f"The line {place} is not valid JSON ({error}); check it, or write it again."
             ) from None
@@ -167,7 +167,7 @@ def _whole_json(source: Source) -> Iterator[Placed]:
     """A JSON list of chunks, or one object of id to text; read as a whole, as JSON must be."""
     try:
         value = msgspec.json.decode(source.read())
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise UnreadableFile(
             f"{source.name} is not valid JSON ({error}); check it, or write it again."
         ) from None

@@ -1,9 +1,12 @@
 """A value that stands as text in the cell of a table."""
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
+
+from calipers.errors import InvalidInput
 
 
 def decoded_text(text: str) -> Any:
@@ -14,7 +17,7 @@ def decoded_text(text: str) -> Any:
     """
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         pass
     try:
         # Lists written to CSV by Python's own str().
@@ -37,4 +40,17 @@ def _unnested(value: Any) -> Any:
         if value and all(isinstance(one, dict) and set(one) == {"key", "value"} for one in value):
             return {one["key"]: _unnested(one["value"]) for one in value}
         return [_unnested(one) for one in value]
+    return value
+
+
+def in_order(value: Any, key: str, any_order: bool, at: Callable[[], str]) -> Any:
+    """The value of a field; a set has another order in every process, so it can be no ranking."""
+    if isinstance(value, set | frozenset):
+        if not any_order:
+            raise InvalidInput(
+                f"The field {key!r} is a set at {at()}, which has no order; a ranking is a list."
+            )
+        return sorted(value, key=str)
+    if isinstance(value, dict) and any(isinstance(one, set | frozenset) for one in value.values()):
+        return {name: in_order(one, f"{key}.{name}", any_order, at) for name, one in value.items()}
     return value

@@ -17,6 +17,8 @@ Shape = Literal["list", "lines", "object"]
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises for text that is no JSON, or is nested beyond its limit."""
 _POSITION = re.compile(r"byte (\d+)")
 
 
@@ -79,7 +81,7 @@ def decoded_object(content: bytes, source: Source) -> dict[str, msgspec.Raw]:
     """The values of one object, not decoded any further."""
     try:
         return _OBJECT.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise UnreadableFile(explain_broken(str(error), content, source)) from None
 
 
@@ -87,7 +89,7 @@ def decoded_list(content: bytes, source: Source) -> list[msgspec.Raw]:
     """The values of one list, not decoded any further."""
     try:
         return _RAW_LIST.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise UnreadableFile(explain_broken(str(error), content, source)) from None
 
 
@@ -95,7 +97,7 @@ def decoded(content: bytes | msgspec.Raw, source: Source) -> Any:
     """A whole JSON value as plain Python."""
     try:
         return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise UnreadableFile(explain_broken(str(error), bytes(content), source)) from None
 
 
@@ -117,7 +119,7 @@ def plain_records(source: Source, seen: Look) -> tuple[list[dict[str, Any]], Pla
     for number, one in enumerate(raw.items):
         try:
             row = msgspec.json.decode(one)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except BROKEN as error:
             line = raw.line(number) if raw.line else None
             raise UnreadableFile(explain_broken(str(error), bytes(one), source, line)) from None
         if not isinstance(row, dict):
@@ -169,7 +171,7 @@ def as_object(text: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
     """The values of an object, not decoded any further; none where it is not one."""
     try:
         return _OBJECT.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except BROKEN:
         return {}
 
 
@@ -182,6 +184,11 @@ def explain_broken(message: str, content: bytes, source: Source, line: int | Non
         return (
             f"{source.name}:{line or at}:{column} is not valid UTF-8 (byte "
             f"{content[error.start]:#04x}); save the file as UTF-8."
+        )
+    if "recursion" in message:
+        return (
+            f"The JSON in {source.name}{f':{line}' if line else ''} is nested too deeply: found "
+            "more than a thousand levels; no form has more than a dozen, so write it again."
         )
     found = _POSITION.search(message)
     position = int(found[1]) if found else len(content.rstrip())

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from calipers.io.json_files import opening
+from calipers.io.json_files import BROKEN, opening
 from calipers.io.source import Source
 from calipers.io.write import whole_file
 from calipers.model.dataset import Dataset
@@ -40,7 +40,7 @@ def _raw(value: Any) -> list[Any] | None:
             return content if isinstance(content, list) else None
         if opening(source) == "object":
             return [msgspec.json.decode(line) for _, line in source.lines() if line.strip()]
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except BROKEN:
         # Another form that begins like JSON lines: one object over many lines.
         return None
     return None

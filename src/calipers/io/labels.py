@@ -17,7 +17,7 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.guard import guard, unguard
-from calipers.io.json_files import explain_broken, opening
+from calipers.io.json_files import BROKEN, explain_broken, opening
 from calipers.io.source import BYTE_ORDER_MARK, Source
 from calipers.io.tables import header
 from calipers.io.write import check_place, whole_file
@@ -111,7 +111,7 @@ def _from_lines(source: Source) -> Iterator[Placed]:
         place = f"{source.name}:{number}"
         try:
             row = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except BROKEN as error:
             raise UnreadableFile(explain_broken(str(error), line, source, number)) from None
         if not isinstance(row, dict):
             raise InvalidInput(f"A line is no row to label at {place}; a row is {EXAMPLE}.")

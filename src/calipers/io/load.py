@@ -12,7 +12,6 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.columns import Columns, is_flat_table, unknown_fields
-from calipers.io.documents import is_document, plain
 from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
 from calipers.io.registry import of_object, of_rows, read_source
@@ -227,6 +226,7 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
 
 
 def _holds_documents(value: Mapping[Any, Any]) -> bool:
+    from calipers.io.documents import is_document
     from calipers.io.formats.mapping import kinds_of
 
     return kinds_of(value) != {dict} and any(
@@ -242,6 +242,8 @@ def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> Reco
             f"{name} is a mapping of query to documents, which can be a ground truth or a run; "
             "give the two separately (ground_truth= and run=)."
         )
+    from calipers.io.documents import plain
+
     part = "retrieved" if role == "run" else "ground_truth"
     queries = list(value)
 
@@ -258,6 +260,8 @@ def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> Reco
 def _records(
     value: list[Any] | tuple[Any, ...], role: Role, name: str, said: Columns
 ) -> Dataset | RecordStream:
+    from calipers.io.documents import plain
+
     if said.named:
         value = [said.renamed(row, name) if isinstance(row, Mapping) else row for row in value]
     first = value[0] if value and isinstance(value[0], Mapping) else {}

@@ -25,10 +25,9 @@ from calipers.io.columns import (
 )
 from calipers.io.tables import Table, explained
 from calipers.model.dataset import Dataset, Role
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.policy import Ties
 from calipers.model.run import RUN_SCHEMA, Run, natural_order
-from calipers.model.spans import check_direction
 from calipers.names import BEIR_JUDGEMENTS, RANX
 
 BATCH = 250_000

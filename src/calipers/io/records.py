@@ -13,10 +13,10 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.whole_numbers import too_large
 from calipers.model.dataset import Dataset
-from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth
+from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
 from calipers.model.run import RUN_SCHEMA, Run, order_notes
-from calipers.model.spans import backwards
 
 CHUNK = 5_000
 
@@ -91,6 +91,8 @@ class _Columns:
                 f"A text holds an unpaired surrogate, which is no character: found "
                 f"{error.object[:60]!r}; texts must be valid Unicode."
             ) from None
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            raise InvalidInput(too_large(self.names, self.rows)) from None
 
 
 _RESULTS = tuple(name for name in RUN_SCHEMA if name != "rank")

@@ -18,7 +18,7 @@ from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.rows import RowFormat, WholeFormat
 from calipers.io.sight import Sight
 from calipers.io.source import Source
-from calipers.io.write import PACKED, ending
+from calipers.io.write import PACKED, ending, is_stream
 from calipers.model.dataset import Dataset, Role
 from calipers.suggest import did_you_mean
 
@@ -176,7 +176,7 @@ def choose(path: Path, name: str | None) -> Writer:
 def _chosen(path: Path, name: str | None, known: Mapping[str, Writer]) -> Writer | None:
     if name is not None:
         return known.get(name)
-    suffix = ending(path)
+    suffix = ending(path) or (".jsonl" if is_stream(path) else "")
     found = next((one for one in known.values() if suffix in one.output.endings), None)
     return known["beir"] if found is None and path.is_dir() else found
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.json_files import explain_broken, opening
+from calipers.io.json_files import BROKEN, explain_broken, opening
 from calipers.io.source import Source
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.counts import InputCounts
@@ -99,7 +99,14 @@ def read_runs(path: str | Path) -> tuple[Scores, ...]:
     source = Source(Path(path))
     source.check_has_content()
     result = decode(source.read(), source)
-    return tuple(_scores(one, source) for one in (result, *result.further))
+    try:
+        return tuple(_scores(one, source) for one in (result, *result.further))
+    except (OverflowError, TypeError, pl.exceptions.PolarsError) as error:
+        # A count or a number that somebody wrote by hand, beyond what a table can hold.
+        raise UnreadableFile(
+            f"The result in {source.name} holds a value that cannot be: "
+            f"{str(error).partition(chr(10))[0]}; {_AGAIN}."
+        ) from error
 
 
 def decode(content: bytes, source: Source) -> Result:
@@ -116,7 +123,7 @@ def decode(content: bytes, source: Source) -> Result:
 def _check_schema(content: bytes, source: Source) -> None:
     try:
         value = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         raise UnreadableFile(explain_broken(str(error), content, source)) from None
     found = value.get("schema") if isinstance(value, dict) else None
     if not isinstance(found, int) or "summaries" not in value:

@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, get_args, get_type_hints
 
@@ -16,14 +17,16 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
+from calipers.io.decoded import in_order
 from calipers.io.format import Format, RecordStream, Unread, once_each, wrong_form
-from calipers.io.json_files import RawRecords, explain_broken, explain_mismatch
+from calipers.io.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records import Id, Place, Record, Result, Target
 from calipers.io.sight import Sight
 from calipers.io.source import Source
 from calipers.io.tables import Table, explained
 from calipers.model.dataset import Role
 
+TRUTH = "ground_truth"
 ROWS_AT_ONCE = 2_000
 
 At = Callable[[], str]
@@ -117,16 +120,16 @@ def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) 
         for number, item in enumerate(raw.items):
             try:
                 row = decode(item, partial(raw.place, number))
+                if watch:
+                    _note_unread(unread, form.kept, keys.decode(item))
             except msgspec.ValidationError as error:
                 where = raw.place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except BROKEN as error:
                 line = raw.line(number) if raw.line else None
                 raise UnreadableFile(
                     explain_broken(str(error), bytes(item), source, line)
                 ) from None
-            if watch:
-                _note_unread(unread, form.kept, keys.decode(item))
             if watch or form.why_left_out:
                 unused.update(form.left_out(row))
             yield partial(raw.place, number), row
@@ -147,7 +150,11 @@ def stream_rows(
                     f"A record is a {type(values).__name__} at {place(number)}; it must be "
                     f"{form.example}."
                 )
-            present = {key: one for key, one in values.items() if one is not None}
+            present = {
+                key: in_order(one, key, key in (form.truth_field, TRUTH), partial(place, number))
+                for key, one in values.items()
+                if one is not None
+            }
             try:
                 row = _converted(form, present, partial(place, number))
             except msgspec.ValidationError as error:
@@ -291,6 +298,8 @@ def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) 
             whole = msgspec.convert(value, form.whole)
     except msgspec.ValidationError as error:
         raise InvalidInput(explain_mismatch(str(error), f"{name} $", form.example)) from None
+    except BROKEN as error:
+        raise UnreadableFile(explain_broken(str(error), bytes(value), Source(Path(name)))) from None
     places: list[str] = []
     unread: Unread = Unread()
     if watch:

@@ -47,7 +47,7 @@ def read_score_table(path: str | os.PathLike[str]) -> Scores:
         )
     result = decode(about, source)
     with explained(source.name):
-        table = pl.read_parquet(_parts(place))
+        table = pl.read_parquet(_parts(place), glob=False)
     metrics = [metric.name for metric in result.metrics]
     lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]
     if lacking:
@@ -102,7 +102,7 @@ def _of_spark(schema: str | None) -> bytes | None:
     try:
         fields = msgspec.json.decode(schema)["fields"] if schema else []
         found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
         return None
     return found.encode() if isinstance(found, str) else None
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -84,7 +85,7 @@ class Sight:
     @cached_property
     def _encoded(self) -> Source | None:
         """The same file as text of a spreadsheet that does not write UTF-8; None where it does."""
-        from calipers.io.encoding import encoding_of
+        from calipers.io.sight import encoding_of
 
         encoding = encoding_of(self.source.head)
         if encoding is None or self.source.encoding != "utf-8":
@@ -179,7 +180,7 @@ def _stream_table(place: Path | io.BytesIO) -> pl.LazyFrame:
 def _folder_table(folder: Path) -> Table | None:
     """The table of a folder: a dataset that Hugging Face saved to disk, or AutoRAG's questions."""
     if (folder / "dataset_dict.json").is_file():
-        splits = msgspec.json.decode((folder / "dataset_dict.json").read_bytes())["splits"]
+        splits = _listed(folder, "dataset_dict.json", "splits", "splits")
         if len(splits) != 1:
             raise InvalidInput(
                 f"{folder} holds several splits: {', '.join(splits)}; name the one you mean, such "
@@ -200,11 +201,57 @@ def _dataset_files(folder: Path) -> Iterator[Path]:
     state = folder / "state.json"
     if not state.is_file():
         return
+    for one in _listed(folder, "state.json", "_data_files", "files"):
+        if not isinstance(one, dict) or not isinstance(one.get("filename"), str):
+            raise _damaged(folder, "state.json", "files")
+        yield folder / one["filename"]
+
+
+def _listed(folder: Path, name: str, key: str, what: str) -> list[Any]:
     try:
-        listed = [one["filename"] for one in msgspec.json.decode(state.read_bytes())["_data_files"]]
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
-        raise UnreadableFile(
-            f"The dataset {folder} is damaged: state.json does not list its files ({error}); "
-            "save it to disk again."
-        ) from None
-    yield from (folder / name for name in listed)
+        found = msgspec.json.decode((folder / name).read_bytes())
+        listed = found[key]
+    except (*json_files.BROKEN, KeyError, TypeError):
+        raise _damaged(folder, name, what) from None
+    if not isinstance(listed, list) or not listed:
+        raise _damaged(folder, name, what)
+    if not all(isinstance(one, str | dict) for one in listed):
+        raise _damaged(folder, name, what)
+    return listed
+
+
+def _damaged(folder: Path, name: str, what: str) -> UnreadableFile:
+    return UnreadableFile(
+        f"The dataset {folder} is damaged: {name} does not list its {what}; save it to disk again."
+    )
+
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_SIGNS = "€‚„…‘’“”•–—™¡§©«®°±²³´·»¿\N{NO-BREAK SPACE}×÷"
+_UNLIKELY = "ÿþðÞÐ"
+"""Letters of few texts, and of many files that are no text at all."""
+
+
+def encoding_of(head: bytes) -> str | None:
+    """The encoding of a beginning that is not UTF-8; None where it is, or where nobody can say.
+
+    >>> encoding_of("Größe;Straße".encode("cp1252")), encoding_of("Größe".encode())
+    ('cp1252', None)
+    """
+    if head.startswith(_UTF_16):
+        return "utf-16"
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        # The end may be cut in the middle of a character.
+        if error.start >= len(head) - 3 and error.reason == "unexpected end of data":
+            return None
+    else:
+        return None
+    try:
+        text = head.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+    foreign = {one for one in text if ord(one) > 127}
+    usual = all((one.isalpha() and one not in _UNLIKELY) or one in _SIGNS for one in foreign)
+    return "cp1252" if usual and b"\x00" not in head else None

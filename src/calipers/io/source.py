@@ -14,6 +14,8 @@ from calipers.errors import MissingExtra, UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
+SMALL, MOST_TIMES = 64 << 20, 200
+"""Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
@@ -113,7 +115,17 @@ class Source:
         elif self.path.exists():
             total = self.path.stat().st_size
         with self._open() as file:
+            unpacked = 0
             while piece := self._take(file, self.block or BLOCK):
+                unpacked += len(piece)
+                if isinstance(file, Unpacked | UnpackedZstd) and unpacked > max(
+                    SMALL, total * MOST_TIMES
+                ):
+                    raise UnreadableFile(
+                        f"The compressed file {self.name} unpacks to more than {MOST_TIMES} times "
+                        f"its {total:,} bytes; such a file is usually damaged, or made to fill the "
+                        "memory. If it is neither, unpack it yourself and give the result."
+                    )
                 if self.progress:
                     self.progress(_position(file), total)
                 yield piece

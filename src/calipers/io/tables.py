@@ -21,6 +21,9 @@ from calipers.io.columns import Columns, is_long
 from calipers.io.source import Source
 from calipers.names import BEIR_JUDGEMENTS
 
+LONGEST_CELL = 1 << 30
+MOST_COLUMNS = 5_000
+"""The table library takes some 20 kB for each, however little it holds."""
 SEPARATORS = ("\t", ",", ";", "|")
 SAID = re.compile(rb"sep=(.)\s*\Z", re.IGNORECASE)
 """The first line with which a spreadsheet says what divides its cells."""
@@ -89,6 +92,11 @@ def delimited(source: Source) -> Table | None:
     if found is None:
         return None
     names, separator = found
+    if len(names) > MOST_COLUMNS:
+        raise UnreadableFile(
+            f"The table {source.name} has {len(names):,} columns in its first line, and "
+            f"{MOST_COLUMNS:,} are allowed; keep those that are needed, or check what divides them."
+        )
     if len(set(names)) < len(names):
         twice = next((name for name in names if name and names.count(name) > 1), None)
         if twice is not None and is_long(names):
@@ -159,12 +167,13 @@ def _scan(source: Source, separator: str) -> pl.LazyFrame:
 def _line_of(source: Source, row: int, separator: str) -> str:
     """The line on which the n-th row of data ends; quoted cells may hold line ends."""
     text = source.read().decode(errors="replace")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     seen = -3 if SAID.match(source.head.split(b"\n")[0]) else -2
-    for cells in reader:
-        seen += bool(cells)
-        if seen == row:
-            return f"{source.name}:{reader.line_num}"
+    with long_cells():
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        for cells in reader:
+            seen += bool(cells)
+            if seen == row:
+                return f"{source.name}:{reader.line_num}"
     return source.name
 
 
@@ -178,14 +187,25 @@ def _fault(source: Source, width: int, separator: str) -> str | None:
                 f"{source.name}:{number}:{error.start + 1} is not valid UTF-8 (byte "
                 f"{line[error.start]:#04x}); save the file as UTF-8."
             )
-    reader = csv.reader(io.StringIO(source.read().decode(), newline=""), delimiter=separator)
-    for cells in reader:
-        if len(cells) > width:
-            return (
-                f"{source.name}:{reader.line_num} has {len(cells)} cells, and the header has "
-                f"{width}; put quotation marks around a cell that holds {separator!r}."
-            )
+    with long_cells():
+        reader = csv.reader(io.StringIO(source.read().decode(), newline=""), delimiter=separator)
+        for cells in reader:
+            if len(cells) > width:
+                return (
+                    f"{source.name}:{reader.line_num} has {len(cells)} cells, and the header has "
+                    f"{width}; put quotation marks around a cell that holds {separator!r}."
+                )
     return None
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let cells be as long as texts are: Python's own limit is 128 kB, and is one for all."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def from_other_library(value: Any, name: str) -> pl.DataFrame:

@@ -1,43 +1,108 @@
-"""Files out: whole or not at all."""
+"""Files out: whole or not at all. A device, a pipe or a link stays what it is."""
 
 import gzip
 import os
+import shutil
+import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeGuard, cast
 
 import polars as pl
 
-from calipers.errors import InvalidInput, WriteFailed
+from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.io.guard import guarded_frame
 
 PACKED = ".gz"
+STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name only when everything is written."""
-    target = Path(path)
+    """A file to write to that takes its name only when everything is written.
+
+    What is no regular file (a device, a pipe, standard output) cannot be replaced by one: it gets
+    the content when all of it is there. A link stays, and what it leads to is written.
+    """
+    check_place(path)
+    with _in_place(path) if is_stream(path) else _renamed(Path(path)) as file:
+        yield file
+
+
+@contextmanager
+def _renamed(path: Path) -> Iterator[BinaryIO]:
+    temporary = None
     try:
+        target = path.resolve()
         handle, temporary = tempfile.mkstemp(
             prefix=f".{_short(target.name)}.", suffix=".part", dir=target.parent
         )
-    except OSError as error:
-        raise WriteFailed(_sentence(target, error)) from error
-    try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
         Path(temporary).replace(target)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise WriteFailed(_sentence(target, error)) from error
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if _is_about_the_disk(error):
+            raise WriteFailed(_sentence(path, error)) from error
         raise
+
+
+@contextmanager
+def _in_place(path: str | Path) -> Iterator[BinaryIO]:
+    """Everything is made in a file of its own first: a reader gets all of it or nothing."""
+    try:
+        with tempfile.TemporaryFile() as file:
+            yield cast(BinaryIO, file)
+            file.seek(0)
+            if is_standard_output(path):
+                sys.stdout.flush()
+                shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+                return
+            # Without O_CREAT: what is gone by now must not come back as a regular file.
+            with os.fdopen(os.open(path, os.O_WRONLY), "wb") as stream:
+                shutil.copyfileobj(file, stream)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if _is_about_the_disk(error):
+            raise WriteFailed(_sentence(path, error)) from error
+        raise
+
+
+def is_standard_output(path: str | Path) -> bool:
+    """Whether a path means standard output; a file called - is written as ./-.
+
+    >>> is_standard_output("-"), is_standard_output("/dev/stdout"), is_standard_output("./-")
+    (True, True, False)
+    """
+    return os.fspath(path) in STANDARD_OUTPUT
+
+
+def is_stream(path: str | Path) -> bool:
+    """Whether a path leads to something that is written to and never replaced."""
+    if is_standard_output(path) or os.fspath(path).startswith(("/dev/fd/", "/proc/")):
+        return True
+    try:
+        kind = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
+
+
+def _is_about_the_disk(error: BaseException) -> TypeGuard[Exception]:
+    """Whether an output failed for want of room or of a right, not for what was written."""
+    return isinstance(error, OSError | pl.exceptions.ComputeError) and not isinstance(
+        error, CalipersError
+    )
 
 
 @contextmanager
@@ -66,12 +131,34 @@ def ending(path: Path) -> str:
 
 def check_place(path: str | Path) -> None:
     """Complain before any work about a place that cannot be written to."""
-    target = Path(path)
+    if is_standard_output(path):
+        return
+    if "\0" in os.fspath(path):
+        raise InvalidInput(
+            f"The output {os.fspath(path)!r} has a NUL character in its name; name another file."
+        )
+    try:
+        _check_target(path, Path(path).resolve())
+    except (OSError, RuntimeError) as error:
+        # A name that is too long, or links that lead in a circle.
+        if isinstance(error, CalipersError):
+            raise
+        raise WriteFailed(_sentence(path, error)) from error
+
+
+def _check_target(path: str | Path, target: Path) -> None:
+    if is_stream(path):
+        if stat.S_ISBLK(Path(path).stat().st_mode):
+            raise WriteFailed(f"The output {path} is a disk; name a file on it.")
+        if not os.access(path, os.W_OK):
+            raise WriteFailed(f"The output {path} cannot be written: no permission.")
+        return
     if target.is_dir():
         raise WriteFailed(f"The output {path} is a folder; name a file in it.")
     if not target.parent.is_dir():
+        folder = target.parent if Path(path).is_symlink() else Path(path).parent
         raise WriteFailed(
-            f"The output {path} cannot be written: there is no folder {target.parent}; create it."
+            f"The output {path} cannot be written: there is no folder {folder}; create it."
         )
     if not os.access(target.parent, os.W_OK):
         raise WriteFailed(f"The output {path} cannot be written: no permission in {target.parent}.")
@@ -80,12 +167,21 @@ def check_place(path: str | Path) -> None:
 def check_writable(path: str | Path) -> None:
     """Complain before any work about a table that cannot be written there."""
     check_place(path)
-    target = Path(path)
-    if target.suffix.lower() not in WRITERS:
+    if ending_or(path, ".csv") not in WRITERS:
         raise InvalidInput(
-            f"The output {path} has the ending {target.suffix or 'nothing'!r}; "
+            f"The output {path} has the ending {Path(path).suffix or 'nothing'!r}; "
             f"a table can be written to {', '.join(WRITERS)}."
         )
+
+
+def ending_or(path: str | Path, usual: str) -> str:
+    """The ending that names the form; a device or a pipe needs none, and gets the usual form.
+
+    >>> ending_or("scores.Parquet", ".csv"), ending_or("-", ".csv"), ending_or("scores", ".csv")
+    ('.parquet', '.csv', '')
+    """
+    suffix = Path(path).suffix.lower()
+    return usual if not suffix and is_stream(path) else suffix
 
 
 def write_table(
@@ -93,7 +189,7 @@ def write_table(
 ) -> None:
     """A table in the form that the ending of the path names; only Parquet can hold ``about``."""
     check_writable(path)
-    suffix = Path(path).suffix.lower()
+    suffix = ending_or(path, ".csv")
     with whole_file(path) as file:
         if suffix == PARQUET and about:
             frame.write_parquet(file, metadata=dict(about))
@@ -135,8 +231,6 @@ def _umask() -> int:
     return current
 
 
-def _sentence(target: Path, error: OSError) -> str:
-    return (
-        f"The output {target} cannot be written: {error.strerror or error}; "
-        "nothing was changed there."
-    )
+def _sentence(target: str | Path, error: Exception) -> str:
+    why = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return f"The output {target} cannot be written: {why}; nothing was changed there."

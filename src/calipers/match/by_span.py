@@ -12,13 +12,12 @@ from calipers.match.check_spans import check_result_spans
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_documents
 from calipers.match.tally import RunTally
-from calipers.model.ground_truth import GroundTruth
+from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run
-from calipers.model.spans import SpanTable
 
 _SPAN = ("document", "start", "end")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calipers.ahead import ahead
-from calipers.measures.gain_table import regraded
+from calipers.measures.parameter import regraded
 from calipers.measures.spec import Metric
 from calipers.model.arrays import Bools, Floats
 from calipers.model.matches import FAILED, MISSING, Matches

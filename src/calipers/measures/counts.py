@@ -5,8 +5,7 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero
-from calipers.measures.ratio import f_measure, ratio
-from calipers.measures.views import Found
+from calipers.measures.views import Found, f_measure, ratio
 from calipers.model.arrays import Floats
 
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.measures.define import metric
-from calipers.measures.ratio import ratio
-from calipers.measures.views import per_query, within
+from calipers.measures.views import per_query, ratio, within
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matches import Matches
 

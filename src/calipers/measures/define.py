@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_type_hints
 
+import numpy as np
+
 import calipers.plugins as plugins
-from calipers.measures.aggregate import Aggregate
 from calipers.measures.parameter import Parameter
 from calipers.model.arrays import Floats
 
+Aggregate = Literal["mean", "sum", "geometric"]
 Better = Literal["higher", "lower", "neither"]
 Cutoff = Literal["required", "optional", "none"]
 
@@ -136,3 +138,23 @@ def load_plugged() -> None:
 def aliases() -> Mapping[str, str]:
     """The names other tools use, each with ours."""
     return types.MappingProxyType(_ALIASES)
+
+
+def to_scale(values: Floats, aggregate: Aggregate) -> Floats:
+    """The values on the scale on which their mean, and its interval, are taken.
+
+    >>> to_scale(np.array([1.0, 1e-5]), "geometric").round(2).tolist()
+    [0.0, -11.51]
+    """
+    return np.log(values) if aggregate == "geometric" else values
+
+
+def from_scale(mean: float, n: int, aggregate: Aggregate) -> float:
+    """The number for all n queries, from a mean (or a limit of its interval) on that scale.
+
+    >>> from_scale(0.5, 4, "sum"), from_scale(float(np.log(0.25)), 4, "geometric")
+    (2.0, 0.25)
+    """
+    if aggregate == "geometric":
+        return float(np.exp(mean))
+    return mean * n if aggregate == "sum" else mean

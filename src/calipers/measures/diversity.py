@@ -10,8 +10,7 @@ import numpy as np
 
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Level
-from calipers.measures.ratio import ratio
-from calipers.measures.views import per_query, within
+from calipers.measures.views import per_query, ratio, within
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matches import Matches
 

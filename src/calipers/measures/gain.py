@@ -9,8 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Between, Share
 from calipers.measures.pool import Known
-from calipers.measures.ratio import ratio
-from calipers.measures.views import Gains, combined_before, per_query, within
+from calipers.measures.views import Gains, combined_before, per_query, ratio, within
 from calipers.model.arrays import Floats, Ints
 
 Gain = Literal["linear", "exp"]

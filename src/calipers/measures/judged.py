@@ -4,8 +4,7 @@ import numpy as np
 
 from calipers.measures.define import metric
 from calipers.measures.pool import Judged, Opposed, Sampled
-from calipers.measures.ratio import ratio
-from calipers.measures.views import per_query, within
+from calipers.measures.views import per_query, ratio, within
 from calipers.model.arrays import Floats
 
 _A_LITTLE = 1e-5

@@ -9,9 +9,8 @@ from typing import Self
 
 import numpy as np
 
-from calipers.measures.claims import claim_positions
 from calipers.measures.parameter import AboveZero
-from calipers.measures.views import NEVER, Claims, Found, per_query
+from calipers.measures.views import NEVER, Claims, Found, claim_positions, per_query
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matches import Matches
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from calipers.measures.define import Series, metric
 from calipers.measures.parameter import AboveZero, Level
-from calipers.measures.ratio import ratio
-from calipers.measures.views import NEVER, Claims, Found, per_query, within
+from calipers.measures.views import NEVER, Claims, Found, per_query, ratio, within
 from calipers.model.arrays import Floats
 
 LEAST_IN_GEOMETRIC_MEAN = 1e-5

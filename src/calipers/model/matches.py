@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.spans import SpanTable
+from calipers.model.ground_truth import SpanTable
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 """What became of a query: results came, none came, it is not in the run, the retriever failed."""

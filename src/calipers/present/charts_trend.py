@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.write import check_place, whole_file
+from calipers.io.write import check_place, ending_or, whole_file
 from calipers.model.evaluation import moment
 from calipers.model.trend import Trend
 from calipers.present import draw
@@ -21,7 +21,7 @@ FORMS = (".svg", ".png", ".html", ".json")
 
 def check_chart(path: str) -> None:
     """Complain before any work about a chart that cannot be written there."""
-    if Path(path).suffix.lower() not in FORMS:
+    if ending_or(path, ".svg") not in FORMS:
         raise InvalidInput(
             f"The output {path} has the ending {Path(path).suffix or 'nothing'!r}; a chart can be "
             f"written to {', '.join(FORMS)}."
@@ -32,7 +32,7 @@ def check_chart(path: str) -> None:
 def write_trend(trend: Trend, path: str) -> None:
     """The chart in the form that the ending names: SVG, PNG, a page, or its specification."""
     check_chart(path)
-    spec, form = trend_chart(trend), Path(path).suffix.lower()
+    spec, form = trend_chart(trend), ending_or(path, ".svg")
     content = {
         ".svg": lambda: draw.svg(spec).encode(),
         ".png": lambda: draw.png(spec),

@@ -22,6 +22,7 @@ def for_markdown(text: str, limit: int | None = None) -> str:
     shown = html.escape(printable(text, limit), quote=False)
     # An at sign or a bare address would call somebody or become a link on a code forge.
     shown = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", shown)
+    shown = re.sub(r"(?i)\b(www)\.", "\\1\u200b.", shown)
     return re.sub(r"(?<!\w)@", "@\u200b", shown).replace("://", ":\u200b//")
 
 

@@ -7,8 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.levels import Levels
-from calipers.present.answer import print_notes, print_verdict
-from calipers.present.headline import verdict
+from calipers.present.answer import print_notes, print_verdict, verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
 

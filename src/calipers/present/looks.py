@@ -28,13 +28,13 @@ from calipers.model.sweep import Sweep
 from calipers.model.trend import Trend
 from calipers.present.agreement import print_agreement
 from calipers.present.alarm import print_alarm
+from calipers.present.answer import headline
 from calipers.present.bounds import print_bounds
 from calipers.present.compared import print_comparison
 from calipers.present.diagnosis import print_diagnosis
 from calipers.present.findings import print_health
 from calipers.present.gate import print_gate
 from calipers.present.grid import print_grid, print_plan
-from calipers.present.headline import headline
 from calipers.present.history import print_history
 from calipers.present.levels import print_levels
 from calipers.present.misses import print_misses

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.write import check_place, whole_file
+from calipers.io.write import check_place, ending_or, whole_file
 from calipers.model.comparison import Comparison
 from calipers.model.misses import Misses
 from calipers.model.plot import Plot
@@ -42,7 +42,7 @@ def _of_comparison(plot: Plot, subject: Comparison, looks: dict[str, Any]) -> di
 def check_plot_place(path: str | PathLike[str]) -> None:
     """Complain before any work about a place where no chart can be written."""
     check_place(Path(path))
-    ending = Path(path).suffix.lower()
+    ending = ending_or(Path(path), ".svg")
     if ending not in FORMS:
         raise InvalidInput(
             f"The chart {path} has the ending {ending or 'nothing'!r}; a chart can be written to "
@@ -57,7 +57,7 @@ def save_plot(plot: Plot, path: str | PathLike[str], width: int | None = None) -
         raise InvalidInput(
             f"The width of the chart is {width}; it must lie between {NARROWEST} and {WIDEST}."
         )
-    ending = Path(path).suffix.lower()
+    ending = ending_or(Path(path), ".svg")
     drawn = _page(plot, width) if ending == ".html" else PICTURES[ending](spec_of(plot, width))
     with whole_file(Path(path)) as file:
         file.write(drawn if isinstance(drawn, bytes) else drawn.encode("utf-8", "replace"))

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.write import check_place, whole_file
+from calipers.io.write import check_place, ending_or, is_stream, whole_file
 from calipers.model.misses import REASONS
 from calipers.model.report import Report, SystemReport
+from calipers.present.answer import headline, stem_of
 from calipers.present.comparison import query_name
 from calipers.present.comparison_text import comparison_markdown
 from calipers.present.escape import for_markdown
-from calipers.present.headline import headline, stem_of
 from calipers.present.html.details import Details
 from calipers.present.html.page import render
 from calipers.present.notes import notes
@@ -41,9 +41,11 @@ def save_html(report: Report, path: str | PathLike[str], *, full: bool = False) 
     target = Path(path)
     beside = target.with_name(f"{target.stem}.rankings.jsonl")
     page = render(report, beside.name, full=full)
-    if page.left_out:
+    # Beside a pipe or a device there is no place for a second file.
+    also = bool(page.left_out) and not is_stream(target)
+    if also:
         _write_rankings(report, page.left_out, beside)
-    return [_written(target, page.text), *([beside] if page.left_out else [])]
+    return [_written(target, page.text), *([beside] if also else [])]
 
 
 def save_markdown(report: Report, path: str | PathLike[str]) -> list[Path]:
@@ -54,7 +56,7 @@ def save_markdown(report: Report, path: str | PathLike[str]) -> list[Path]:
 def check_report_place(path: str | PathLike[str]) -> None:
     """Complain before any work about a place where no report can be written."""
     check_place(Path(path))
-    ending = Path(path).suffix.lower()
+    ending = ending_or(Path(path), ".html")
     if ending not in ENDINGS:
         raise InvalidInput(
             f"The report {path} has the ending {ending or 'nothing'!r}; a report can be written "

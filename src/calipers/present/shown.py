@@ -4,8 +4,7 @@ from rich.console import Console
 
 from calipers.model.evaluation import Evaluation
 from calipers.model.history import Shown
-from calipers.present.answer import print_notes, print_verdict
-from calipers.present.headline import verdict
+from calipers.present.answer import print_notes, print_verdict, verdict
 from calipers.present.history import tags_shown
 from calipers.present.notes import notes as notes_of
 from calipers.present.plain import printable

@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.scores import Scores
-from calipers.present.answer import print_notes, print_verdict
-from calipers.present.headline import verdict
+from calipers.present.answer import print_notes, print_verdict, verdict
 from calipers.present.notes import notes as notes_of
 from calipers.present.table import WHOLE, Cell, ScoreTable, score_table
 

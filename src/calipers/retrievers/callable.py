@@ -11,7 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.retrievers.base import WORKERS, AskFailed, Question, Retriever
 from calipers.retrievers.code import code_of
 from calipers.retrievers.layout import Layout
-from calipers.retrievers.secrets import without_secrets
+from calipers.retrievers.secrets import secrets_in, without_secrets
 
 if TYPE_CHECKING:
     import asyncio
@@ -57,6 +57,7 @@ def from_callable(
         },
         open=lambda: session, code=code_of(function) if code is None else code, layout=layout,
         batch=batch, workers=workers, close=loop.close,
+        secrets=secrets_in(params),
     )  # fmt: skip
 
 

@@ -24,6 +24,10 @@ from calipers.retrievers.layout import Layout
 from calipers.retrievers.secrets import HIDDEN, LOOKS_SECRET, Secrets
 
 TAIL_LINES = 5
+LARGEST_ANSWER = 64 << 20
+"""Bytes of one line, as many as an answer over HTTP may have."""
+MOST_WAITING = 64
+"""Lines that may wait to be looked at; a command that says more waits itself."""
 PATIENCE_SECONDS = 2.0
 """How long a command may take to end by itself when its input is closed."""
 
@@ -78,7 +82,7 @@ class _Session:
         self.arguments = arguments
         self.shown = shown
         self.process: subprocess.Popen[bytes] | None = None
-        self.lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.lines: queue.Queue[bytes | None] = queue.Queue(MOST_WAITING)
         self.complaints: deque[bytes] = deque(maxlen=TAIL_LINES)
         self.listening: list[threading.Thread] = []
         self.answered = False
@@ -115,11 +119,15 @@ class _Session:
     def _hear_out(self) -> None:
         # A grandchild may hold the pipes open for ever, so the wait has an end.
         for thread in self.listening:
+            # Lines that nobody asked for would keep it waiting for room.
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    self.lines.get_nowait()
             thread.join(PATIENCE_SECONDS / 4)
         self.listening = []
 
     def _start(self) -> subprocess.Popen[bytes]:
-        self.lines = queue.SimpleQueue()
+        self.lines = queue.Queue(MOST_WAITING)
         self.complaints = deque(maxlen=TAIL_LINES)
         try:
             process = subprocess.Popen(  # noqa: S603 - the user named this command, no shell is used
@@ -170,6 +178,9 @@ class _Session:
             line = None
         if line is None:
             raise self._ended()
+        if len(line) > LARGEST_ANSWER:
+            self._kill()
+            raise AskFailed("bad answer", f"the line is longer than {LARGEST_ANSWER >> 20} MB")
         self.answered = True
         return self._decoded(line, question)
 
@@ -190,7 +201,7 @@ class _Session:
     def _decoded(self, line: bytes, question: Question) -> Any:
         try:
             answer = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise AskFailed(
                 "bad answer", f"the line is not JSON; it begins with {beginning(line)!r}"
             ) from None
@@ -214,7 +225,10 @@ def _listen(pipe: IO[bytes] | None, heard: Any) -> None:
     if pipe is None:
         return
     with pipe:
-        for line in pipe:
+        while line := pipe.readline(LARGEST_ANSWER + 1):
             if line.strip():
                 heard(line.rstrip())
+            if len(line) > LARGEST_ANSWER:
+                # A line without end: no more is read, and the process is stopped for it.
+                break
     heard(None)

@@ -55,7 +55,7 @@ def glance(line: bytes) -> Glance | None:
     """A line as an entry, or None where it is none."""
     try:
         return _glance.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -244,7 +244,7 @@ class _Session:
 def _decoded(content: bytes) -> Any:
     try:
         return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise AskFailed(
             "bad answer", f"the answer is not JSON; it begins with {beginning(content)!r}"
         ) from None

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.io.write import whole_file
+from calipers.io.write import check_place, is_stream, whole_file
 from calipers.model.arrays import Ints
 from calipers.retrievers.base import Question
 from calipers.retrievers.counts import AnswerCounts
@@ -214,11 +214,11 @@ class Journal:
 
 
 def _check_place(path: Path) -> None:
-    if path.is_dir():
-        raise WriteFailed(f"The output {path} is a folder; name a file in it.")
-    if not path.parent.is_dir():
-        raise WriteFailed(
-            f"The output {path} cannot be written: there is no folder {path.parent}; create it."
+    check_place(path)
+    if is_stream(path):
+        raise InvalidInput(
+            f"The output {path} is no regular file; a run grows there answer by answer and is gone "
+            f"on with after an interruption, so name a file with the ending {SUFFIX}."
         )
     if path.suffix.lower() != SUFFIX:
         raise InvalidInput(

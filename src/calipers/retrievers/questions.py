@@ -196,11 +196,11 @@ def _file(path: Path) -> Origin:
     if begins_as == "list":
         try:
             return _list(_LIST.decode(source.read()), str(path))
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return _ground_truth(path, str(path))
     try:
         _LINE.decode(first_line(source))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         # One object over many lines, or records of another form.
         return _ground_truth(path, str(path))
     return _lines(source)
@@ -227,7 +227,7 @@ def _lines(source: Source) -> Origin:
                 continue
             try:
                 asked = decode(line)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 raise InvalidInput(
                     f"A line is no question at {source.name}:{number}; each line is a JSON object "
                     'with "query", such as {"query": "Who wrote it?"}.'

@@ -29,7 +29,7 @@ class RequestTemplate:
         if isinstance(given, str | bytes):
             try:
                 source = msgspec.json.decode(given)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 raise InvalidInput(
                     f"The request is not JSON ({error}): {given!r:.80}; write it as "
                     '\'{"q": "{query}", "k": "{k}"}\'.'

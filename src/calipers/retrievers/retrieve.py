@@ -105,11 +105,7 @@ def retrieve_to_report(
     counts = AnswerCounts(k)
     with ExitStack() as held:
         journal = cached = None
-        if output is not None:
-            opened = Journal.open(output, decides, asked, counts, code=retriever.code, wish=wish)
-            journal = held.enter_context(closing(opened))
-        if total is not None:
-            total(len(asked))
+        # First: a cache that cannot be used leaves no output behind.
         if cache is not None:
             # Loaded when used: SQLite is not needed without a cache.
             from calipers.retrievers.cache import Cache
@@ -117,6 +113,11 @@ def retrieve_to_report(
             # Answers of before code was noted down stay those of addresses and models.
             known = {**decides, "code": retriever.code} if retriever.code else decides
             cached = held.enter_context(closing(Cache(cache, known)))
+        if output is not None:
+            opened = Journal.open(output, decides, asked, counts, code=retriever.code, wish=wish)
+            journal = held.enter_context(closing(opened))
+        if total is not None:
+            total(len(asked))
         return _drive(retriever, asked, k, pace, counts, journal, cached, progress, told)
 
 

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 
 HIDDEN = "***"
 LOOKS_SECRET = re.compile(
-    r"pass(word|wd|phrase)?$|secret|token$|api[_-]?key|^key$|[_-]key$|credential|authori[sz]ation"
+    r"pass(word|wd|phrase)?$|pwd$|secret|token$|jwt|bearer|session([_-]?id)?$|^code$|api[_-]?key|^key$|[_-]key$|credential|authori[sz]ation"
     r"|^auth$|^sig(nature)?$|cookie",
     re.IGNORECASE,
 )
@@ -29,6 +29,11 @@ class Secrets:
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = os.environ if environment is None else environment
         self._values: set[str] = set()
+
+    @property
+    def values(self) -> frozenset[str]:
+        """What was named as secret."""
+        return frozenset(self._values)
 
     def add(self, *values: str) -> None:
         """Never show these from now on."""
@@ -92,6 +97,22 @@ def _forms(value: str) -> list[str]:
     """A secret as it may turn up: plain, escaped in JSON, escaped in an address."""
     escaped = msgspec.json.encode(value).decode()[1:-1]
     return list(dict.fromkeys((value, escaped, quote(value, safe=""), quote(value))))
+
+
+def secrets_in(value: Any) -> Secrets:
+    """The values of fields that look secret, never to be shown.
+
+    >>> secrets_in({"api_key": "abc123"}).redact("key abc123 is not known")
+    'key *** is not known'
+    """
+    found = Secrets()
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            if LOOKS_SECRET.search(str(name)) and isinstance(one, str | int | float):
+                found.add(str(one))
+            else:
+                found.add(*secrets_in(one).values)
+    return found
 
 
 def without_secrets(value: Any) -> Any:

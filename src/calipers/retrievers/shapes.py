@@ -17,6 +17,7 @@ from calipers.io.documents import (
     read_document,
     whole,
 )
+from calipers.io.whole_numbers import LARGEST
 from calipers.names import ATTRIBUTES, COLUMNS, LISTS
 from calipers.retrievers.at_once import are_numbers, rows_at_once
 from calipers.retrievers.base import AskFailed, beginning
@@ -62,7 +63,7 @@ def read_answer(raw: Any, k: int, layout: Layout) -> Answer:
 def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
     rows = None if layout.named else rows_at_once(listed)
     if rows is not None:
-        return rows
+        return _with_spans_that_can_be(rows, where)
     rows = []
     for number, one in enumerate(listed):
         try:
@@ -71,6 +72,23 @@ def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
             raise AskFailed(
                 "bad answer", f"result {number} of {where} {error}; found {beginning(one)}"
             ) from None
+    return _with_spans_that_can_be(rows, where)
+
+
+def _with_spans_that_can_be(rows: list[Row], where: str) -> list[Row]:
+    """The rows, refused where `calipers eval` would refuse the run that they are written to."""
+    for number, row in enumerate(rows):
+        start, end = row.start, row.end
+        if start is None and end is None:
+            continue
+        if any(one is not None and not 0 <= one <= LARGEST for one in (start, end)) or (
+            start is not None and end is not None and end < start
+        ):
+            raise AskFailed(
+                "bad answer",
+                f"result {number} of {where} stands from {start} to {end}; a span begins at 0 or "
+                "later and ends where it begins or later",
+            )
     return rows
 
 

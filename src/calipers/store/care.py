@@ -6,11 +6,12 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy import Connection, delete, func, select, text
 
-from calipers.analyse.exact_sum import exact_mean
+from calipers.analyse.units import exact_mean
 from calipers.errors import CalipersError, InvalidInput
 from calipers.model.evaluation import Evaluation, from_moment
 from calipers.model.store import Checked, Pruned, StoreInfo, Vacuumed
 from calipers.store.blob import digest_of
+from calipers.store.checksum import sound
 from calipers.store.labels_copy import damaged_pools
 from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
@@ -19,6 +20,7 @@ from calipers.store.references import resolve
 from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, SUMMARY, TAG
 
 
+@sound
 def info(store: Store) -> StoreInfo:
     """The counts and the size."""
     with store.reading() as connection:
@@ -70,7 +72,12 @@ def problems(store: Store) -> Iterator[str]:
     yield from broken
     if broken:
         return
-    for evaluation in evaluations(store):
+    try:
+        listed = evaluations(store)
+    except CalipersError as error:
+        yield str(error)
+        return
+    for evaluation in listed:
         yield from _evaluation_problems(store, evaluation)
 
 

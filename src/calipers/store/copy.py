@@ -55,6 +55,7 @@ def _record(connection: Connection, one: str) -> EvaluationRecord:
     )
     number = row.pop("number")
     row.pop("id")
+    row.pop("checksum")
     tags = connection.execute(
         select(TAG.c.name, TAG.c.value).where(TAG.c.evaluation == number).order_by(TAG.c.name)
     )
@@ -70,7 +71,7 @@ def _record(connection: Connection, one: str) -> EvaluationRecord:
         one,
         row,
         {found.name: found.value for found in tags},
-        [_without(found, ("evaluation", "position")) for found in summaries],
+        [_without(found, ("evaluation", "position", "checksum")) for found in summaries],
         {found.kind: (found.digest, bytes(found.bytes)) for found in parts},
     )
 

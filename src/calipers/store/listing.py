@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, Select, and_, func, or_, select
 
 from calipers.model.evaluation import Evaluation, SliceSummary, from_moment, moment
 from calipers.model.summary import Interval, Summary
+from calipers.store import checksum
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION, SUMMARY
 from calipers.store.schema import TAG as TAGS
@@ -16,6 +17,7 @@ AT_ONCE = 500
 """How many numbers one question to the database may hold."""
 
 
+@checksum.sound
 def evaluations(
     store: Store,
     *,
@@ -41,11 +43,20 @@ def evaluations(
         rows = connection.execute(wanted).all()
         numbers = [row.number for row in rows]
         their_tags = _tags_of(connection, numbers)
-        summaries = summaries_of(connection, numbers, metrics, slices)
+        summaries = summaries_of(connection, numbers, metrics, slices, store.place.shown)
+    for row in rows:
+        _check(row, their_tags.get(row.number, {}), store.place.shown)
     return [
         _evaluation(row, their_tags.get(row.number, {}), summaries.get(row.number, []))
         for row in rows
     ]
+
+
+def _check(row: Row[Any], tags: Mapping[str, str], place: str) -> None:
+    names = [column.name for column in EVALUATION.c if column.name != "facts"]
+    shown = {name: getattr(row, name) for name in names}
+    kept = row.checksum and row.checksum[: checksum.LENGTH]
+    checksum.check(kept, checksum.of_listed(shown, tags), f"the evaluation {row.id!s:.20}", place)
 
 
 def count(store: Store) -> int:
@@ -163,6 +174,7 @@ def summaries_of(
     numbers: Sequence[int],
     metrics: Iterable[str] | None,
     slices: Sequence[str],
+    place: str,
 ) -> dict[int, list[Row[Any]]]:
     """The summaries of some evaluations, by number: of all queries, and of the slices named."""
     chosen: list[Any] = [SUMMARY.c.slice_tag.is_(None)]
@@ -178,6 +190,8 @@ def summaries_of(
             .order_by(SUMMARY.c.evaluation, SUMMARY.c.position)
         )
         for row in connection.execute(statement):
+            what = f"a summary of evaluation number {row.evaluation}"
+            checksum.check(row.checksum, checksum.of_summary(dict(row._mapping)), what, place)
             found.setdefault(row.evaluation, []).append(row)
     return found
 

@@ -17,6 +17,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import MetricFacts, Scores
+from calipers.store import checksum
 from calipers.store.blob import check, unpack
 from calipers.store.listing import summaries_of, summary_of
 from calipers.store.open import Store
@@ -34,14 +35,19 @@ class _Facts(msgspec.Struct):
     fingerprints: dict[str, str]
 
 
+@checksum.sound
 def load_scores(store: Store, evaluation: Evaluation) -> Scores:
     """The scores of an evaluation exactly as they were saved; nothing is computed again."""
     whose = f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"
     with store.reading() as connection:
-        text = connection.execute(
-            select(EVALUATION.c.facts).where(EVALUATION.c.number == evaluation.number)
-        ).scalar_one()
-        summaries = summaries_of(connection, [evaluation.number], None, ())
+        text, kept = connection.execute(
+            select(EVALUATION.c.facts, EVALUATION.c.checksum).where(
+                EVALUATION.c.number == evaluation.number
+            )
+        ).one()
+        where = store.place.shown
+        checksum.check(kept and kept[checksum.LENGTH :], checksum.of_facts(text), whose, where)
+        summaries = summaries_of(connection, [evaluation.number], None, (), where)
         parts = _contents(connection, evaluation.number, ("definitions", "queries", "scores"))
     facts = _decoded(text.encode(), _Facts, whose)
     for kind in ("definitions", "queries", "scores"):
@@ -80,6 +86,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
     )
 
 
+@checksum.sound
 def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
     """query and judgements: for each query a digest of what should be found, null if unknown."""
     whose = f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"
@@ -89,6 +96,7 @@ def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
     return unpack(content, digest, whose).select("query", "text", JUDGEMENTS)
 
 
+@checksum.sound
 def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
     """What should be found and what came back, where it was kept."""
     whose = f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"
@@ -133,7 +141,7 @@ def _contents(
 def _decoded(content: bytes, kind: Any, whose: str) -> Any:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise UnreadableFile(
             f"{whose} cannot be read: what it says of itself is damaged ({error}); put back a "
             "copy of the history."

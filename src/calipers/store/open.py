@@ -241,3 +241,9 @@ def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
     except SQLAlchemyError as error:
         complaint = write_complaint if writing else read_complaint
         raise complaint(place, error) from None
+    except UnicodeDecodeError as error:
+        # A text in the file that nobody wrote; the driver hands it on undecoded.
+        raise UnreadableFile(
+            f"The history {place.shown} is damaged: a text in it is not valid ({error.reason}); "
+            "put back a copy of it."
+        ) from None

@@ -85,7 +85,7 @@ Calipers cannot use; a history is a path, sqlite:///path, or postgresql://user@h
     if not text.strip() or "\x00" in text:
         raise InvalidInput(f"The name of the history is empty; it is {ALLOWED}.")
     if not found:
-        return _file(Path(text).expanduser())
+        return _file(_at_home(text))
     scheme, rest = found[1].lower(), text[found.end() :]
     if scheme in ("postgres", "postgresql") or scheme.startswith("postgresql+"):
         return _postgresql(rest)
@@ -152,3 +152,13 @@ def _file(path: Path) -> StorePlace:
     except ValueError:
         shown = str(absolute)
     return StorePlace("sqlite", shown, path=absolute)
+
+
+def _at_home(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise InvalidInput(
+            f"The history {text} begins with the home of a user who does not exist; write the "
+            "whole path."
+        ) from None

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, insert
 from sqlalchemy.dialects import postgresql, sqlite
 
 from calipers.errors import InvalidInput
+from calipers.store import checksum
 from calipers.store.open import Store
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
@@ -108,10 +109,13 @@ def write_on(connection: Connection, record: EvaluationRecord) -> int:
 
     The evaluation comes first: whoever removes contents waits for those that have begun.
     """
-    statement = insert(EVALUATION).values(id=record.id, **record.row)
+    row = {"id": record.id, **record.row}
+    kept = checksum.of_evaluation(row, record.tags, record.row["facts"])
+    statement = insert(EVALUATION).values(**row, checksum=kept)
     number = int(connection.execute(statement.returning(EVALUATION.c.number)).scalar_one())
     _rows(connection, TAG, [{"name": n, "value": v} for n, v in record.tags.items()], number)
     positions = [{"position": i, **row} for i, row in enumerate(record.summaries)]
+    positions = [{**row, "checksum": checksum.of_summary(row)} for row in positions]
     _rows(connection, SUMMARY, positions, number)
     # In the same order everywhere: two that save the same contents must not wait for each other.
     for digest, content in sorted(record.contents.values()):

@@ -14,7 +14,7 @@ from sqlalchemy import (
     Text,
 )
 
-VERSIONS = ("0001", "0002", "0003")
+VERSIONS = ("0001", "0002", "0003", "0004")
 """Every version the tables have had, oldest first: one migration each."""
 HEAD = VERSIONS[-1]
 VERSION_TABLE = "calipers_version"
@@ -41,6 +41,8 @@ EVALUATION = Table(
     Column("corpus", String(64)),
     # What the result says of itself, as JSON.
     Column("facts", Text, nullable=False),
+    # Of the other columns with the tags, then of the facts; null: saved before there was one.
+    Column("checksum", String(32)),
 )
 
 TAG = Table(
@@ -78,6 +80,7 @@ SUMMARY = Table(
     Column("method", String(20)),
     Column("n", Integer, nullable=False),
     Column("undefined", Integer, nullable=False),
+    Column("checksum", String(16)),
 )
 
 # Contents by their SHA-256: what many evaluations share (questions, ground truth, definitions)

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.model.browse import OpenedQuery
+from calipers.present.answer import headline
 from calipers.present.comparison import query_name
-from calipers.present.headline import headline
 from calipers.present.html.details import opened_view
 from calipers.present.html.texts import clean
 from calipers.present.html.view import system_view

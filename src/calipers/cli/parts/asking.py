@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import renamed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking
 
 
-def model_options(function: options.F) -> options.F:
+def model_options(function: renamed.F) -> renamed.F:
     """Which language model, where, and how patiently it is asked."""
-    return options.apply(
+    return renamed.apply(
         click.option(
             "--endpoint", required=True, metavar="ADDRESS",
             help="An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.",
@@ -22,7 +22,7 @@ def model_options(function: options.F) -> options.F:
             "--key-env", metavar="VARIABLE",
             help="The environment variable that holds the key; it is never written anywhere.",
         ),
-        options.renamed_option(
+        renamed.renamed_option(
             "--cache-folder", "cache", former="--cache", default=".calipers/answers",
             show_default=True, metavar="FOLDER",
             help="Keep answers in this folder, and ask no prompt twice.",
@@ -36,9 +36,9 @@ def model_options(function: options.F) -> options.F:
     )(function)  # fmt: skip
 
 
-def pace_options(asked: str, *, timeout: float) -> Callable[[options.F], options.F]:
+def pace_options(asked: str, *, timeout: float) -> Callable[[renamed.F], renamed.F]:
     """How patiently something is asked, one after the other or several at a time."""
-    return options.apply(
+    return renamed.apply(
         click.option(
             "--timeout", type=float, default=timeout, show_default=True, metavar="SECONDS",
             help=f"Give up on a {asked} after so long.",

@@ -1,102 +1,13 @@
 """Options that several commands share, so that they look the same everywhere."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import click
 
+from calipers.cli.parts.renamed import F, FormerFlags, apply, renamed_option, two_forms
 from calipers.errors import InvalidInput
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def apply(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """One decorator out of several; the first stands first in the help text."""
-
-    def wrap(function: F) -> F:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return wrap
-
-
-class _Renamed(click.Option):
-    """An option that also answers to the spelling it had before, and then says so."""
-
-    def __init__(self, *args: Any, former: Sequence[str], **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self._former = click.Option(
-            [*former, f"former_{self.name}"], type=self.type, multiple=self.multiple,
-            nargs=self.nargs, is_flag=self.is_flag,
-        )  # fmt: skip
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Let the parser know both spellings; help shows the new one alone."""
-        super().add_to_parser(parser, ctx)
-        self._former.add_to_parser(parser, ctx)
-
-    def handle_parse_result(
-        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
-    ) -> tuple[Any, list[str]]:
-        """Take what stands under the former spelling for what is meant, with a warning."""
-        old, new = self._former.opts[0], self.opts[0]
-        if self._former.name in opts:
-            click.echo(
-                f"Warning: {old} is called {new} now; the next release will not know {old}.",
-                err=True,
-            )
-            given = opts[self._former.name]
-            if self.multiple:
-                given = [*given, *opts.get(self.name or "", ())]
-            elif self.name in opts:
-                raise InvalidInput(f"Both {old} and {new} are given; leave {old} out.")
-            opts = {**opts, self.name or "": given}
-        return super().handle_parse_result(ctx, opts, args)
-
-
-def renamed_option(*names: str, former: str | Sequence[str], **settings: Any) -> Callable[[F], F]:
-    """An option under a new name; ``former`` is the old spelling, which works and warns.
-
-    Everything else is as for ``click.option``.
-    """
-    spellings = [former] if isinstance(former, str) else former
-    return click.option(*names, cls=_Renamed, former=spellings, **settings)
-
-
-class _FormerFlags(click.Option):
-    """An option with a few values, each of which was a flag before; a flag works and warns."""
-
-    def __init__(self, *args: Any, values: Sequence[str], **settings: Any) -> None:
-        super().__init__(*args, **{**settings, "type": click.Choice(values)})
-        self._flags = {
-            value: click.Option([f"--{value}", f"former_{value}"], is_flag=True) for value in values
-        }
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Let the parser know the flags; help shows the option alone."""
-        super().add_to_parser(parser, ctx)
-        for flag in self._flags.values():
-            flag.add_to_parser(parser, ctx)
-
-    def handle_parse_result(
-        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
-    ) -> tuple[Any, list[str]]:
-        """Take a flag for the value of its name, with a warning."""
-        new = self.opts[0]
-        given = [value for value, flag in self._flags.items() if flag.name in opts]
-        for value in given:
-            click.echo(
-                f"Warning: --{value} is written {new} {value} now; the next release will not know "
-                f"--{value}.",
-                err=True,
-            )
-        names = [*([new] if self.name in opts else []), *(f"--{value}" for value in given)]
-        if len(names) > 1:
-            raise _two_forms(names[0], names[1])
-        if given:
-            opts = {**opts, self.name or "": given[0]}
-        return super().handle_parse_result(ctx, opts, args)
 
 
 def input_options(function: F) -> F:
@@ -289,7 +200,7 @@ def json_option(function: F) -> F:
 def as_option(*forms: str) -> Callable[[F], F]:
     """--as FORM, which prints the result in another form; what were flags before works still."""
     return click.option(
-        "--as", "form", cls=_FormerFlags, values=forms, callback=_only_form,
+        "--as", "form", cls=FormerFlags, values=forms, callback=_only_form,
         help="Print the result in this form.",
     )  # fmt: skip
 
@@ -299,14 +210,8 @@ def _only_form(context: click.Context, option: click.Parameter, given: Any) -> A
         here = option.opts[0]
         before = context.meta.setdefault("calipers.printed_as", here)
         if before != here:
-            raise _two_forms(before, here)
+            raise two_forms(before, here)
     return given
-
-
-def _two_forms(one: str, other: str) -> InvalidInput:
-    return InvalidInput(
-        f"Both {one} and {other} are given; a result is printed in one form, so leave one out."
-    )
 
 
 def config_option(function: F) -> F:
@@ -336,89 +241,86 @@ def largest_k(settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def interval_options(function: F) -> F:
-    """--confidence of the intervals, and --cluster."""
-    return apply(
-        click.option(
-            "--confidence", type=float, default=0.95, show_default=True,
-            help="The confidence level of the intervals.",
-        ),
-        cluster_option,
-        retired_option("--resamples", "Intervals have a closed form now, without resampling."),
-        retired_option("--seed", "Nothing random is left in the intervals."),
-    )(function)  # fmt: skip
-
-
-def cluster_option(function: F) -> F:
-    """--cluster."""
-    return click.option(
-        "--cluster", metavar="TAG",
-        help="Take queries with the same value of this tag, such as paraphrases of one intent, as "
-        "one unit in every interval and test.",
-    )(function)  # fmt: skip
-
-
-def primary_option(function: F) -> F:
-    """--primary."""
-    return click.option(
-        "--primary", metavar="METRIC",
-        help="The metric that decides; others are shown beside it. [default: as the configuration "
-        "says, the score, or recall at the largest cut-off]",
-    )(function)  # fmt: skip
-
-
-def retired_option(name: str, why: str) -> Callable[[F], F]:
-    """An option that does nothing any more: it is taken, with a warning, for one release."""
-
-    def warn(_: click.Context, __: click.Parameter, given: Any) -> None:
-        if given is not None:
-            click.echo(
-                f"Warning: {name} does nothing any more; the next release will not know it. {why}",
-                err=True,
-            )
-
-    return click.option(name, hidden=True, expose_value=False, callback=warn)
-
-
-def confidence_option(function: F) -> F:
-    """--confidence of a decision; --alpha, what it was before, works and warns."""
-
-    def from_alpha(context: click.Context, _: click.Parameter, given: float | None) -> None:
-        if given is not None:
-            context.params["confidence"] = round(1.0 - given, 12)
-            click.echo(
-                f"Warning: --alpha {given:g} is written --confidence {1.0 - given:g} now; the "
-                "next release will not know --alpha.",
-                err=True,
-            )
-
-    return apply(
-        click.option(
-            "--confidence", type=float, metavar="LEVEL", callback=_unless_set,
-            help="How sure the answer must be. [default: 0.95]",
-        ),
-        click.option(
-            "--alpha", type=float, hidden=True, expose_value=False, is_eager=True,
-            callback=from_alpha,
-        ),
-    )(function)  # fmt: skip
-
-
-def _unless_set(context: click.Context, option: click.Parameter, given: Any) -> Any:
-    return context.params.get(option.name or "") if given is None else given
-
-
-def configured_primary(given: str | None) -> str | None:
-    """The primary metric as given, or else as the configuration has it."""
-    if given is not None:
-        return given
-    from calipers.config import find_config
-
-    return find_config().shared.get("primary")
-
-
 def price_option(function: F) -> F:
     """--price."""
     return click.option("--price", type=float, metavar="PRICE", help="What a million tokens cost.")(
         function
     )
+
+
+def memory_options(function: F) -> F:
+    """How much memory may be used, and where what does not fit goes."""
+    return apply(
+        click.option(
+            "--memory", metavar="SIZE",
+            help="The memory to use for results that are not in the order of their queries, such "
+            "as 2GB; what does not fit goes to a temporary file. [default: half of what is free]",
+        ),
+        click.option("--temp", metavar="FOLDER", help="The folder of that temporary file."),
+    )(function)  # fmt: skip
+
+
+def engine_options(function: F) -> F:
+    """Where the work is done."""
+    return apply(
+        click.option(
+            "--engine", type=click.Choice(["local", "spark"]), default="local",
+            help="Where the work is done: on this machine, or on Spark, which reads tables of one "
+            "row per item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
+        ),
+        click.option(
+            "--master", metavar="URL",
+            help="The master of Spark, such as local[*], or the address of a Spark Connect server "
+            "(sc://…). [default: as Spark is set]",
+        ),
+    )(function)  # fmt: skip
+
+
+def cutoff_list(text: str | None) -> list[int] | None:
+    """The cut-offs of ``-k 1,5,10``."""
+    if text is None:
+        return None
+    from calipers.measures.spec import check_cutoff
+
+    return [check_cutoff(one) for one in text.split(",")]
+
+
+def weights(text: str | None) -> dict[str, float] | None:
+    """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
+    if text is None:
+        return None
+    from calipers.measures.spec import split
+
+    found: dict[str, float] = {}
+    for piece in split(text):
+        name, equals, number = piece.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not equals or not 0 < value < float("inf"):
+            raise InvalidInput(
+                f"The weight {piece!r} in --score cannot be read; write metric=weight with a "
+                "weight above 0, such as recall@10=0.7,precision@5=0.3."
+            )
+        if name.strip() in found:
+            raise InvalidInput(f"The metric {name.strip()} is given two weights; give it one.")
+        found[name.strip()] = value
+    return found
+
+
+def named_systems(given: tuple[str, ...]) -> list[str] | dict[str, str]:
+    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
+    if not any("=" in one and not Path(one).exists() for one in given):
+        return list(given)
+    from calipers.api.systems import name_systems
+
+    named: dict[str, str] = {}
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or Path(one).exists():
+            name, path = next(iter(name_systems([one]).items()))
+        if name in named:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+        named[name] = path
+    return named

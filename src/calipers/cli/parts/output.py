@@ -2,15 +2,28 @@
 
 import re
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
+from calipers.errors import CalipersError, InvalidInput, WriteFailed
+from calipers.present.plain import printable
+
+_STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""What could steer a terminal or turn its reading direction; JSON has another spelling for it."""
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
+OUTPUTS = ("output", "html", "markdown", "per_query", "junit", "paths")
+"""The parameters that name files to write."""
+
+
 def console() -> Any:
-    """A rich console on standard output; colour only on a terminal."""
+    """A rich console on standard output; colour only on a terminal.
+
+    Where an output goes to standard output, what is said about it goes to standard error.
+    """
     from rich.console import Console
 
     class PipedConsole(Console):
@@ -29,14 +42,29 @@ def console() -> Any:
             raise BrokenPipeError
 
     # Without emoji: a name such as "machine:m:" is a name, not a picture.
-    return PipedConsole(highlight=False, soft_wrap=False, emoji=False)
+    return PipedConsole(highlight=False, soft_wrap=False, emoji=False, stderr=_is_taken())
+
+
+def _is_taken() -> bool:
+    """Whether an output of the command goes to standard output."""
+    from calipers.io.write import is_standard_output
+
+    context = click.get_current_context(silent=True)
+    given = [] if context is None else [context.params.get(name) for name in OUTPUTS]
+    named = [value[-1] if isinstance(value, tuple) and value else value for value in given]
+    return any(isinstance(value, str) and is_standard_output(value) for value in named)
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    if _is_taken():
+        raise InvalidInput(
+            "Both --json and an output go to standard output; write one of them to a file."
+        )
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    click.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode())
 
 
 def write_page(report: Any, path: str, *, full: bool) -> None:
@@ -61,3 +89,69 @@ def write_short_form(report: Any, path: str) -> None:
 def is_terminal() -> bool:
     """Whether somebody is looking at standard error."""
     return sys.stderr.isatty()
+
+
+T = TypeVar("T")
+
+
+class Outputs:
+    """Several files to write, of which one that fails takes none of the others with it."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._hopeless: dict[str, WriteFailed] = {}
+        self.failed = False
+
+    def check_page(self, path: str | None) -> None:
+        """Look at the place of a page before any work."""
+        if path:
+            from calipers.io.write import check_place
+
+            self._check(path, check_place)
+
+    def check_table(self, path: str | None) -> None:
+        """The same for a table; an ending that means nothing is refused at once."""
+        if path:
+            from calipers.io.write import check_writable
+
+            self._check(path, check_writable)
+
+    def _check(self, path: str, check: Callable[[str], None]) -> None:
+        self._asked += 1
+        try:
+            check(path)
+        except WriteFailed as error:
+            self._hopeless[path] = error
+
+    def begin(self, *, others: bool = False) -> None:
+        """Say now what cannot be written; there is no work to do where nothing can be.
+
+        ``others``: something else is kept too, that needs none of these places.
+        """
+        if self._hopeless and len(self._hopeless) == self._asked and not others:
+            raise next(iter(self._hopeless.values()))
+        for error in self._hopeless.values():
+            self._say(error)
+
+    def write(self, path: str | None, make: Callable[[], T]) -> T | None:
+        """Make one of the files; a failure is said, and the others are still written."""
+        if not path or path in self._hopeless:
+            return None
+        return self.attempt(make)
+
+    def attempt(self, make: Callable[[], T]) -> T | None:
+        """Something that an output needs, or None and a sentence where it cannot be made."""
+        try:
+            return make()
+        except CalipersError as error:
+            self._say(error)
+            return None
+
+    def finish(self) -> None:
+        """Leave with 2 where anything that was asked for is missing."""
+        if self.failed:
+            raise click.exceptions.Exit(2)
+
+    def _say(self, error: CalipersError) -> None:
+        self.failed = True
+        click.echo(f"Error: {printable(str(error))}", err=True)

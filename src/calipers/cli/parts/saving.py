@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import renamed
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def save_options(function: F) -> F:
     """--save, --tag, --no-results and --mlflow, handed on as one ``saving``."""
-    return options.apply(
+    return renamed.apply(
         click.option(
             "--save", metavar="NAME",
             help="Keep the evaluation in the history under this name (see `calipers history`).",

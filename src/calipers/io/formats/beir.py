@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
 from calipers.io.entries import MADE_IDS, Entry, entries, id_of, plain_number
 from calipers.io.facets import TRUTH_BY_ID, Remarks
 from calipers.io.format import Format, Output
-from calipers.io.json_files import explain_mismatch
+from calipers.io.json_files import BROKEN, explain_mismatch
 from calipers.io.long_tables import read_long
 from calipers.io.records import Id
 from calipers.io.sight import Sight
@@ -97,6 +98,7 @@ class Beir(Format):
         known: set[str] = set()
         bare: set[str] = set()
         with (
+            _empty_folders_gone(files[2].parent, path),
             whole_file(files[0]) as queries,
             whole_file(files[1]) as corpus,
             whole_file(files[2]) as qrels,
@@ -121,6 +123,18 @@ class Beir(Format):
             "Items whose text is not known, absent from corpus.jsonl: {n}.", len(bare - known)
         )
         return files
+
+
+@contextmanager
+def _empty_folders_gone(*folders: Path) -> Iterator[None]:
+    """After an error, remove folders that were made for files which never came."""
+    try:
+        yield
+    except BaseException:
+        for folder in folders:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 class BeirJudgements(Format):
@@ -188,7 +202,7 @@ def _queries(source: Source) -> Iterator[Query]:
             place = f"{source.name}:{number} $"
             example = '{"_id": …, "text": …}'
             raise InvalidInput(explain_mismatch(str(error), place, example)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except BROKEN:
             raise UnreadableFile(
                 f"The JSON in {source.name}:{number} is not valid; check the line, or write it "
                 "again."

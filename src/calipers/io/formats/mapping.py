@@ -127,6 +127,13 @@ def _flatten(
 
 def _ids(values: Iterable[Any], name: str) -> pl.Series:
     listed = values if isinstance(values, list) else list(values)
+    # Looked at before a table is made of them: of lists inside lists it would make any number.
+    for kind in set(map(type, listed)):
+        if kind is bool or not issubclass(kind, str | int | np.integer):
+            one = next(one for one in listed if type(one) is kind)
+            raise InvalidInput(
+                f"{name} has the id {_short(one)}; an id is a text or a whole number."
+            )
     try:
         ids = pl.Series("query", listed, dtype=pl.String, strict=True)
     except UnicodeEncodeError as error:
@@ -138,11 +145,6 @@ def _ids(values: Iterable[Any], name: str) -> pl.Series:
         ids = None
     if ids is not None and not ids.null_count():
         return ids
-    for one in listed:
-        if isinstance(one, bool) or not isinstance(one, str | int | np.integer):
-            raise InvalidInput(
-                f"{name} has the id {_short(one)}; an id is a text or a whole number."
-            )
     return pl.Series("query", [str(one) for one in listed], dtype=pl.String)
 
 
@@ -150,6 +152,8 @@ def _numbers(
     values: list[Any], columns: Mapping[str, pl.Series], number: str, name: str
 ) -> pl.Series:
     try:
+        if any(issubclass(kind, list | dict | tuple | set) for kind in set(map(type, values))):
+            raise TypeError
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         series = pl.Series(number, [_number(one) for one in values], dtype=pl.Float64)
@@ -186,5 +190,8 @@ def _where(frame: pl.DataFrame, name: str) -> Any:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "a value nested too deeply to be shown"
     return text if len(text) <= 60 else text[:57] + "…"

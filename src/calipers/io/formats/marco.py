@@ -20,6 +20,7 @@ from calipers.io.lines import (
     scan,
 )
 from calipers.io.sight import Sight
+from calipers.io.tables import explained
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -54,7 +55,8 @@ class MarcoRun(Format):
         def batches() -> Iterator[pl.DataFrame]:
             seen = []
             for frame in scan(sight.source, RUN):
-                ranked = frame.with_columns(pl.col("rank").cast(pl.Int64))
+                with explained(sight.name):  # a rank that no whole number of 64 bits is
+                    ranked = frame.with_columns(pl.col("rank").cast(pl.Int64))
                 yield ranked
                 last = pl.col("rank").max().alias("last")
                 seen.append(ranked.group_by("query", maintain_order=True).agg(last, n=pl.len()))

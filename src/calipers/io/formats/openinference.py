@@ -34,13 +34,13 @@ READ = frozenset(
 def _record(span: Mapping[str, Any], at: At) -> Record | None:
     flat = dict(_flat(_relevant(span)))
     kind = span.get("span_kind") or flat.get("openinference.span.kind")
-    documents = _documents(flat)
+    documents = _documents(flat, at)
     if not documents and DOCUMENTS not in flat and kind != "RETRIEVER":
         return None
     return Record(
         _question(flat, at),
         retrieved=documents,
-        latency_ms=_latency(span),
+        latency_ms=_latency(span, at),
         error=_failure(span),
     )
 
@@ -81,21 +81,21 @@ def _opened(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
             return msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return value
     return value
 
 
-def _documents(flat: Mapping[str, Any]) -> list[Id | Result]:
+def _documents(flat: Mapping[str, Any], at: At) -> list[Id | Result]:
     parts: dict[int, dict[str, Any]] = {}
     for key, value in flat.items():
         found = PART.fullmatch(key)
         if found and value is not None:
             parts.setdefault(int(found[1]), {})[found[2]] = value
-    return [_result(parts[number]) for number in sorted(parts)]
+    return [_result(parts[number], at) for number in sorted(parts)]
 
 
-def _result(part: Mapping[str, Any]) -> Result:
+def _result(part: Mapping[str, Any], at: At) -> Result:
     score = part.get("score")
     metadata = {
         k.removeprefix("metadata."): v for k, v in part.items() if k.startswith("metadata.")
@@ -106,11 +106,20 @@ def _result(part: Mapping[str, Any]) -> Result:
     return Result(
         id=None if part.get("id") is None else str(part["id"]),
         text=about.text,
-        score=None if score is None else float(score),
+        score=None if score is None else _score(score, at),
         document=about.document,
         start=about.start,
         end=about.end,
     )
+
+
+def _score(value: Any, at: At) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"A document has the score {value!r:.60} at {at()}; a score is a number."
+        ) from None
 
 
 def _asked(flat: Mapping[str, Any]) -> str | None:
@@ -131,11 +140,17 @@ def _question(flat: Mapping[str, Any], at: At) -> str:
     )
 
 
-def _latency(span: Mapping[str, Any]) -> float | None:
+def _latency(span: Mapping[str, Any], at: At) -> float | None:
     """Milliseconds from begin to end, from dates or from the nanoseconds of OTLP."""
     begin, end = span.get("startTimeUnixNano"), span.get("endTimeUnixNano")
     if begin is not None and end is not None:
-        return (int(end) - int(begin)) / 1e6
+        try:
+            return (int(end) - int(begin)) / 1e6
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(
+                f"A span lasts from {begin!r:.40} to {end!r:.40} at {at()}; times are whole "
+                "nanoseconds."
+            ) from None
     return milliseconds(span.get("start_time"), span.get("end_time"))
 
 

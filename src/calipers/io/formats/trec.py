@@ -92,7 +92,7 @@ class TrecJudgements(Format):
         rows = first_rows(sight)
         if not mostly(rows, _has_four):
             return False
-        marked = mostly(rows, lambda row: _is_marked(row) or row[1] == b"0")
+        marked = mostly(rows, lambda row: _is_marked(row) or row[1:2] == [b"0"])
         if marked:
             return True
         return mostly(rows, _is_judgement) and _is_even(rows, 4) and not holds_texts(sight)

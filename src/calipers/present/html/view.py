@@ -8,6 +8,7 @@ from calipers.model.comparison import Comparison
 from calipers.model.report import Report, SystemReport
 from calipers.model.scores import Summary
 from calipers.present import charts
+from calipers.present.answer import headline, stem_of
 from calipers.present.charts_compared import differences, head_to_head
 from calipers.present.comparison import (
     board_lines,
@@ -22,7 +23,6 @@ from calipers.present.comparison import (
 )
 from calipers.present.diagnosis import nothing_found, remarks
 from calipers.present.draw import inline_svg, why_no_charts
-from calipers.present.headline import headline, stem_of
 from calipers.present.html.queries import QueryData, query_data
 from calipers.present.html.texts import clean
 from calipers.present.notes import notes

@@ -1,0 +1,116 @@
+"""`python -m fuzz`: make cases, carry them out, print what was found."""
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from fuzz.calls import call_case, operations_by_name
+from fuzz.case import Case, Finding
+from fuzz.commands import file_case, leaves, option_case
+from fuzz.run import carry_out
+from fuzz.seeds import Seeds, read_seeds, write_seeds
+from fuzz.smaller import smallest
+
+BATCH = 200
+LOADED = ("calipers.api.surface", "rich.console", "rich.table", "sqlalchemy", "msgspec")
+PAST = Path(__file__).parent / "past.jsonl"
+"""Every fault that was ever found, replayed in every test run."""
+
+
+def past_cases() -> list[Case]:
+    """The corpus of past findings."""
+    lines = PAST.read_bytes().splitlines()
+    return [Case.from_dict(msgspec.json.decode(line)) for line in lines]
+
+
+def make_cases(seeds: Seeds, seed: int) -> Iterator[Case]:
+    """Cases without end, the same for the same seed."""
+    from calipers.cli import group
+
+    random = Random(seed)  # noqa: S311 - nothing is kept secret by it
+    commands, operations = list(leaves(group)), operations_by_name()
+    while True:
+        kind = random.random()
+        if kind < 0.5:
+            yield file_case(seeds, random)
+        elif kind < 0.75:
+            yield option_case(commands, seeds, random)
+        else:
+            yield call_case(operations, seeds, random)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the campaign; 1 where anything was found."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--cases", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--past", action="store_true", help="replay past findings alone")
+    parser.add_argument("--keep", action="store_true", help="add what is found to past.jsonl")
+    given = parser.parse_args(arguments)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="calipers-seeds-") as folder:
+        # The table library starts threads, which a fork does not take along: this process never
+        # loads it.
+        writing = multiprocessing.get_context("spawn").Process(
+            target=write_seeds, args=(Path(folder) / "seeds",)
+        )
+        writing.start()
+        writing.join()
+        if writing.exitcode:
+            return 2
+        seeds = read_seeds(Path(folder) / "seeds")
+    _load_all()
+    cases = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
+    total = len(past_cases()) if given.past else given.cases
+    found, kinds = _campaign(cases, total, keep=given.keep)
+    spent = time.monotonic() - started
+    counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+    print(f"{total:,} cases ({counted}) in {spent:.0f} s, seed {given.seed}: {found} findings.")
+    return 1 if found else 0
+
+
+def _load_all() -> None:
+    """Load what every case needs once, before the forks; but nothing that starts threads."""
+    for name in LOADED:
+        import_module(name)
+    if "polars" in sys.modules:
+        raise SystemExit("The table library is loaded before the forks, which would hang in it.")
+
+
+def _campaign(cases: Iterator[Case], total: int, *, keep: bool) -> tuple[int, Counter[str]]:
+    kinds: Counter[str] = Counter()
+    seen: dict[str, Finding] = {}
+    done = 0
+    while done < total:
+        batch = [case for _, case in zip(range(min(BATCH, total - done)), cases, strict=False)]
+        for case, finding in zip(batch, carry_out(batch), strict=True):
+            kinds[case.kind] += 1
+            if finding is not None and finding.what not in seen:
+                seen[finding.what] = finding
+                words = finding.case.call or " ".join(finding.case.command)
+                print(f"{finding.what}: {words:.200}", file=sys.stderr, flush=True)
+                _print(smallest(finding), keep=keep)
+        done += len(batch)
+        if done % (5 * BATCH) == 0:
+            print(f"{done:,} of {total:,} cases, {len(seen)} findings", file=sys.stderr, flush=True)
+    return len(seen), kinds
+
+
+def _print(finding: Finding, *, keep: bool) -> None:
+    print(f"\n== {finding.what}\n{finding.case.shown()}\n{finding.details}", flush=True)
+    if keep:
+        with PAST.open("ab") as file:
+            file.write(msgspec.json.encode(finding.case.to_dict()) + b"\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""Command lines: every command and option from click's own tree, with values good and bad."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import click
+
+from fuzz.case import Case
+from fuzz.mutate import mutated
+from fuzz.seeds import Seeds
+
+LEFT_OUT = ("web", "serve")
+"""Commands that run until somebody stops them."""
+LEFT_OUT_OPTIONS = ("mlflow", "help", "version")
+"""MLflow takes seconds to load; it has tests of its own."""
+USUAL: dict[str, tuple[str, ...]] = {
+    "compare": ("evals.jsonl", "turned.jsonl"),
+    "convert": ("evals.jsonl", "out.json"),
+    "agreement": ("anna.jsonl", "bo.jsonl"),
+    "alarm": ("nightly", "--store", "history.db"),
+    "baseline save": ("evals.jsonl", "-o", "out.json"),
+    "baseline show": ("main.json",),
+    "draft": ("evals.jsonl", "-o", "out.csv"),
+    "gate": ("evals.jsonl", "--require", "recall@3 >= 0.1", "--baseline", "main.json"),
+    "history": ("--store", "history.db"),
+    "judge": ("anna.jsonl", "-o", "out.jsonl", "--endpoint", "http://127.0.0.1:9/v1",
+              "--model", "m", "--retries", "0"),
+    "questions": ("chunks.jsonl", "-o", "out.jsonl", "--endpoint", "http://127.0.0.1:9/v1",
+                  "--model", "m", "--retries", "0"),
+    "metrics": (),
+    "plot": ("evals.jsonl", "-o", "out.json"),
+    "resolve": ("quoted.jsonl", "--corpus", "chunks.jsonl"),
+    "retrieve": ("search.py:search", "evals.jsonl", "-o", "out.jsonl"),
+    "show": ("@nightly", "--store", "history.db"),
+    "store info": ("--store", "history.db"),
+    "store check": ("--store", "history.db"),
+    "store export": ("out.db", "--store", "history.db"),
+    "store import": ("history.db", "--store", "out.db"),
+    "store prune": ("--keep", "1", "--dry-run", "--store", "history.db"),
+    "store vacuum": ("--store", "history.db"),
+    "trend": ("nightly", "--store", "history.db"),
+}  # fmt: skip
+"""What a command needs to do something; one that is not here is given the records alone."""
+TEXTS = (
+    "", " ", "-", "x", "-1", "0", "1", "3", "1,3", "5,5", "0.5", "1e9", "1e400", "nan", "inf",
+    "99999999999999999999", "recall@3", "recall@0", "recall@1e3", "ndcg@10(gain=exp)", "mrr,",
+    "recall@3=0.5", "a=b", "=", "type", "length", "all", "evidence,document", "quote(min=0.8)",
+    "quote(min=2)", "id", "span", "evals.jsonl", "turned.jsonl", "chunks.jsonl", "calipers.toml",
+    "main.json", "no.jsonl", "no/such/file.jsonl", ".", "/dev/null", "/dev/full", "x" * 300,
+    "@nightly", "@nightly~1", "@nightly~99", "@no", "@", "~nouser/x", "search.py:search",
+    "search.py:no", "no.module:f", "builtins:int", "builtins:len", "sys:exit", "recall@3 >= 0.1",
+    "recall@3 >= x", ">=", "30d", "2026-01-01", "9999999d", "yesterday", "\u202e", "\x1b[31m",
+    "\ud800", "z*.csv", "[1].csv", "a\nb", "7" * 5000, "out.csv", "out.json", "out.html", "out.md",
+    "out.parquet", "out.svg", "out.xyz", "out.jsonl.gz", "json", "csv", "ours", "trec", "ragas",
+)  # fmt: skip
+READERS: tuple[tuple[str, ...], ...] = (
+    ("eval", "{file}"), ("eval", "{file}"), ("eval", "-g", "{file}", "-r", "{file}"),
+    ("eval", "-g", "evals.jsonl", "-r", "{file}"), ("eval", "-r", "evals.jsonl", "-g", "{file}"),
+    ("convert", "{file}", "out.jsonl"), ("convert", "{file}", "out.parquet"),
+    ("convert", "{file}", "out.csv"), ("convert", "-g", "{file}", "out.qrels"),
+    ("convert", "-r", "{file}", "out.run"), ("audit", "{file}"), ("misses", "{file}", "-k", "2"),
+    ("sweep", "{file}"), ("diagnose", "{file}"), ("compare", "{file}", "evals.jsonl"),
+    ("eval", "{file}", "--json"),
+    ("eval", "evals.jsonl", "--corpus", "{file}", "--markdown", "out.md"),
+    ("draft", "{file}", "-o", "out.csv"), ("agreement", "{file}", "bo.jsonl"),
+    ("retrieve", "search.py:search", "{file}", "-o", "out.jsonl"),
+    ("resolve", "{file}", "--corpus", "chunks.jsonl"), ("gate", "{file}", "--require", "mrr >= 0"),
+)  # fmt: skip
+"""Commands that read a file of any form."""
+OWN: dict[str, tuple[tuple[str, ...], ...]] = {
+    "history.db": (
+        ("history", "--store", "history.db"), ("show", "@nightly", "--store", "history.db"),
+        ("trend", "nightly", "--store", "history.db"), ("store", "check", "--store", "history.db"),
+        ("alarm", "nightly", "--store", "history.db"), ("store", "info", "--store", "history.db"),
+        ("compare", "@nightly", "@nightly~1", "--store", "history.db"),
+    ),
+    "main.json": (
+        ("baseline", "show", "main.json"), ("compare", "main.json", "evals.jsonl"),
+        ("gate", "evals.jsonl", "--baseline", "main.json"),
+    ),
+    "calipers.toml": (
+        ("gate", "evals.jsonl", "--config", "calipers.toml"),
+        ("eval", "evals.jsonl"), ("grid", "calipers.toml", "--dry-run"),
+    ),
+    "anna.jsonl": (("agreement", "anna.jsonl", "bo.jsonl"),),
+    "chunks.jsonl": (("misses", "evals.jsonl", "-k", "2", "--corpus", "chunks.jsonl"),),
+}  # fmt: skip
+"""Files of one use, with the commands that read them."""
+
+
+def leaves(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, by the words that call it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if name in LEFT_OUT or command is None:
+            continue
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {inner}", one) for inner, one in leaves(command))
+        else:
+            yield name, command
+
+
+def option_case(commands: list[tuple[str, click.Command]], seeds: Seeds, random: Random) -> Case:
+    """A command with a few of its options."""
+    name, command = random.choice(commands)
+    words = [*name.split(), *USUAL.get(name, ("evals.jsonl",))]
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    options = [one for one in options if one.name not in LEFT_OUT_OPTIONS]
+    for option in random.choices(options, k=random.choice((1, 1, 2, 3))) if options else ():
+        words.append(random.choice(option.opts))
+        if not option.is_flag:
+            words.extend(_value(option.type, random) for _ in range(max(1, option.nargs)))
+    if random.random() < 0.1:
+        words.insert(random.randint(1, len(words)), random.choice(TEXTS))
+    elif random.random() < 0.1 and len(words) > 1:
+        del words[random.randrange(1, len(words))]
+    return Case("option", tuple(word.replace("\x00", "") for word in words),
+                files=tuple(seeds.common.items()))  # fmt: skip
+
+
+def _value(kind: Any, random: Random) -> str:
+    if isinstance(kind, click.Choice) and random.random() < 0.7:
+        return str(random.choice(list(kind.choices)))
+    return random.choice(TEXTS)
+
+
+def file_case(seeds: Seeds, random: Random) -> Case:
+    """A file that is not quite as it should be, and a command that reads it."""
+    common = dict(seeds.common)
+    if random.random() < 0.3:
+        name = random.choice(list(OWN))
+        common[name] = mutated(common[name], random)
+        return Case("file", random.choice(OWN[name]), files=tuple(common.items()))
+    name = random.choice(list(seeds.forms))
+    words = random.choice(READERS)
+    common[name] = mutated(seeds.forms[name], random)
+    return Case("file", tuple(word.format(file=name) for word in words),
+                files=tuple(common.items()))  # fmt: skip

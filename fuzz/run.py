@@ -1,0 +1,195 @@
+"""Cases carried out: many in one process, which is forked anew for every batch."""
+
+import io
+import json
+import os
+import re
+import resource
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from fuzz.case import Case, Finding
+
+SECONDS = 10
+"""Longer is a hang."""
+MOST_BYTES = 1 << 30
+"""More is too much for an input of a megabyte at most."""
+MOST_DATA = 4 << 30
+"""What a process may take at all: the machine stays usable whatever a case does."""
+MAY_FAIL = ("gate", "alarm", "store")
+"""Commands whose exit code 1 means that something was checked and did not hold."""
+_FRAME = re.compile(r'File ".*?/(calipers/[^"]+)", line (\d+), in (\S+)')
+
+
+class Hang(BaseException):
+    """A case took too long."""
+
+
+def carry_out(cases: Sequence[Case]) -> Iterator[Finding | None]:
+    """What each case came to, in order; a process that dies or hangs is a finding too."""
+    done = 0
+    while done < len(cases):
+        for finding in _batch(cases[done:]):
+            done += 1
+            yield finding
+
+
+def _batch(cases: Sequence[Case]) -> Iterator[Finding | None]:
+    reading, writing = os.pipe()
+    home = Path(tempfile.mkdtemp(prefix="calipers-fuzz-"))
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _child(cases, writing, home)
+    os.close(writing)
+    answered, left = 0, b""
+    try:
+        while answered < len(cases):
+            ready, _, _ = select.select([reading], [], [], 6 * SECONDS)
+            piece = os.read(reading, 1 << 16) if ready else b""
+            if not piece:
+                what = "the process ended" if ready else "a hang that no signal ends"
+                yield Finding(what, cases[answered])
+                return
+            *lines, left = (left + piece).split(b"\n")
+            for line in lines:
+                found = json.loads(line)
+                case = cases[answered]
+                answered += 1
+                yield Finding(found["what"], case, found["details"]) if found else None
+                if found:
+                    # Whatever a finding left behind in the process ends with it.
+                    return
+    finally:
+        os.close(reading)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _child(cases: Sequence[Case], writing: int, home: Path) -> None:
+    # Not the addresses it may reserve: the engine that draws charts reserves them by the terabyte.
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGALRM, _hang)
+    os.environ["CALIPERS_TRACEBACK"] = "1"
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.environ["HOME"] = str(home)
+    try:
+        for case in cases:
+            found = judged(case, home / "case")
+            os.write(writing, json.dumps(found).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def _hang(*_: Any) -> None:
+    raise Hang
+
+
+def judged(case: Case, folder: Path) -> dict[str, str] | None:
+    """What is wrong with the way a case ended; None where nothing is."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    os.chdir(folder)
+    for name, content in case.files:
+        Path(name).write_bytes(content)
+    before = set(_paths(folder))
+    began = _peak()
+    start = time.monotonic()
+    signal.alarm(SECONDS)
+    try:
+        found, refused = _called(case) if case.call else _run(case)
+    except Hang:
+        # The table library turns what a signal raises into an error of its own at times.
+        found, refused = ("a hang", "".join(traceback.format_stack()[-3:])), False
+    finally:
+        signal.alarm(0)
+    if time.monotonic() - start >= SECONDS:
+        found = ("a hang", found[1] if found else "")
+    used = _peak() - began
+    if found is None and used > MOST_BYTES:
+        found = ("too much memory", f"{used >> 20} MB")
+    left = sorted(set(_paths(folder)) - before)
+    if found is None and refused and left:
+        found = (f"left behind by {(case.command or (case.call.partition('(')[0],))[0]}",
+                 ", ".join(left))  # fmt: skip
+    return None if found is None else {"what": found[0], "details": found[1]}
+
+
+def _paths(folder: Path) -> Iterator[str]:
+    for path in folder.rglob("*"):
+        if "__pycache__" not in path.parts:
+            yield str(path.relative_to(folder))
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def _called(case: Case) -> tuple[tuple[str, str] | None, bool]:
+    import calipers
+    from calipers.errors import CalipersError
+
+    try:
+        eval(case.call, {"calipers": calipers})  # noqa: S307 - our own expression
+    except CalipersError:
+        return None, True
+    except Hang:
+        raise
+    except BaseException as error:  # noqa: BLE001 - also a panic of the table library
+        return (_place(error), "".join(traceback.format_exception(error)[-6:])), True
+    return None, False
+
+
+def _place(error: BaseException) -> str:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "calipers" in f.filename]
+    last = frames[-1] if frames else None
+    where = f" in {Path(last.filename).stem}.{last.name}" if last else ""
+    return f"{type(error).__name__}{where}"
+
+
+def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
+    from calipers.cli import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    code: Any = 0
+    with (
+        mock.patch.object(sys, "argv", ["calipers", *case.command]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as leaving:
+            code = leaving.code
+    said = _text(err)
+    if code in (0, None):
+        return None, False
+    if code == 2 and "Traceback" not in said:
+        empty = not said.strip() and not _text(out).strip()
+        return (("exit code 2 without a sentence", "") if empty else None), True
+    if code == 1 and case.command and case.command[0] in MAY_FAIL:
+        return None, False
+    frames = _FRAME.findall(said)
+    where = f" in {Path(frames[-1][0]).stem}.{frames[-1][2]}" if frames else ""
+    kind = re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception|Exit|Interrupt))\b", said, re.MULTILINE)
+    return (f"{kind[-1] if kind else f'exit code {code}'}{where}", said[-1500:]), True
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    buffer = stream.buffer
+    return buffer.getvalue().decode(errors="replace") if isinstance(buffer, io.BytesIO) else ""

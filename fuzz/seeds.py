@@ -1,0 +1,110 @@
+"""Valid files: one of every form that can be written or is kept among the data of the tests."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+FORMS = Path(__file__).parent.parent / "tests" / "data" / "formats"
+SEARCH = """def search(query: str, k: int) -> list[str]:
+    return [f"d{i}" for i in range(k)]
+"""
+TOML = """metrics = "recall@3,mrr"
+k = [1, 3]
+missing = "zero"
+store = "history.db"
+
+[weights]
+"recall@3" = 0.5
+
+[gate]
+require = ["recall@3 >= 0.1"]
+tolerance = 0.1
+"""
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """What a case begins with."""
+
+    common: dict[str, bytes]
+    """Files that commands and calls read, there in every case of options and calls."""
+    forms: dict[str, bytes]
+    """One valid file of every form, by the name it has on disk."""
+
+
+def write_seeds(folder: Path) -> None:
+    """Everything, in a folder; this uses the table library, so it runs in a process of its own."""
+    import os
+
+    import calipers
+    from calipers.errors import CalipersError
+    from calipers.io.registry import built_in, writers
+
+    folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)
+    for name in ("common", "forms"):
+        Path(name).mkdir()
+    _write_common(Path("common"))
+    os.chdir("common")
+    pair = calipers.read("evals.jsonl")
+    scores = calipers.evaluate(pair, metrics="recall@3,mrr")
+    for day in (1, 2):
+        calipers.save(
+            scores, "nightly", tags={"night": f"{day}"}, ground_truth=pair.ground_truth,
+            run=pair.run, store="history.db", now=datetime(2026, 1, day, 6, tzinfo=UTC),
+        )  # fmt: skip
+    calipers.save_baseline("evals.jsonl", to="main.json", metrics="recall@3,mrr")
+    os.chdir("..")
+    for name, writer in writers(built_in()).items():
+        if writer.output.is_folder:
+            continue
+        ending = next(iter(writer.output.endings), ".json")
+        try:
+            calipers.convert("common/evals.jsonl", f"forms/{name}{ending}", to=name)
+        except CalipersError:
+            continue  # a form of one part alone; the data of the tests has it
+    for path in sorted(FORMS.iterdir()):
+        if path.is_file():
+            Path("forms", path.name).write_bytes(path.read_bytes())
+
+
+def read_seeds(folder: Path) -> Seeds:
+    """What :func:`write_seeds` wrote."""
+    common, forms = (
+        {path.name: path.read_bytes() for path in sorted((folder / name).iterdir())
+         if path.is_file()}
+        for name in ("common", "forms")
+    )  # fmt: skip
+    return Seeds(common, forms)
+
+
+def _write_common(folder: Path) -> None:
+    records: list[dict[str, Any]] = [
+        {
+            "id": f"q{i}",
+            "query": f"question number {i}",
+            "retrieved": [{"id": f"d{(i * 7 + j) % 20}", "text": f"text {(i * 7 + j) % 20}"}
+                          for j in range(5)],
+            "ground_truth": {f"d{(i * 7 + i % 5) % 20}": 1, f"d{(i * 3) % 20}": 2},
+            "tags": {"type": "odd" if i % 2 else "even"},
+        }
+        for i in range(8)
+    ]  # fmt: skip
+    turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in records]
+    chunks = [{"id": f"d{i}", "text": f"text {i}"} for i in range(20)]
+    labels = [
+        {"query_id": f"q{i}", "query": "Who?", "item": f"d{i}", "grade": i % 3, "judge": "anna"}
+        for i in range(6)
+    ]
+    others = [{**one, "judge": "bo", "grade": 1} for one in labels]
+    quoted = [{"query": "What is the GIL?", "ground_truth": [{"quote": "text 7"}]}]
+    for name, rows in (
+        ("evals", records), ("turned", turned), ("chunks", chunks), ("anna", labels),
+        ("bo", others), ("quoted", quoted),
+    ):  # fmt: skip
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines)
+    (folder / "search.py").write_text(SEARCH)
+    (folder / "calipers.toml").write_text(TOML)

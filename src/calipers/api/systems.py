@@ -1,0 +1,230 @@
+"""Systems to compare or to report on: runs, retrievers, and results that were measured before."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from calipers.analyse.scoring import deepest
+from calipers.api.inputs import is_reference, kept_before, matched, plain_run, without_inputs
+from calipers.api.keywords import DEPTH, Matching, Reading, Where
+from calipers.errors import InvalidInput, NoCommonIds
+from calipers.io.columns import Columns
+from calipers.io.load import load
+from calipers.model.matched import Matched
+from calipers.model.run import Run
+from calipers.model.scores import Scores
+
+if TYPE_CHECKING:
+    from calipers.measures import Metric
+    from calipers.model.gate import Baseline
+
+
+GIVEN = "baseline"
+"""What scores that were handed over are called."""
+
+
+def matched_systems(
+    systems: Mapping[str, Any], ground_truth: Any, matching: Matching, *, measured: bool
+) -> dict[str, Matched]:
+    """Every system that is a run, matched; the ground truth they share is read once.
+
+    ``measured`` says that other systems beside these are results that were measured before.
+    """
+    if ground_truth is not None and not systems and measured:
+        raise InvalidInput(
+            "A ground truth is given, and every system is a result that was measured already; "
+            "leave the ground truth out, or give the runs themselves."
+        )
+    columns = Columns.of(matching.get("columns"))
+    truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
+    matching = {**matching, "columns": columns if columns.named else None}
+    found = {}
+    for name, value in systems.items():
+        try:
+            found[name] = matched(value, **_with_truth(value, truth, matching))
+        except NoCommonIds as error:
+            raise NoCommonIds(f"{name} cannot be measured. {error}") from None
+    if systems:
+        columns.check_used()
+    return found
+
+
+def with_retrievers(
+    systems: Mapping[str, Any], retrievers: Mapping[str, Any] | None, questions: Any,
+    metrics: Sequence["Metric"], asking: Mapping[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """The systems, and the run of each retriever, asked as deep as the metrics look."""
+    for name in retrievers or {}:
+        if name in systems:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+    if not retrievers:
+        return dict(systems)
+    from calipers.api.asking import answers_of
+
+    return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
+
+
+def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
+    """The keywords to read one of several systems by; a pair brings its own ground truth."""
+    if isinstance(value, Matched):
+        # What columns are called was settled when it was read.
+        return cast(Reading, {name: one for name, one in matching.items() if name != "columns"})
+    own = {} if truth is None else {"ground_truth": truth}
+    return cast(Reading, {**matching, **own})
+
+
+def matched_to_report(
+    data: Any, systems: Mapping[str, Any] | Sequence[Any] | None, name: str | None,
+    reading: Reading, *, looks: int = DEPTH,
+) -> dict[str, Matched]:  # fmt: skip
+    """Every retriever that a report describes, matched, by the name that the page gives it."""
+    run = reading.get("run")
+    if systems is None:
+        live = reading.get("retriever")
+        given = live if live is not None else run if run is not None else data
+        return {name or _name_of(given): matched(data, keep=True, looks=looks, **reading)}
+    if data is not None or run is not None:
+        raise InvalidInput(
+            "Both systems and a run are given; give all retrievers as systems, or one as a run."
+        )
+    truth = reading.get("ground_truth")
+    columns = Columns.of(reading.get("columns"))
+    loaded = None if truth is None else load(truth, "ground_truth", None, columns)
+    reading = {**reading, "columns": columns if columns.named else None}
+    found = {}
+    for one, value in name_systems(systems).items():
+        if isinstance(value, Scores) or is_result_file(value):
+            is_file = isinstance(value, str | os.PathLike)
+            raise InvalidInput(
+                f"{value if is_file else 'One of the systems'} is a result that was measured "
+                "before, without its rankings; a report shows rankings, so give the run itself."
+            )
+        keywords = _with_truth(value, loaded, without_inputs(reading))
+        found[one] = matched(value, keep=True, **keywords)
+    return found
+
+
+def named_run(value: Any, name: str, store: Where) -> Run:
+    """A run with a name: its file, or what the caller calls it."""
+    if isinstance(value, Matched):
+        return value.run
+    found = load(plain_run(kept_before(value, store)), "run").run
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "
+            "what a retriever returned, such as a file of `calipers retrieve`."
+        )
+    return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
+
+
+def _name_of(value: Any) -> str:
+    """What to call a retriever: its file, without the ending."""
+    if isinstance(value, Matched):
+        value = value.run
+    if isinstance(value, str | os.PathLike):
+        return Path(value).name.split(".")[0] or "the retriever"
+    named = getattr(value, "name", None) or getattr(value, "__name__", None)
+    return Path(named).name.split(".")[0] if isinstance(named, str) else "the retriever"
+
+
+def measured_before(value: Any, store: Where = None) -> "Baseline | None":
+    """A result with its name and date, from scores, a result file or a reference such as @main.
+
+    None for anything else: a run, a file of records. Every operation that takes results asks
+    here, so that all of them take the same.
+    """
+    from calipers.model.gate import Baseline
+
+    if isinstance(value, Baseline):
+        return value
+    if isinstance(value, Scores):
+        return Baseline(value, GIVEN, None)
+    if is_reference(value):
+        from calipers.store.load import load_scores
+        from calipers.store.open import open_store
+        from calipers.store.references import resolve
+
+        opened = open_store(store)
+        evaluation = resolve(opened, value)
+        return Baseline(load_scores(opened, evaluation), value, evaluation.saved)
+    if is_result_file(value):
+        from calipers.io.baselines import read_baseline
+
+        return read_baseline(Path(value))
+    return None
+
+
+def scores_of(value: Any, store: Where = None) -> Scores:
+    """The scores that a value is, or that it names."""
+    found = measured_before(value, store)
+    if found is None:
+        raise InvalidInput(
+            f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
+            "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
+            "with --json or with --per-query scores.parquet."
+        )
+    return found.scores
+
+
+def measured_already(data: Any, reading: Reading) -> Scores | None:
+    """The scores that are given in place of something to measure; None where there are none."""
+    found = measured_before(data, reading.get("store"))
+    if found is None:
+        return None
+    if any(reading.get(name) is not None for name in ("ground_truth", "run", "retriever")):
+        raise InvalidInput(
+            "A result that was measured already is given together with a ground truth, a run or "
+            "a retriever; give one or the other."
+        )
+    return found.scores
+
+
+def baseline_of(value: Any, store: Where) -> "Baseline | None":
+    """The baseline that a value stands for; what is no result gets its sentence from the reader."""
+    if value is None:
+        return None
+    from calipers.io.baselines import read_baseline
+
+    return measured_before(value, store) or read_baseline(value)
+
+
+def is_result_file(value: Any) -> bool:
+    """Whether a value is the path of a result that was measured before."""
+    from calipers.io.results import is_result
+    from calipers.io.score_tables import is_score_table
+
+    if not isinstance(value, str | os.PathLike):
+        return False
+    path = Path(value)
+    return is_score_table(path) or (path.is_file() and is_result(path))
+
+
+def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    """Every system by a name of its own; paths are named for their files.
+
+    >>> name_systems(["runs/bm25.jsonl", "runs/dense.jsonl.gz"])
+    {'bm25': 'runs/bm25.jsonl', 'dense': 'runs/dense.jsonl.gz'}
+    >>> list(name_systems(["runs/test.1", "runs/test.2"]))
+    ['test.1', 'test.2']
+    >>> list(name_systems(["old/run.txt", "new/run.txt"]))
+    ['old/run.txt', 'new/run.txt']
+    """
+    if isinstance(systems, Mapping):
+        return {str(name): value for name, value in systems.items()}
+    paths: list[str] = []
+    for value in systems:
+        if not isinstance(value, str | os.PathLike):
+            raise InvalidInput(
+                f"A system is given as a {type(value).__name__} without a name; give a mapping of "
+                "names to systems, or a list of paths."
+            )
+        paths.append(os.fspath(value))
+    for path in paths:
+        if paths.count(path) > 1:
+            raise InvalidInput(f"The file {path} is given twice; compare two different ones.")
+    names = [path if is_reference(path) else Path(path).name for path in paths]
+    stems = [name if is_reference(name) else name.split(".")[0] or name for name in names]
+    shortest = next(level for level in (stems, names, paths) if len(set(level)) == len(paths))
+    return dict(zip(shortest, paths, strict=True))

@@ -1,0 +1,64 @@
+"""How the program ends: the exit code says whose fault it was."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from calipers.cli.parts import leaving
+from tests.command import calipers_command
+
+RECORD = '{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n'
+
+
+@pytest.fixture
+def evals(tmp_path: Path) -> Path:
+    path = tmp_path / "evals.jsonl"
+    path.write_text(RECORD)
+    return path
+
+
+def _fail(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("a fault")
+
+
+def test_a_fault_of_our_own_is_70_and_two_lines(
+    evals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("calipers.match.pair.match_pair", _fail)
+    monkeypatch.setattr("calipers.api.inputs.match_pair", _fail)
+    monkeypatch.delenv(leaving.VARIABLE, raising=False)
+    printed = calipers_command("eval", evals)
+    assert (printed.code, printed.out) == (70, "")
+    assert len(printed.err.splitlines()) == 2
+    assert "ZeroDivisionError: a fault" in printed.err
+    assert "CALIPERS_TRACEBACK=1" in printed.err
+    monkeypatch.setenv(leaving.VARIABLE, "1")
+    assert "Traceback" in calipers_command("eval", evals).err
+
+
+@pytest.mark.parametrize(
+    ("redirected", "sentence"),
+    [("> /dev/full", "No space left on device"), (">&-", "Standard output is closed")],
+)
+@pytest.mark.parametrize("form", ["", "--json", "--csv"])
+def test_an_output_that_takes_nothing(
+    evals: Path, redirected: str, sentence: str, form: str
+) -> None:
+    program = f"{sys.executable} -c 'from calipers.cli import main; main()'"
+    line = f"{program} eval {evals} {form} {redirected}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_sentence_does_not_quote_a_value_whole(tmp_path: Path) -> None:
+    path = tmp_path / "evals.jsonl"
+    path.write_text(RECORD.replace('["a"]', '"' + "x" * 100_000 + '"'))
+    assert len(calipers_command("eval", path).err) < 1500
+    named = calipers_command("eval", "y" * 100_000)
+    assert named.code == 2
+    assert len(named.err) < 1500

@@ -1,0 +1,90 @@
+"""A value that was changed behind our back is never shown as saved."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from calipers.errors import UnreadableFile
+from calipers.store.care import problems
+from calipers.store.listing import evaluations
+from calipers.store.load import load_scores
+from calipers.store.open import Store, open_store
+from tests.command import calipers_command
+from tests.store.saved import saved
+from tests.systems import records
+
+CHANGES = (
+    "UPDATE calipers_summary SET mean = mean + 0.001 WHERE position = 0",
+    "UPDATE calipers_summary SET n = n + 1 WHERE position = 0",
+    "UPDATE calipers_summary SET metric = 'recall@6' WHERE position = 0",
+    "UPDATE calipers_evaluation SET queries = queries + 1",
+    "UPDATE calipers_evaluation SET saved = '2020-01-01T00:00:00.000000Z'",
+    "UPDATE calipers_evaluation SET saved = 'yesterday'",
+    "UPDATE calipers_evaluation SET git_branch = 'other'",
+    "UPDATE calipers_evaluation SET facts = replace(facts, '0.95', '0.90')",
+    "UPDATE calipers_tag SET value = 'other'",
+    "DELETE FROM calipers_tag",
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "history.db"
+    for day, ranks in enumerate(([1, None], [2, 3])):
+        saved(str(path), records(ranks), day=day, tags={"model": "e5"})
+    return path
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_row_is_refused(change: str, whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    shutil.copy(whole, path)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute(change).rowcount > 0
+    store = open_store(path)
+    with pytest.raises(UnreadableFile, match="is damaged"):
+        _read_all(store)
+    assert list(problems(store))
+
+
+def _read_all(store: Store) -> list[int]:
+    return [len(load_scores(store, one)) for one in evaluations(store)]
+
+
+def test_a_row_from_before_there_were_checksums_is_taken(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    shutil.copy(whole, path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE calipers_evaluation SET checksum = NULL")
+        connection.execute("UPDATE calipers_summary SET checksum = NULL")
+    store = open_store(path)
+    assert _read_all(store) == [2, 2]
+    assert list(problems(store)) == []
+
+
+def test_a_corrupted_file_is_answered_or_gives_what_was_saved(whole: Path, tmp_path: Path) -> None:
+    """30 corrupted copies, 4 commands each: the answer of the whole file, or a sentence."""
+    commands = (("history",), ("show", "@nightly"), ("trend", "nightly"), ("store", "check"))
+    path = tmp_path / "history.db"
+    random = Random(5)
+    content = whole.read_bytes()
+    shutil.copy(whole, path)
+    right = {one: calipers_command(*one, "--store", path).out for one in commands}
+    answered = 0
+    for _ in range(30):
+        at = random.randrange(100, len(content))
+        piece = bytes(random.randrange(256) for _ in range(random.choice((1, 1, 4, 200))))
+        for left in tmp_path.iterdir():
+            left.unlink()
+        path.write_bytes(content[:at] + piece + content[at + len(piece) :])
+        for one in commands:
+            printed = calipers_command(*one, "--store", path)
+            assert printed.code in (0, 1, 2), printed.err
+            assert "Traceback" not in printed.err
+            if printed.code == 0:
+                assert printed.out == right[one], (one, at)
+                answered += 1
+    assert answered

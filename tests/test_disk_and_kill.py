@@ -1,0 +1,82 @@
+"""A full disk and kill -9: whatever stood there before is unharmed, and nothing is half written."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from calipers.store.care import problems
+from calipers.store.open import open_store
+
+MAIN = "from calipers.cli import main; main()"
+RECORDS = [
+    {"query": f"question {i}", "retrieved": [f"d{(i + j) % 300}" for j in range(50)],
+     "ground_truth": [f"d{i % 300}"]}
+    for i in range(300)
+]  # fmt: skip
+WRITERS = (
+    ("eval", "evals.jsonl", "--per-query", "out.parquet"),
+    ("eval", "evals.jsonl", "--per-query", "out.csv"),
+    ("eval", "evals.jsonl", "--html", "out.html"),
+    ("convert", "evals.jsonl", "out.jsonl"),
+    ("convert", "evals.jsonl", "out.parquet"),
+    ("convert", "-r", "evals.jsonl", "out.run"),
+    ("baseline", "save", "evals.jsonl", "-o", "out.json"),
+    ("eval", "evals.jsonl", "--per-query", "out.arrow"),
+)
+KILLS = 10
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = "".join(json.dumps(one) + "\n" for one in RECORDS)
+    (tmp_path / "evals.jsonl").write_text(lines)
+    return tmp_path
+
+
+def _small_disk() -> None:
+    # A file may not grow beyond this: writes fail as they do on a disk that is full.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+@pytest.mark.parametrize("command", WRITERS, ids=" ".join)
+def test_a_full_disk_leaves_what_was_there(command: tuple[str, ...], folder: Path) -> None:
+    output = folder / command[-1]
+    output.write_text("what was there before")
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", MAIN, *command],
+        cwd=folder, capture_output=True, text=True, check=False, preexec_fn=_small_disk,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert output.read_text() == "what was there before"
+    assert sorted(one.name for one in folder.iterdir()) == sorted(["evals.jsonl", output.name])
+
+
+def test_kill_leaves_a_history_whole_and_files_whole_or_absent(folder: Path) -> None:
+    random = Random(3)
+    command = ("eval", "evals.jsonl", "--save", "nightly", "--store", "history.db",
+               "--per-query", "out.csv")  # fmt: skip
+    arguments = [sys.executable, "-B", "-c", MAIN, *command]
+    start = time.monotonic()
+    subprocess.run(arguments, cwd=folder, check=True, capture_output=True)
+    usual, whole = time.monotonic() - start, (folder / "out.csv").read_bytes()
+    for _ in range(KILLS):
+        (folder / "out.csv").unlink(missing_ok=True)
+        process = subprocess.Popen(
+            arguments, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(random.uniform(0.3, 1.0) * usual)
+        process.kill()
+        process.wait()
+        if (folder / "out.csv").exists():
+            assert (folder / "out.csv").read_bytes() == whole
+        assert list(problems(open_store(folder / "history.db"))) == []
