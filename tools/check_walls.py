@@ -68,7 +68,7 @@ WAYS_UP = {
 BY_STRING = {
     "calipers": "the nouns, each when it is first used",
     "calipers.cli": "the command that was typed",
-    "calipers.api.door": "the class that a quoted annotation names, where its name is not enough",
+    "calipers.api.operation": "the class that a quoted annotation names",
     "calipers.analyse.tokens": "the user's tokenizer",
     "calipers.plugins": "what other packages bring",
     "calipers.retrievers.recognise": "the user's retriever",

@@ -13,7 +13,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.whole_numbers import too_large
+from calipers.model.arrays import too_large
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
 from calipers.model.run import RUN_SCHEMA, Run, order_notes

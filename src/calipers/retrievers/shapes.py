@@ -17,7 +17,7 @@ from calipers.io.documents import (
     read_document,
     whole,
 )
-from calipers.io.whole_numbers import LARGEST
+from calipers.model.arrays import LARGEST
 from calipers.names import ATTRIBUTES, COLUMNS, LISTS
 from calipers.retrievers.at_once import are_numbers, rows_at_once
 from calipers.retrievers.base import AskFailed, beginning

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.api.door import Named, arguments, fits
+from calipers.api.operation import Named, arguments, fits
 from calipers.api.surface import OPERATIONS
 from calipers.errors import CalipersError, InvalidInput
 
