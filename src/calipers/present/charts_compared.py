@@ -119,6 +119,6 @@ def head_to_head(
 def _by_verdict(palette: Palette) -> Spec:
     return {
         "field": "verdict", "type": "nominal", "legend": None,
-        "scale": {"domain": ["better", "worse", "not shown", "not tested"],
-                  "range": [palette.accent, palette.worse, palette.even, palette.even]},
+        "scale": {"domain": ["better", "worse", "not shown", "not tested", "supporting"],
+                  "range": [palette.accent, palette.worse, *[palette.even] * 3]},
     }  # fmt: skip
