@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.analyse.floor import (
     EVERYTHING,
-    Evidence,
+    FloorEvidence,
     candidates,
     choose,
     find_floor,
@@ -84,7 +84,7 @@ def population(rng, n):
     own = rng.random(target_query.size)
     score = np.sqrt(np.where(luck[0], luck[1], own))
     score[rng.random(score.size) < 0.1] = EVERYTHING
-    return Evidence(wanted, target_query, score, target_query, score, np.isfinite(score))
+    return FloorEvidence(wanted, target_query, score, target_query, score, np.isfinite(score))
 
 
 def true_recall(floor):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.analyse.judging import in_order, judged_truth, label_worth, shares
-from calipers.model.judging import Entry, LabelState, PoolItem, PoolSettings
+from calipers.model.judging import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.model.labels import Label
 
 RECORDS = st.lists(
@@ -87,7 +87,7 @@ GIVEN = st.lists(
 @given(GIVEN, st.booleans())
 def test_the_ground_truth_is_the_settlement_or_the_majority(given_, machines):
     entries = [
-        Entry(number=n, item=item, judge=judge, kind=kind, saved="", grade=float(grade))
+        LogEntry(number=n, item=item, judge=judge, kind=kind, saved="", grade=float(grade))
         for n, (item, judge, grade, kind) in enumerate(given_, start=1)
     ]
     before = calipers.read([{"query": "q0", "retrieved": ["d0"], "ground_truth": ["d0", "old"]}])

@@ -40,7 +40,9 @@ def test_runs_with_one_ground_truth():
     assert [m.name for m in comparison.metrics] == [
         "recall@10", "precision@10", "ndcg@10", "hit_rate@10", "mrr"
     ]  # fmt: skip
-    assert comparison.difference("new", "mrr").verdict == "better"
+    assert comparison.difference("new", "mrr").verdict == "supporting"
+    decided = compare({"old": run(OLD), "new": run(NEW)}, TRUTH, primary="mrr")
+    assert decided.difference("new", "mrr").verdict == "better"
 
 
 def test_every_form_of_input_gives_the_same_answer(files):

@@ -15,7 +15,7 @@ SETTINGS = """
 ground-truth = "questions.csv"
 retriever = "settled_search:search"
 metrics = ["recall@2", "mrr"]
-seed = 7
+missing = "exclude"
 
 [gate]
 require = "recall@2 >= 0.1"
@@ -43,10 +43,12 @@ def test_every_command_reads_the_file(command):
 def test_the_file_says_what_is_measured_and_options_go_before_it():
     found = json.loads(calipers_command("eval", "--json").out)
     assert [one["metric"] for one in found["summaries"]] == ["recall@2", "mrr"]
-    assert found["settings"]["seed"] == 7
-    found = json.loads(calipers_command("eval", "-m", "hit_rate@1", "--seed", "3", "--json").out)
+    assert found["policy"]["missing"] == "exclude"
+    found = json.loads(
+        calipers_command("eval", "-m", "hit_rate@1", "--missing", "zero", "--json").out
+    )
     assert [one["metric"] for one in found["summaries"]] == ["hit_rate@1"]
-    assert found["settings"]["seed"] == 3
+    assert found["policy"]["missing"] == "zero"
 
 
 def test_a_retriever_alone_is_asked_the_questions_of_the_file(here):

@@ -126,7 +126,7 @@ def test_trend_as_data_and_as_a_drawing(history):
     assert [mark["what"] for mark in found["marks"]] == [["ground truth"]]
     rows = list(csv.DictReader(io.StringIO(calipers_command("trend", "nightly", "--csv").out)))
     assert {row["changed"] for row in rows} == {"", "ground truth"}
-    for ending, beginning in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!DOCTYPE")):
+    for ending, beginning in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!doctype")):
         done = calipers_command("trend", "nightly", "-m", "mrr", "--by", "type", "-o", f"t{ending}")
         assert done.code == 0, done.err
         assert Path(f"t{ending}").read_bytes().lstrip().startswith(beginning)

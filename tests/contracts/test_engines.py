@@ -11,7 +11,7 @@ import pytest
 import calipers
 from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
-from calipers.engines.plan import Plan
+from calipers.engines.plan import EnginePlan
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 
@@ -65,8 +65,8 @@ def made_tables() -> Tables:
     )
 
 
-def plan_for(tables: Tables, policy: Policy) -> Plan:
-    return Plan(
+def plan_for(tables: Tables, policy: Policy) -> EnginePlan:
+    return EnginePlan(
         metrics=METRICS, policy=policy, order="score",
         truth_columns=("query", "item", "grade"), run_columns=("query", "item", "score"),
         grades=tuple(tables.truth["grade"].unique()),

@@ -218,7 +218,7 @@ def test_settings_have_a_fingerprint_too() -> None:
     base = prints(TRUTH, RUN)
     others = [
         prints(TRUTH, RUN, **change)
-        for change in ({"seed": 1}, {"rel": 2}, {"missing": "exclude"}, {"confidence": 0.9},
+        for change in ({"rel": 1}, {"rel": 2}, {"missing": "exclude"}, {"confidence": 0.9},
                        {"weights": {"mrr": 1.0}}, {"corpus_size": 9})
     ]  # fmt: skip
     assert len({base["settings"], *(other["settings"] for other in others)}) == 7

@@ -47,7 +47,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "duplicates": ({"run": {**RUN, "q": ["a", "a"]}}, "1 result returned a second time"),
     "ties": (
         {"run": {"q": {"a": 1.0, "b": 1.0}, "r": {"b": 1.0}}},
-        "1 target found among equal scores: their rank is decided by ties=input.",
+        "1 target found among equal scores: their rank is decided by ties=trec.",
     ),
     "repeated": ({"ground_truth": {"q": ["a", "a"], "r": ["a"]}}, "1 judgement given twice"),
     "unjudged": ({"metrics": "recall@1"}, "50% of the first 1 results were never judged"),

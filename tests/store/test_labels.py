@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.model.judging import Entry, LabelState
+from calipers.model.judging import LabelState, LogEntry
 from calipers.store.labels import entries_after
 from calipers.store.labels_desk import open_desk
 from calipers.store.open import open_store
@@ -54,15 +54,15 @@ KINDS = st.sampled_from(["label", "skip", "note", "settle", "undo"])
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab"), KINDS, st.integers(0, 3))))
 def test_what_holds_is_what_reading_the_log_from_its_end_says(script):
-    entries: list[Entry] = []
-    alive: dict[str, list[Entry]] = {"a": [], "b": []}
+    entries: list[LogEntry] = []
+    alive: dict[str, list[LogEntry]] = {"a": [], "b": []}
     for number, (item, judge, kind, grade) in enumerate(script, start=1):
         undoes = None
         if kind == "undo":
             if not alive[judge]:
                 continue
             undoes = alive[judge].pop().number
-        one = Entry(
+        one = LogEntry(
             number=number, item=item, judge=judge, kind=kind, saved="", undoes=undoes,
             grade=grade if kind in ("label", "settle") else None,
             note="n" if kind == "note" else None,

@@ -3,7 +3,7 @@
 import pytest
 
 import calipers
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 from tests.browser.conftest import browser
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.store.servers import place, server
@@ -38,7 +38,7 @@ def filled(tmp_path_factory):
 def site(filled):
     store, _, _ = filled
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
-    with served(Shelf(store, given, ("me", "anna", "ben"))) as running:
+    with served(WebShelf(store, given, ("me", "anna", "ben"))) as running:
         yield running
 
 
@@ -52,7 +52,7 @@ def own(tmp_path):
     """A server of the test's own, whose labels nobody else sees."""
     store = str(tmp_path / "own.db")
     desk = pool(store, judges=("me", "anna", "ben"), metric="recall@2")
-    with served(Shelf(store, {}, ("me", "anna", "ben"))) as running:
+    with served(WebShelf(store, {}, ("me", "anna", "ben"))) as running:
         running.pool = desk.content.number
         running.store = store
         yield running

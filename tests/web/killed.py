@@ -16,7 +16,7 @@ import uvicorn
 
 from calipers.web.app import make_app
 from calipers.web.doors import Doors
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 from calipers.web.start import listen
 from tests.web.served import Visitor
 
@@ -34,7 +34,7 @@ def main(store: str, pool: str, times: int) -> dict[str, object]:
         child = os.fork()
         if child == 0:
             config = uvicorn.Config(
-                make_app(Shelf(store), listening.address, doors), log_level="critical",
+                make_app(WebShelf(store), listening.address, doors), log_level="critical",
                 access_log=False, lifespan="off", ws="none",
             )  # fmt: skip
             uvicorn.Server(config).run(sockets=[listening.socket])

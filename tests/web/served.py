@@ -14,7 +14,7 @@ import uvicorn
 
 from calipers.web.app import make_app
 from calipers.web.doors import Doors
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 from calipers.web.start import Listening, links, listen
 
 
@@ -99,7 +99,7 @@ class Served:
 
 
 @contextmanager
-def served(shelf: Shelf) -> Iterator[Served]:
+def served(shelf: WebShelf) -> Iterator[Served]:
     """The server, as long as the block."""
     listening = listen(port=0)
     doors = Doors(shelf.judges)

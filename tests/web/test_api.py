@@ -146,12 +146,12 @@ def test_what_a_judge_sees_is_blind(own):
 
 
 def test_judge_this_puts_the_results_of_a_query_into_a_pool(tmp_path):
-    from calipers.web.shelf import Shelf
+    from calipers.web.shelf import WebShelf
     from tests.web.served import served
 
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     store = str(tmp_path / "new.db")
-    with served(Shelf(store, given, ("me",))) as running:
+    with served(WebShelf(store, given, ("me",))) as running:
         visitor = running.visitor()
         made = visitor.post("/api/v1/pools", {"of": ["evals"], "queries": ["q1"]})
         assert made.status == 201

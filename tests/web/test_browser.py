@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 from tests.store.judged import BM25, DENSE, TRUTH
 from tests.web.conftest import fill
 from tests.web.served import served
@@ -51,7 +51,7 @@ def press(page, keys, said="Saved."):
 def test_a_persons_path(open_page, tmp_path):
     store = str(tmp_path / "history.db")
     fill(store)
-    with served(Shelf(store, {}, ("anna", "ben"))) as running:
+    with served(WebShelf(store, {}, ("anna", "ben"))) as running:
         anna = open_page(running.links["anna"])
         assert "token" not in anna.url
         # Open an evaluation, find a query that fails, see what was expected and why.
@@ -218,7 +218,7 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
     desk.give("<b>ben", 0, 3, note=HOSTILE.replace("\x00", ""))
     desk.give("me", 0, 0)
     number = desk.content.number
-    with served(Shelf(store, given, ("me",))) as running:
+    with served(WebShelf(store, given, ("me",))) as running:
         page = open_page(running.links["me"])
         for path in ("/", "/pools", "/evaluations/a%3Cb%3E?open=0", "/evaluations/a%3Cb%3E/report",
                      "/evaluations/a%3Cb%3E/truth", "/compare?of=a%3Cb%3E&of=c%27%22",

@@ -90,9 +90,9 @@ def test_only_different_leaves_out_what_is_the_same(me, filled):
 
 
 def test_without_a_history_the_page_says_how_to_begin(tmp_path, monkeypatch):
-    from calipers.web.shelf import Shelf
+    from calipers.web.shelf import WebShelf
     from tests.web.served import served
 
     monkeypatch.chdir(tmp_path)
-    with served(Shelf(None)) as running:
+    with served(WebShelf(None)) as running:
         assert "calipers eval evals.jsonl --save" in running.visitor().get("/").text

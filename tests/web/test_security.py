@@ -10,7 +10,7 @@ import pytest
 from calipers.errors import InvalidInput
 from calipers.web.doors import LIFETIME, TRIES, WITHIN, Doors
 from calipers.web.guard import LARGEST_BODY
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 from calipers.web.start import listen
 from tests.web.served import served
 
@@ -85,7 +85,7 @@ def test_tries_are_limited_and_the_limit_passes():
 
 
 def test_the_server_stops_answering_tokens_after_too_many(tmp_path):
-    with served(Shelf(str(tmp_path / "no.db"))) as running:
+    with served(WebShelf(str(tmp_path / "no.db"))) as running:
         for _ in range(TRIES):
             assert running.stranger().get("/enter?token=x").status == 403
         assert running.stranger().enter(running.links["me"]).status == 429
@@ -240,7 +240,7 @@ def test_a_download_has_a_safe_name(tmp_path):
 
     store = str(tmp_path / "h.db")
     desk = pool(store, "team/größe..2", judges=("me",))
-    with served(Shelf(store)) as running:
+    with served(WebShelf(store)) as running:
         answer = running.visitor().get(f"/api/v1/pools/{desk.content.number}/export")
     assert answer.headers["content-disposition"] == 'attachment; filename="team-gr--e--2.jsonl"'
 
@@ -257,7 +257,7 @@ def test_no_secret_and_no_text_reaches_the_log(site, caplog):
 
 
 def test_a_database_that_cannot_be_reached_keeps_its_password(monkeypatch):
-    with served(Shelf("postgresql://ann:s3cr3t@127.0.0.1:9/team")) as running:
+    with served(WebShelf("postgresql://ann:s3cr3t@127.0.0.1:9/team")) as running:
         answer = running.visitor().get("/")
     assert answer.status == 400
     assert "cannot be reached" in answer.text

@@ -29,7 +29,7 @@ EVERYTHING = -math.inf
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class FloorEvidence:
     """What each query has in its first k results, by score."""
 
     wanted: Ints
@@ -118,7 +118,7 @@ def check_goal(
     return goal, float(least)
 
 
-def gather(pair: Matched, k: int) -> Evidence:
+def gather(pair: Matched, k: int) -> FloorEvidence:
     """The scores of the first k results of every query, and of what holds each target."""
     matches = pair.matches
     context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
@@ -151,7 +151,7 @@ def gather(pair: Matched, k: int) -> Evidence:
     wanted = wanted_per_query(matches, pair.rel)
     sound = ~failed
     number = np.cumsum(sound) - 1
-    return Evidence(
+    return FloorEvidence(
         wanted[sound],
         number[unit_query[sound[unit_query]]], best[sound[unit_query]],
         number[context.code[within]], score[within], context.holds_target[within],
@@ -169,7 +169,7 @@ def _check_direction(code: Ints, score: Floats) -> None:
         )
 
 
-def candidates(evidence: Evidence) -> Floats:
+def candidates(evidence: FloorEvidence) -> Floats:
     """The floors to look at, from the lowest up: scores that occur."""
     scores = np.unique(evidence.result_score)
     if scores.size > MOST_FLOORS:
@@ -180,7 +180,7 @@ def candidates(evidence: Evidence) -> Floats:
 
 
 def choose(
-    evidence: Evidence,
+    evidence: FloorEvidence,
     among: Bools,
     floors: Floats,
     goal: Goal,
@@ -198,7 +198,7 @@ def choose(
     return chosen
 
 
-def kept_values(evidence: Evidence, floor: Floats, goal: Goal) -> Floats:
+def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
     """Per query its recall, or the share of what it finds without a floor; NaN: undefined."""
     of = evidence.wanted.astype(np.float64)
     if goal == "keep":
@@ -232,7 +232,7 @@ def _divergence(p: float, q: float) -> float:
     return math.inf if q >= 1 else first + (1 - p) * math.log((1 - p) / (1 - q))
 
 
-def point(evidence: Evidence, floor: float | Floats, shown: float | None = None) -> FloorPoint:
+def point(evidence: FloorEvidence, floor: float | Floats, shown: float | None = None) -> FloorPoint:
     """Every value under one floor, or under a floor for each query."""
     each = np.broadcast_to(np.asarray(floor, dtype=np.float64), evidence.n_queries)
     if isinstance(floor, float) and floor > EVERYTHING:
@@ -260,8 +260,8 @@ def _share(part: float, whole: float) -> float | None:
 
 
 def _held_out(
-    evidence: Evidence, floors: Floats, goal: Goal, least: float, confidence: float, folds: int,
-    seed: int,
+    evidence: FloorEvidence, floors: Floats, goal: Goal, least: float, confidence: float,
+    folds: int, seed: int,
 ) -> HeldOut | None:  # fmt: skip
     n = evidence.n_queries
     if n < 2 * folds:
@@ -285,7 +285,7 @@ def _some(floors: Floats, chosen: float | None) -> Sequence[float]:
     return sorted(few)
 
 
-def _notes(found: Floor, evidence: Evidence) -> list[str]:
+def _notes(found: Floor, evidence: FloorEvidence) -> list[str]:
     lines = []
     if found.chosen is None:
         lines.append(_why_none(found, evidence))
@@ -303,7 +303,7 @@ def _notes(found: Floor, evidence: Evidence) -> list[str]:
     return lines
 
 
-def _why_none(found: Floor, evidence: Evidence) -> str:
+def _why_none(found: Floor, evidence: FloorEvidence) -> str:
     values = kept_values(evidence, np.full(evidence.n_queries, EVERYTHING), found.goal)
     n = int((~np.isnan(values)).sum())
     needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))

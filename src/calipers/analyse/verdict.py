@@ -86,7 +86,7 @@ def reach_verdict(
             baseline=kept.name, confidence=confidence, allow=allow, strict=strict,
             clusters=clusters,
         )  # fmt: skip
-        _require_pairs(checks, kept)
+        notes += _without_pairs(checks, kept, alone=not conditions)
     elif tags:
         raise InvalidInput(
             "Slices are named with --by and there is no baseline to compare them with; give "
@@ -222,14 +222,17 @@ def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
     return found
 
 
-def _require_pairs(checks: Sequence[Check], kept: Baseline) -> None:
-    """Where no drop could ever be seen, a pass would mean nothing."""
-    whole = [check for check in checks if check.change is not None and check.slice is None]
-    if whole[0].status == "untested":
-        raise InvalidInput(
-            f"{whole[0].metric} cannot be compared with the baseline {kept.name}: "
-            f"{whole[0].because[0]}."
-        )
+def _without_pairs(checks: Sequence[Check], kept: Baseline, *, alone: bool) -> list[str]:
+    """Where no drop could ever be seen, a pass would mean nothing, unless conditions hold too."""
+    whole = next(check for check in checks if check.change is not None and check.slice is None)
+    if whole.status != "untested":
+        return []
+    sentence = (
+        f"{whole.metric} cannot be compared with the baseline {kept.name}: {whole.because[0]}."
+    )
+    if alone:
+        raise InvalidInput(sentence)
+    return [f"{sentence} Only the conditions were checked."]
 
 
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:

@@ -68,10 +68,7 @@ def with_retrievers(
 
 def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
     """The keywords to read one of several systems by; a pair brings its own ground truth."""
-    if isinstance(value, Matched):
-        # What columns are called was settled when it was read.
-        return cast(Reading, {name: one for name, one in matching.items() if name != "columns"})
-    own = {} if truth is None else {"ground_truth": truth}
+    own = {} if truth is None or isinstance(value, Matched) else {"ground_truth": truth}
     return cast(Reading, {**matching, **own})
 
 

@@ -98,7 +98,7 @@ def _shelf(settings: dict[str, Any]) -> Any:
     from calipers.api.systems import name_systems
     from calipers.model.judging import PoolSettings
     from calipers.store.labels_make import check_settings, read_guidelines
-    from calipers.web.shelf import Shelf
+    from calipers.web.shelf import WebShelf
 
     data, store = settings["data"], settings["store"]
     judges = tuple(one.strip() for one in settings["judges"].split(",") if one.strip())
@@ -113,19 +113,19 @@ def _shelf(settings: dict[str, Any]) -> Any:
             name.lstrip("@").replace("/", "-"): read(value, store=store, **more)
             for name, value in name_systems(data).items()
         }
-        return Shelf(store, given, judges, PoolSettings(**kept))
+        return WebShelf(store, given, judges, PoolSettings(**kept))
     if not data:
         raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
     runs = name_systems(data)
     name = settings["pool"] or "-".join(runs).lstrip("@")[:90]
     if name in _pools(store):
         click.echo(f"Going on with the pool {name}, as it is.", err=True)
-        return Shelf(store, {}, judges, PoolSettings(**kept))
+        return WebShelf(store, {}, judges, PoolSettings(**kept))
     labels_pool(
         name, runs, ground_truth=settings["ground_truth"], questions=settings["questions"],
         corpus=settings["corpus"], judges=judges, store=store, **kept,
     )  # fmt: skip
-    return Shelf(store, {}, judges, PoolSettings(**kept))
+    return WebShelf(store, {}, judges, PoolSettings(**kept))
 
 
 def _pools(store: str | None) -> list[str]:

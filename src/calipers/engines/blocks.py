@@ -9,7 +9,7 @@ import polars as pl
 from calipers.analyse.scoring import facts_of, query_table
 from calipers.checks.counts import audit_counts
 from calipers.engines.part import Part
-from calipers.engines.plan import Plan
+from calipers.engines.plan import EnginePlan
 from calipers.io.cast_columns import cast_columns
 from calipers.match.choose import Choice, as_quotes, parse_matching
 from calipers.match.pair import check_evidence, match_as_chosen
@@ -32,7 +32,7 @@ ROWS_AT_ONCE = 200_000
 
 
 def measure_partition(
-    frames: Iterable[pl.DataFrame], plan: Plan, rows: int = ROWS_AT_ONCE
+    frames: Iterable[pl.DataFrame], plan: EnginePlan, rows: int = ROWS_AT_ONCE
 ) -> Iterator[tuple[pl.DataFrame, Part]]:
     """Tables of scores, with their counts, from rows of both sides sorted by query.
 
@@ -54,7 +54,7 @@ def _gathered(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFram
         yield pl.concat(held)
 
 
-def measure_block(block: pl.DataFrame, plan: Plan) -> tuple[pl.DataFrame, Part]:
+def measure_block(block: pl.DataFrame, plan: EnginePlan) -> tuple[pl.DataFrame, Part]:
     """The scores of some whole queries, and what was counted on the way."""
     truth = _truth(block.filter(pl.col(SIDE) == TRUTH), plan)
     run = _run(block.filter(pl.col(SIDE) == RUN), plan)
@@ -101,7 +101,7 @@ def checked(
     return made
 
 
-def _truth(rows: pl.DataFrame, plan: Plan) -> GroundTruth:
+def _truth(rows: pl.DataFrame, plan: EnginePlan) -> GroundTruth:
     targets = checked(rows, TARGET_SCHEMA, plan.truth_columns, "the ground truth")
     columns = {"query": targets["query"]}
     if TEXT in rows.columns:
@@ -116,7 +116,7 @@ def _truth(rows: pl.DataFrame, plan: Plan) -> GroundTruth:
     return as_quotes(truth) if plan.quotes_from_ids else truth
 
 
-def _run(rows: pl.DataFrame, plan: Plan) -> Run:
+def _run(rows: pl.DataFrame, plan: EnginePlan) -> Run:
     results = checked(rows, RUN_SCHEMA, plan.run_columns, "the run")
     if plan.texts_from_ids:
         results = results.rename({"item": "text"})

@@ -9,7 +9,7 @@ from calipers.model.ranking import Order
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class EnginePlan:
     """Plain values only: a plan travels to other processes and machines."""
 
     metrics: tuple[str, ...]

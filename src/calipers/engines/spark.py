@@ -25,7 +25,7 @@ from calipers.analyse.summary import summarise
 from calipers.checks.counts import enforce
 from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
-from calipers.engines.plan import Plan
+from calipers.engines.plan import EnginePlan
 from calipers.engines.spark_columns import named, one_side
 from calipers.engines.spark_plan import Sides
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
@@ -109,7 +109,7 @@ def evaluate_frames(
         _check_tags(ground_truth, tags)
         sides = _sides(run, ground_truth, run_names, truth_names, tags)
         metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
-        plan = Plan(
+        plan = EnginePlan(
             metrics=tuple(map(str, metrics)), policy=replace(policy, ties=policy.ties or "trec"),
             truth_columns=sides.truth_columns, run_columns=sides.run_columns, order=order,
             rel=rel, corpus_size=corpus_size, weights=weights_by_name(weights, rel),
@@ -133,7 +133,7 @@ def evaluate_frames(
 
 
 def _scores(
-    plan: Plan, metrics: Sequence[Metric], part: Part, settings: Mapping[str, Any],
+    plan: EnginePlan, metrics: Sequence[Metric], part: Part, settings: Mapping[str, Any],
     measured: Any, sides: Sides,
 ) -> SparkScores:  # fmt: skip
     facts = tuple(facts_of(metric) for metric in metrics)
@@ -160,7 +160,7 @@ def _scores(
 
 
 def _summaries(
-    facts: Sequence[MetricFacts], part: Part, plan: Plan, settings: Mapping[str, Any]
+    facts: Sequence[MetricFacts], part: Part, plan: EnginePlan, settings: Mapping[str, Any]
 ) -> dict[str, Summary]:
     columns = list(facts)
     if plan.weights:
@@ -213,7 +213,7 @@ def _sides(
     return Sides(truth, results, judged, tuple(n for n in RUN_SCHEMA if n in run_names))
 
 
-def _measured(sides: Sides, plan: Plan, partitions: int | None) -> Any:
+def _measured(sides: Sides, plan: EnginePlan, partitions: int | None) -> Any:
     both = sides.truth.unionByName(sides.run, allowMissingColumns=True)
     # Equal scores and ranks are settled by what stands in the row, not by when it arrived.
     within = [name for name in ("rank", "item", "text", "document", "start", "quote")
@@ -223,7 +223,7 @@ def _measured(sides: Sides, plan: Plan, partitions: int | None) -> Any:
     return placed.mapInArrow(_worker(plan), _schema(plan)).persist()
 
 
-def _schema(plan: Plan) -> Any:
+def _schema(plan: EnginePlan) -> Any:
     from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
 
     kinds = {pl.String(): T.StringType(), pl.Int64(): T.LongType()}
@@ -238,7 +238,7 @@ def _schema(plan: Plan) -> Any:
     )
 
 
-def _worker(plan: Plan) -> Any:
+def _worker(plan: EnginePlan) -> Any:
     """What runs in each partition."""
     values = [*plan.metrics, *(["score"] if plan.weights else [])]
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from calipers.engines.blocks import checked
 from calipers.engines.part import EDGES, Part
-from calipers.engines.plan import Plan
+from calipers.engines.plan import EnginePlan
 from calipers.errors import InvalidInput
 from calipers.match.choose import check_level, choose, parse_matching
 from calipers.match.no_common_ids import (
@@ -36,8 +36,8 @@ class Sides:
     run_columns: tuple[str, ...]
 
     def settle(
-        self, plan: Plan, match: str | None, level: str | None
-    ) -> tuple[Plan, tuple[str, ...]]:
+        self, plan: EnginePlan, match: str | None, level: str | None
+    ) -> tuple[EnginePlan, tuple[str, ...]]:
         """The plan with what the data decide, and notes for the reader of the result."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -99,7 +99,7 @@ class Sides:
         wanted = self.truth.select(column).distinct()
         return bool(self.run.join(wanted, column, "left_semi").limit(1).count())
 
-    def check_in_common(self, plan: Plan, part: Part) -> None:
+    def check_in_common(self, plan: EnginePlan, part: Part) -> None:
         """Refuse to score 0 everywhere where both sides speak of different things."""
         counts = part.counts
         if counts[EDGES] or plan.policy.nothing_in_common == "zero" or not counts["judgements"]:
@@ -124,7 +124,7 @@ class Sides:
         )
         check(sample, run, plan.policy, tally, 0)
 
-    def truth_fingerprint(self, plan: Plan, rows: int) -> str:
+    def truth_fingerprint(self, plan: EnginePlan, rows: int) -> str:
         """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""
         columns = self.truth_columns
         used = [name for name in TARGET_SCHEMA if name in plan.used_columns]
@@ -146,7 +146,7 @@ def _grades(found: Any) -> list[float]:
         return []
 
 
-def _texts_of(plan: Plan, used: tuple[str, ...], columns: tuple[str, ...]) -> Any:
+def _texts_of(plan: EnginePlan, used: tuple[str, ...], columns: tuple[str, ...]) -> Any:
     quotes = plan.quotes_from_ids
 
     def work(batches: Any) -> Any:

@@ -46,7 +46,7 @@ class _Summary(msgspec.Struct):
         return Summary(*msgspec.structs.astuple(self))
 
 
-class Result(msgspec.Struct):
+class StoredResult(msgspec.Struct):
     """Everything but the scores of single queries, which may stand beside it."""
 
     calipers: str
@@ -58,7 +58,7 @@ class Result(msgspec.Struct):
     fingerprints: dict[str, str]
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
-    further: "tuple[Result, ...]" = ()
+    further: "tuple[StoredResult, ...]" = ()
 
     def scores(
         self, values: Floats, queries: pl.DataFrame, tags: Mapping[str, pl.Series]
@@ -116,11 +116,11 @@ def read_runs(path: str | Path) -> tuple[Scores, ...]:
         ) from error
 
 
-def decode(content: bytes, source: Source) -> Result:
+def decode(content: bytes, source: Source) -> StoredResult:
     """A result from its JSON, or a sentence about what is wrong with it."""
     _check_schema(content, source)
     try:
-        return msgspec.json.decode(content, type=Result)
+        return msgspec.json.decode(content, type=StoredResult)
     except msgspec.ValidationError as error:
         raise UnreadableFile(
             f"The result in {source.name} is not whole: {_in_words(str(error))}; {_AGAIN}."
@@ -148,7 +148,7 @@ def _check_schema(content: bytes, source: Source) -> None:
         )
 
 
-def _scores(result: Result, source: Source) -> Scores:
+def _scores(result: StoredResult, source: Source) -> Scores:
     rows = result.per_query
     if rows is None:
         raise InvalidInput(
@@ -169,7 +169,7 @@ def _scores(result: Result, source: Source) -> Scores:
     return result.scores(_values(result, rows, source), queries, tags)
 
 
-def _values(result: Result, rows: list[_Row], source: Source) -> Floats:
+def _values(result: StoredResult, rows: list[_Row], source: Source) -> Floats:
     values = np.full((len(rows), len(result.metrics)), np.nan)
     for i, row in enumerate(rows):
         for j, metric in enumerate(result.metrics):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.results import QUERY_SCHEMA, Result, decode
+from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
 from calipers.io.write import write_table
@@ -58,7 +58,7 @@ def read_score_table(path: str | os.PathLike[str]) -> Scores:
     return _scores(result, table, source)
 
 
-def _scores(result: Result, table: pl.DataFrame, source: Source) -> Scores:
+def _scores(result: StoredResult, table: pl.DataFrame, source: Source) -> Scores:
     queries = table.select(pl.col(name).cast(kind) for name, kind in QUERY_SCHEMA.items())
     if queries.height != result.audit.queries:
         raise InvalidInput(

@@ -61,9 +61,9 @@ require = ["recall@{k} >= 0.5"]
 """
 
 WORKFLOW_TEXT = """\
-# Checks the retriever on every pull request: the conditions in {settings}, and that nothing got
-# significantly worse than on main, nor worse by more than the tolerance (a few questions show no
-# significant drop). The baseline is kept in the cache and refreshed on main.
+# Checks the retriever on every pull request: the conditions in {settings}, and that no loss of
+# recall of more than 0.1 is shown against main (five questions or more can show one). The baseline
+# is kept in the cache and refreshed on main.
 name: retrieval
 on:
   pull_request:
@@ -93,7 +93,7 @@ jobs:
         run: |
           if [ -f .calipers/baseline.json ]
           then
-            calipers gate --baseline .calipers/baseline.json --tolerance 0.1 --markdown retrieval.md
+            calipers gate --baseline .calipers/baseline.json --allow 0.1 --markdown retrieval.md
           else calipers gate --markdown retrieval.md
           fi
       - name: Refresh the baseline on main

@@ -44,7 +44,7 @@ class PoolSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class LogEntry:
     """One line of the log."""
 
     number: int
@@ -79,16 +79,16 @@ class PoolItem:
 class LabelState:
     """What holds after a log was read: the latest entry that nobody took back."""
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[LogEntry] = ()) -> None:
         self.last = 0
-        self._given: dict[tuple[int, str], list[Entry]] = {}
-        self._settled: dict[int, list[Entry]] = {}
-        self._notes: dict[tuple[int, str], list[Entry]] = {}
-        self._by_judge: dict[str, list[Entry]] = {}
-        self._entries: dict[int, Entry] = {}
+        self._given: dict[tuple[int, str], list[LogEntry]] = {}
+        self._settled: dict[int, list[LogEntry]] = {}
+        self._notes: dict[tuple[int, str], list[LogEntry]] = {}
+        self._by_judge: dict[str, list[LogEntry]] = {}
+        self._entries: dict[int, LogEntry] = {}
         self.add(entries)
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[LogEntry]) -> None:
         """Read on in the log."""
         for one in entries:
             self.last = max(self.last, one.number)
@@ -99,7 +99,7 @@ class LabelState:
             self._by_judge.setdefault(one.judge, []).append(one)
             self._stack(one).append(one)
 
-    def _stack(self, one: Entry) -> list[Entry]:
+    def _stack(self, one: LogEntry) -> list[LogEntry]:
         if one.kind == "settle":
             return self._settled.setdefault(one.item, [])
         notes = self._notes if one.kind == "note" else self._given
@@ -111,7 +111,7 @@ class LabelState:
             self._stack(entry).remove(entry)
             self._by_judge[entry.judge].remove(entry)
 
-    def current(self, item: int, judge: str) -> Entry | None:
+    def current(self, item: int, judge: str) -> LogEntry | None:
         """The label or the skip of a judge that holds."""
         stack = self._given.get((item, judge))
         return stack[-1] if stack else None
@@ -121,21 +121,21 @@ class LabelState:
         stack = self._notes.get((item, judge))
         return stack[-1].note if stack else None
 
-    def settled(self, item: int) -> Entry | None:
+    def settled(self, item: int) -> LogEntry | None:
         """The label that settles a conflict."""
         stack = self._settled.get(item)
         return stack[-1] if stack else None
 
-    def latest(self, judge: str) -> Entry | None:
+    def latest(self, judge: str) -> LogEntry | None:
         """The last entry of a judge that was not taken back: what an undo takes back."""
         stack = self._by_judge.get(judge)
         return stack[-1] if stack else None
 
-    def of_judge(self, judge: str) -> Sequence[Entry]:
+    def of_judge(self, judge: str) -> Sequence[LogEntry]:
         """Every entry of a judge that was not taken back, oldest first."""
         return self._by_judge.get(judge, ())
 
-    def labels(self) -> Iterator[Entry]:
+    def labels(self) -> Iterator[LogEntry]:
         """The label of every judge on every item that has one."""
         for stack in self._given.values():
             if stack and stack[-1].kind == "label":
@@ -208,7 +208,7 @@ class PoolList:
 
 
 @dataclass(frozen=True)
-class Moved:
+class LabelEffect:
     """What the latest labels did to the watched metric of one run."""
 
     run: str
@@ -236,7 +236,7 @@ class Conflict:
 
     item: PoolItem
     opinions: Opinions
-    settled: Entry | None
+    settled: LogEntry | None
 
     def to_dict(self) -> dict[str, Any]:
         """The conflict as plain values."""

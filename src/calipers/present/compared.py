@@ -66,7 +66,7 @@ def comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[s
         said = findings(comparison) if len(comparison.others) > 1 else []
         return [*said, *power, marks, how, *remarks]
     below = f"{marks.removesuffix('.')}; below it the difference from the baseline."
-    return [*remarks, *power, below, how]
+    return [*remarks, *power, below]
 
 
 def _first(comparison: Comparison) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, insert, select
 
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import moment
-from calipers.model.judging import KINDS, Entry, EntryKind, LabelState
+from calipers.model.judging import KINDS, EntryKind, LabelState, LogEntry
 from calipers.model.labels import is_machine
 from calipers.store.labels_tables import LABEL, POOL, POOL_JUDGE
 from calipers.store.open import Store
@@ -37,7 +37,7 @@ def append(
     grades: tuple[float, ...] | None = None,
     items: int | None = None,
     now: datetime | None = None,
-) -> Entry:
+) -> LogEntry:
     """Add one entry to the log; it is on disk when this returns.
 
     ``request`` names the entry: given twice, the first is returned and nothing is added.
@@ -64,7 +64,7 @@ def append_on(
     quote: str | None = None,
     note: str | None = None,
     now: datetime | None = None,
-) -> Entry:
+) -> LogEntry:
     """Add one entry as part of the caller's transaction."""
     lock_pool(connection, pool)
     known = judges_of(connection, pool)
@@ -95,7 +95,7 @@ def append_on(
     return _entry(added)
 
 
-def entries_after(store: Store, pool: int, number: int = 0) -> list[Entry]:
+def entries_after(store: Store, pool: int, number: int = 0) -> list[LogEntry]:
     """The entries of a pool behind a number, oldest first."""
     with store.reading() as connection:
         return _read(connection, pool, number)
@@ -121,15 +121,15 @@ def judges_of(connection: Connection, pool: int) -> list[str]:
     return list(connection.execute(statement.order_by(POOL_JUDGE.c.position)).scalars())
 
 
-def _read(connection: Connection, pool: int, after: int) -> list[Entry]:
+def _read(connection: Connection, pool: int, after: int) -> list[LogEntry]:
     statement = (
         select(LABEL).where(LABEL.c.pool == pool, LABEL.c.number > after).order_by(LABEL.c.number)
     )
     return [_entry(row) for row in connection.execute(statement)]
 
 
-def _entry(row: Any) -> Entry:
-    return Entry(
+def _entry(row: Any) -> LogEntry:
+    return LogEntry(
         number=row.number, item=row.item, judge=row.judge, kind=row.kind, saved=row.saved,
         grade=None if row.grade is None else float(row.grade), quote=row.quote, note=row.note,
         undoes=row.undoes, request=row.request,

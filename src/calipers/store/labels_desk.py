@@ -25,13 +25,13 @@ from calipers.model.agreement import Opinions, TargetsAs
 from calipers.model.evaluation import from_moment
 from calipers.model.judging import (
     Conflict,
-    Entry,
     EntryKind,
     Exported,
     Imported,
     JudgeProgress,
+    LabelEffect,
     LabelState,
-    Moved,
+    LogEntry,
     PoolAgreement,
     PoolItem,
 )
@@ -59,7 +59,7 @@ class Desk:
     def __init__(self, store: Store, number: int) -> None:
         self.store = store
         self.content: PoolContent = load_pool(store, number)
-        self._entries: list[Entry] = []
+        self._entries: list[LogEntry] = []
         self._state = LabelState()
         self._lock = threading.RLock()
         self._numbers: OrderedDict[int, Mapping[str, Summary]] = OrderedDict()
@@ -104,7 +104,7 @@ class Desk:
         quote: str | None = None,
         note: str | None = None,
         request: str | None = None,
-    ) -> Entry:
+    ) -> LogEntry:
         """Add a label, a skip, a note, a settlement or an undo; it is on disk when this returns."""
         if quote is not None and 0 <= item < len(self.items):
             _check_quote(quote, self.items[item].label)
@@ -217,10 +217,10 @@ class Desk:
                 self._numbers.popitem(last=False)
         return made
 
-    def moved(self, since: int) -> list[Moved]:
+    def moved(self, since: int) -> list[LabelEffect]:
         """What the entries behind a number did to the watched metric."""
         before, after = self.numbers(since), self.numbers()
-        return [Moved(name, before[name], after[name]) for name in after]
+        return [LabelEffect(name, before[name], after[name]) for name in after]
 
     def agreement(self, *, machines: bool = False) -> PoolAgreement:
         """How far the judges agree, and every item on which they differ."""
@@ -328,7 +328,7 @@ def _check_quote(quote: str, label: Label) -> None:
         )
 
 
-def _pace(entries: Sequence[Entry]) -> float | None:
+def _pace(entries: Sequence[LogEntry]) -> float | None:
     times = [from_moment(one.saved).timestamp() for one in entries[-PACE_OVER - 1 :]]
     steps = [after - before for before, after in pairwise(times) if after - before < LONGEST_PAUSE]
     total = sum(steps)

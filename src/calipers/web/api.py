@@ -16,7 +16,7 @@ from calipers.model.judging import EntryKind, LabelState, PoolItem
 from calipers.present.html.texts import clean
 from calipers.store.labels_desk import Desk
 from calipers.web import asked
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 
 HERE = Path(__file__).parent
 MOST_QUERIES = 2_000
@@ -38,7 +38,7 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     """The question whose results are to come next, where one is judged alone."""
 
 
-class Wanted(msgspec.Struct, forbid_unknown_fields=True):
+class WantedPage(msgspec.Struct, forbid_unknown_fields=True):
     """What is to be judged: all results to some questions of some evaluations."""
 
     of: Annotated[list[str], msgspec.Meta(min_length=1, max_length=8)]
@@ -72,8 +72,8 @@ def answer(value: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
 
 
-def _shelf(request: Request) -> Shelf:
-    shelf: Shelf = request.app.state.shelf
+def _shelf(request: Request) -> WebShelf:
+    shelf: WebShelf = request.app.state.shelf
     return shelf
 
 
@@ -156,7 +156,7 @@ def pools(request: Request) -> Response:
 
 async def make_pool(request: Request) -> Response:
     """Put the results to some questions into the pool of their evaluations."""
-    wanted: Wanted = await _body(request, Wanted)
+    wanted: WantedPage = await _body(request, WantedPage)
     desk = await _in_thread(
         lambda: _shelf(request).judge_these(tuple(wanted.of), set(wanted.queries))
     )

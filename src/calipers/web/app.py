@@ -23,12 +23,12 @@ from calipers.web.guard import (
     set_cookie,
 )
 from calipers.web.render import Renderer
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 
 Page = Callable[[Request], Response]
 
 
-def make_app(shelf: Shelf, address: Address, doors: Doors) -> ASGIApp:
+def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
     renderer = Renderer()
     app = Starlette(

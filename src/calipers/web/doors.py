@@ -15,7 +15,7 @@ TRIES, WITHIN = 10, 60.0
 
 
 @dataclass(frozen=True)
-class Session:
+class JudgeSession:
     """Somebody who came in."""
 
     judge: str
@@ -29,7 +29,7 @@ class Doors:
         self._clock = clock
         self._lock = threading.Lock()
         self._tokens: dict[bytes, str] = {}
-        self._sessions: dict[bytes, Session] = {}
+        self._sessions: dict[bytes, JudgeSession] = {}
         self._wrong: list[float] = []
         self.links: dict[str, str] = {judge: self._issue(judge) for judge in judges}
         """The token of each judge, to be shown once."""
@@ -58,7 +58,7 @@ class Doors:
                 return None
             judge = self._tokens.pop(fitting[0])
             cookie = secrets.token_urlsafe(32)
-            self._sessions[_digest(cookie)] = Session(judge, self._clock() + LIFETIME)
+            self._sessions[_digest(cookie)] = JudgeSession(judge, self._clock() + LIFETIME)
             return cookie
 
     def who(self, cookie: str | None) -> str | None:

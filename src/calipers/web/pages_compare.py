@@ -13,12 +13,12 @@ from calipers.suggest import did_you_mean
 from calipers.web import asked
 from calipers.web.pages_evaluation import shown
 from calipers.web.render import address
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 
 
 def compared(request: Request) -> Response:
     """The differences with their intervals and tests, and the queries that contrast most."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     references = tuple(dict.fromkeys(request.query_params.getlist("of")))[:8]
     anyway = asked.switch(request, "anyway")
     renderer = request.app.state.renderer
@@ -59,7 +59,7 @@ def compared(request: Request) -> Response:
     return page
 
 
-def _side_by_side(shelf: Shelf, references: tuple[str, ...], query: str) -> list[dict[str, Any]]:
+def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> list[dict[str, Any]]:
     """The rankings of every system, each result with its rank in the first."""
     columns: list[dict[str, Any]] = []
     first: dict[str, int] = {}

@@ -13,7 +13,7 @@ from calipers.present.html.texts import clean
 from calipers.present.html.view import system_view
 from calipers.web import asked
 from calipers.web.render import address
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 
 SHOWN_FINDINGS = 8
 """Examples of one finding that a page lists."""
@@ -21,7 +21,7 @@ SHOWN_FINDINGS = 8
 
 def queries(request: Request) -> Response:
     """The queries, a page at a time, one of them opened where the address says so."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
     view = asked.view(request)
@@ -47,7 +47,7 @@ def queries(request: Request) -> Response:
     return page
 
 
-def _other_ranks(shelf: Shelf, reference: str, query: str) -> list[dict[str, Any]]:
+def _other_ranks(shelf: WebShelf, reference: str, query: str) -> list[dict[str, Any]]:
     """Where the same items stand in the other runs that were given."""
     found = []
     for name in shelf.given:
@@ -75,7 +75,7 @@ def shown(opened: OpenedQuery) -> dict[str, Any]:
 
 def report(request: Request) -> Response:
     """Everything that the report shows."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
     made = shelf.report(reference)
@@ -89,7 +89,7 @@ def report(request: Request) -> Response:
 
 def truth(request: Request) -> Response:
     """The health of the ground truth, each finding with the queries it is about."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
     health = shelf.health(reference)

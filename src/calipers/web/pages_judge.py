@@ -5,12 +5,12 @@ from starlette.responses import Response
 
 from calipers.errors import InvalidInput
 from calipers.web import asked
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 
 
 def judge(request: Request) -> Response:
     """The page on which somebody judges; its script asks the API for one item after another."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     desk = shelf.desk(request.path_params["number"])
     who = request.state.judge
     if who not in desk.judges:
@@ -27,7 +27,7 @@ def judge(request: Request) -> Response:
 
 def conflicts(request: Request) -> Response:
     """How far the judges agree, and every item on which they do not."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     desk = shelf.desk(request.path_params["number"])
     machines = asked.switch(request, "machines")
     page: Response = request.app.state.renderer.page(

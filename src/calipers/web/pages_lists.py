@@ -13,7 +13,7 @@ from calipers.present.charts_trend import trend_chart
 from calipers.present.draw import inline_svg
 from calipers.present.palette import PAGE
 from calipers.web import asked
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 
 SIZE = 50
 DRAWN = 2
@@ -22,7 +22,7 @@ DRAWN = 2
 
 def evaluations(request: Request) -> Response:
     """The history, newest first; of one name also how it moved."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     page = max(asked.whole(request, "page"), 1)
     name, branch = asked.words(request, "name"), asked.words(request, "branch")
     tag, since = asked.words(request, "tag"), asked.words(request, "since")
@@ -55,7 +55,7 @@ def _tags(text: str) -> dict[str, str] | None:
     return {name: value}
 
 
-def _chart(name: str, shelf: Shelf) -> str:
+def _chart(name: str, shelf: WebShelf) -> str:
     """The means over time; a sentence where they cannot be drawn."""
     listed = history(name, last=1, store=shelf.where)
     moved: Trend = trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
@@ -68,7 +68,7 @@ def _chart(name: str, shelf: Shelf) -> str:
 
 def pools(request: Request) -> Response:
     """What there is to judge."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: WebShelf = request.app.state.shelf
     response: Response = request.app.state.renderer.page(
         request, "pools.html.j2", title="Judge", pools=shelf.pools()
     )

@@ -73,7 +73,7 @@ class Held:
 
 
 @dataclass
-class Shelf:
+class WebShelf:
     """Everything that pages can ask for; what they ask is answered by the library."""
 
     where: Where = None

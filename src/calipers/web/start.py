@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.web.app import make_app
 from calipers.web.doors import Doors
 from calipers.web.guard import Address
-from calipers.web.shelf import Shelf
+from calipers.web.shelf import WebShelf
 
 PORT = 8642
 LOOPBACK = "127.0.0.1"
@@ -103,7 +103,7 @@ def links(address: Address, doors: Doors) -> dict[str, str]:
     return {judge: f"{address.origin}/enter?token={token}" for judge, token in doors.links.items()}
 
 
-def serve(shelf: Shelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
+def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
     """Run until somebody stops it; ``say`` is told the links once the server answers."""
     doors = Doors(shelf.judges)
     app = make_app(shelf, listening.address, doors)

@@ -238,6 +238,10 @@ def largest_k(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings of a command that looks at one k, where the file may have several."""
     if isinstance(settings.get("k"), list):
         settings["k"] = max(settings["k"])
+    if settings.get("k") is not None:
+        from calipers.measures.spec import check_cutoff
+
+        settings["k"] = check_cutoff(settings["k"])
     return settings
 
 
