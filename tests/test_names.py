@@ -45,18 +45,31 @@ def test_a_chunk_is_read_under_every_name(ours, theirs, tmp_path):
         assert found[ours] == VALUES[ours]
 
 
+ROWS = {
+    "score": {"query": "q", "item": "a", "score": 1},
+    "rank": {"query": "q", "item": "a", "rank": 1},
+    "quote": {"query": "q", "quote": "a lock"},
+    "retrieved": {"query": "q", "retrieved": "a"},
+}
+"""A row in which the field stands; the others are judgements with a grade."""
+OF_A_RUN = ("score", "rank", "retrieved")
+
+
 @pytest.mark.parametrize(("ours", "theirs"), pairs(ROW))
 def test_a_row_of_a_table_is_read_under_every_name(ours, theirs, tmp_path):
-    row = {"query": "q", "item": "a", "grade" if ours != "score" else "score": 1}
-    if ours == "rank":
-        row = {"query": "q", "item": "a", "rank": 1}
+    row = ROWS.get(ours, {"query": "q", "item": "a", "grade": 1})
+    if ours == "quote" and theirs in ROW["item"]:
+        # Alone it may hold ids as well, and what it holds decides; beside an id it is the text.
+        row = {"item": "a", **row}
     given = {theirs if name == ours else name: value for name, value in row.items()}
     path = tmp_path / "table.csv"
     path.write_text(",".join(given) + "\n" + ",".join(map(str, given.values())) + "\n")
-    read = load(path, "ground_truth" if ours not in ("score", "rank") else "run")
-    held = read.ground_truth.targets if read.ground_truth else read.run.frame
-    assert held.row(0, named=True).items() >= {"query": "q", "item": "a"}.items()
-    assert held[ours][0] == row[ours]
+    read = load(path, "run" if ours in OF_A_RUN else "ground_truth")
+    held = read.run.frame if ours in OF_A_RUN else read.ground_truth.targets
+    # The ids in a cell of results become the items of the run.
+    expected = {"item" if name == "retrieved" else name: value for name, value in row.items()}
+    assert held.height == 1
+    assert held.row(0, named=True).items() >= expected.items()
 
 
 @pytest.mark.parametrize("name", ID)

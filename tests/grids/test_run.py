@@ -118,7 +118,7 @@ def test_the_command(folder):
     assert [one["params"] for one in dry["combinations"]] == [{"right": 2}, {"right": 11}]
     printed = calipers_command("grid", path, columns=100)
     assert printed.code == 0, printed.err
-    assert "some right=11 is better in recall@1 than some right=2." in printed.out
+    assert "some right=11 is better than some right=2 in recall@1." in printed.out
     found = json.loads(calipers_command("grid", path, "--json").out)
     assert found == json.loads(json.dumps(grid(path).to_dict()))
     assert "Did you mean" in refused("grid", path, "--against", "some right=3")

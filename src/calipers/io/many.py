@@ -41,8 +41,11 @@ def read_path(
 def _files(path: Path, columns: Columns) -> list[Path] | None:
     """The files that a path stands for; None where it is one file, or a form of its own."""
     if path.is_dir():
+        sight = Sight(Source(path), columns)
+        # A dataset that is damaged is said to be so here; its parts are no data of their own.
+        _ = sight.table
         try:
-            recognise(Sight(Source(path), columns), "both")
+            recognise(sight, "both")
         except UnreadableFile:
             inside = sorted(one for one in path.rglob("*") if is_data(one.relative_to(path)))
             inside = [one for one in inside if one.is_file()]

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.names import LISTS, METADATA, WRAPPED
+from calipers.io.formats.ours import check_spelling
+from calipers.names import LISTS, METADATA, RESULT, WRAPPED
 from calipers.retrievers.base import AskFailed
 from calipers.retrievers.layout import Layout
 from calipers.retrievers.shapes import read_answer
@@ -19,6 +20,8 @@ ALL = 1_000_000_000
 """No list is cut off here: the caller asked for as many as there are."""
 _COLUMNS = frozenset({"ids", *LISTS})
 _INNER = frozenset({*METADATA, *WRAPPED})
+_OURS = frozenset({"id", "text", "document"})
+_KNOWN = _INNER.union(*RESULT.values())
 
 
 def with_plain_answers(run: Any) -> Any:
@@ -71,13 +74,26 @@ def _needs_reading(answer: Any) -> bool:
 def _is_no_plain_result(one: Any) -> bool:
     if isinstance(one, Mapping):
         # A result under our own names is read, and its misspellings found, as in a file.
-        return not one.keys() & {"id", "text", "document"} or bool(one.keys() & _INNER)
+        return not one.keys() & _OURS or bool(one.keys() & _INNER)
     return not isinstance(one, str | int | float | bytes | None)
 
 
 def _rows(answer: Any, place: str) -> list[dict[str, Any]]:
+    _check_spelling(answer, place)
     try:
         rows = read_answer(answer, ALL, Layout()).retrieved
     except AskFailed as error:
         raise InvalidInput(f"{place} cannot be read: {error.sentence}.") from None
     return [msgspec.to_builtins(row) for row in rows]
+
+
+def _check_spelling(answer: Any, place: str) -> None:
+    """Refuse a misspelt field beside ours; ``_score`` and other usual names are no misspellings."""
+    if isinstance(answer, list | tuple):
+        listed = [
+            {name: value for name, value in one.items() if name in RESULT or name not in _KNOWN}
+            if isinstance(one, Mapping) and one.keys() & _OURS
+            else None
+            for one in answer
+        ]
+        check_spelling({"retrieved": listed}, place)
