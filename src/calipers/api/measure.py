@@ -28,6 +28,7 @@ def read(data: Any = None, *, keep: bool = True, **reading: Unpack[Reading]) -> 
     takes the pair in place of files. What was read stays in memory; without ``keep`` a large
     run does not, and an operation that needs its results reads the file again.
 
+    >>> from calipers import misses
     >>> pair = read(ground_truth={"q": ["a", "b"]}, run={"q": ["b", "x", "a"]})
     >>> pair
     <Matched by id: 1 query, 3 results, 2 of 2 targets returned>
