@@ -231,8 +231,7 @@ def test_texts_that_no_database_takes_are_kept_to_the_last_character(place):
 def test_twenty_judges_of_twenty_labels_each_leave_four_hundred(place):
     judges = [f"judge{n}" for n in range(20)]
     run = [
-        {"query": f"what is {n} ?", "retrieved": [f"d{n}-{i}" for i in range(5)]}
-        for n in range(4)
+        {"query": f"what is {n} ?", "retrieved": [f"d{n}-{i}" for i in range(5)]} for n in range(4)
     ]
     desk = calipers.labels_pool("many", {"one": run}, judges=judges, overlap=1.0, store=place)
     failed = []

@@ -63,7 +63,7 @@ def killed(place: str, record: EvaluationRecord, times: int) -> None:
         if not child:
             while True:
                 write(store, fresh(record, BULK))
-        time.sleep(moments.uniform(0, 2 * one_save))
+        time.sleep(moments.uniform(0, 4 * one_save))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         evaluations, whole = counted(store)

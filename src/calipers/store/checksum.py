@@ -11,7 +11,6 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import msgspec
-import polars as pl
 from sqlalchemy.exc import SQLAlchemyError
 
 from calipers.errors import CalipersError, UnreadableFile
@@ -67,8 +66,7 @@ def sound(function: F) -> F:
             return function(store, *args, **given)
         except CalipersError:
             raise
-        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
-                pl.exceptions.PolarsError, SQLAlchemyError) as error:  # fmt: skip
+        except _of_damage() as error:
             raise UnreadableFile(
                 f"The history {store.place.shown} is damaged: a row cannot be read "
                 f"({type(error).__name__}: {str(error).partition(chr(10))[0]:.80}); put back a "
@@ -76,3 +74,11 @@ def sound(function: F) -> F:
             ) from error
 
     return checked  # type: ignore[return-value]
+
+
+def _of_damage() -> tuple[type[Exception], ...]:
+    # Only where something failed: a process that saves has no need of polars.
+    from polars.exceptions import PolarsError
+
+    return (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
+            PolarsError, SQLAlchemyError)  # fmt: skip
