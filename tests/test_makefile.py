@@ -33,7 +33,7 @@ def test_the_demo_installs_what_it_needs_and_no_tools(tmp_path):
 def test_the_tests_add_the_rest(tmp_path):
     steps = planned("test", tmp_path)
     assert "'.[dev]'" in steps
-    assert steps.rstrip().endswith("-m pytest -q")
+    assert steps.rstrip().endswith("-m pytest -q -n auto --dist worksteal")
 
 
 def test_after_the_tests_are_set_up_the_demo_installs_nothing(tmp_path):
