@@ -233,7 +233,7 @@ def test_every_earlier_version_migrates_and_keeps_its_numbers(place, version):
     migrate(store, version)
     scores, kept = record(tagged({"a": [1, None], "b": [3, 4]}), tags={"model": "e5"})
     # Today's writer, on tables as they were: without the column that came later.
-    later = ("calipers_evaluation", "calipers_summary")
+    later = ("calipers_evaluation", "calipers_summary") if version < "0004" else ()
     with store.writing() as connection:
         for table in later:
             connection.execute(text(f"ALTER TABLE {table} ADD COLUMN checksum VARCHAR(32)"))
