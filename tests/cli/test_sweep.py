@@ -23,12 +23,8 @@ def test_the_table_and_the_advice(file):
     printed = calipers_command("sweep", file, "--tokens", "35", "--price", "2.5", "--explain")
     text = " ".join(printed.out.split())
     assert printed.code == 0
-    for piece in (
-        "Start from recall",
-        "By F1: k =",
-        "By tokens: k = 3 fits 35 tokens",
-        "characters",
-    ):
+    wanted = ("Start from recall", "By F1: k =", "By tokens: k = 3 fits 35 tokens", "characters")
+    for piece in wanted:
         assert piece in text
 
 
