@@ -100,7 +100,8 @@ def test_the_default_branch_keeps_the_baseline_and_a_pull_request_is_held_to_it(
     assert "recall" in first.summary
     worse = job("pull_request", pull(), hits=8).run(**GIVEN)
     assert worse.code == 1
-    assert "significantly worse" in worse.summary
+    assert "Failed: 1 of 1 check failed." in worse.summary
+    assert "1.000 → 0.000  q10" in worse.summary, "what was lost against the baseline"
     other = job("push", PUSH, hits=8, ref_name="topic").run(**GIVEN)
     assert "Keep the new baseline" not in other.log
     failed = job("push", PUSH, hits=8, sha="2" * 40).run(**GIVEN)
