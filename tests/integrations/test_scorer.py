@@ -99,3 +99,8 @@ def test_mistakes_are_found_when_the_scorer_is_made():
         calipers.scorer("recall@5", store="x.db")
     with pytest.raises(InvalidInput, match="no query to score"):
         calipers.scorer("recall@5").together([])
+
+
+def test_every_metric_given_by_its_place_is_checked():
+    with pytest.raises(InvalidInput, match="argument metrics of scorer has the wrong type"):
+        calipers.scorer("recall@1", 3)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, getsource, signature
-from itertools import chain
+from itertools import chain, repeat
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -60,7 +60,7 @@ def refuses_unknown(function: F) -> F:
     def checked(*args: Any, **given: Any) -> Any:
         if not known.issuperset(given):
             raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
-        for name, value in chain(zip(kinds, args, strict=False), given.items()):
+        for name, value in chain(zip(_in_place(function), args, strict=False), given.items()):
             check(function.__name__, name, value, kinds[name])
         try:
             return function(*args, **given)
@@ -73,6 +73,15 @@ def refuses_unknown(function: F) -> F:
             raise sentence from error
 
     return checked  # type: ignore[return-value]
+
+
+def _in_place(function: Callable[..., Any]) -> Iterator[str]:
+    """The names of arguments that are given by their place; that of ``*metrics`` has no end."""
+    for name, parameter in signature(function).parameters.items():
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            yield from repeat(name)
+        elif parameter.kind is Parameter.POSITIONAL_OR_KEYWORD:
+            yield name
 
 
 def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:
