@@ -51,7 +51,7 @@ def operations_by_name() -> dict[str, dict[str, bool]]:
     """Every operation with its arguments, and whether it needs each."""
     from inspect import Parameter, signature
 
-    from calipers.api.door import arguments
+    from calipers.api.operation import arguments
 
     from calipers.api.surface import OPERATIONS
 

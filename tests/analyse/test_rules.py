@@ -168,9 +168,10 @@ def test_several_targets_are_hit_hardest_and_it_is_said():
 def test_waste_is_said_in_tokens_and_money():
     made = SHOWN["too_wide"]
     made = [
-        {**record, "retrieved": [{"id": item, "tokens": 100} for item in record["retrieved"]]}
-        for record in made
-    ]
+        {**record, "query": f"{record['query']} {again}",
+         "retrieved": [{"id": item, "tokens": 100} for item in record["retrieved"]]}
+        for again in range(3) for record in made
+    ]  # fmt: skip
     finding = next(one for one in diagnose(made, price=3.0).findings if one.rule == "too_wide")
     said = " ".join(finding.evidence)
     assert "900 tokens per query" in said
