@@ -52,7 +52,6 @@ def operations_by_name() -> dict[str, dict[str, bool]]:
     from inspect import Parameter, signature
 
     from calipers.api.operation import arguments
-
     from calipers.api.surface import OPERATIONS
 
     found: dict[str, dict[str, bool]] = {}

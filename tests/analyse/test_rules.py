@@ -168,7 +168,7 @@ def test_several_targets_are_hit_hardest_and_it_is_said():
 def test_waste_is_said_in_tokens_and_money():
     made = SHOWN["too_wide"]
     made = [
-        {**record, "query": f"{record['query']} {again}",
+        {**record, "id": f"{record['id']} {again}",
          "retrieved": [{"id": item, "tokens": 100} for item in record["retrieved"]]}
         for again in range(3) for record in made
     ]  # fmt: skip
