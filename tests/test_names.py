@@ -45,7 +45,7 @@ def test_a_chunk_is_read_under_every_name(ours, theirs, tmp_path):
         assert found[ours] == VALUES[ours]
 
 
-ROWS = {
+ROWS: dict[str, dict[str, object]] = {
     "score": {"query": "q", "item": "a", "score": 1},
     "rank": {"query": "q", "item": "a", "rank": 1},
     "quote": {"query": "q", "quote": "a lock"},

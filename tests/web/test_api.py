@@ -71,7 +71,7 @@ def test_openapi_describes_what_the_handlers_take():
     import msgspec
 
     schemas = DESCRIPTION["components"]["schemas"]
-    for kind in (api.Given, api.Wanted):
+    for kind in (api.Given, api.WantedPage):
         fields = {one.name: one.required for one in msgspec.structs.fields(kind)}
         assert set(schemas[kind.__name__]["properties"]) == set(fields)
         assert set(schemas[kind.__name__]["required"]) == {k for k, v in fields.items() if v}
