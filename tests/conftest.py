@@ -1,7 +1,9 @@
 """Settings every test shares."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # Deadlines fail on a busy machine, not on a wrong answer. In CI the same examples run each time.
@@ -19,3 +21,23 @@ for name, value in {
     "MLFLOW_DISABLE_TELEMETRY": "true",
 }.items():
     os.environ.setdefault(name, value)
+
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, driven by Playwright: one for all, as a process can drive one alone."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
+    )
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no {CHROMIUM}: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        yield launched
+        launched.close()

@@ -4,7 +4,6 @@ import pytest
 
 import calipers
 from calipers.web.shelf import WebShelf
-from tests.browser.conftest import browser
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.store.servers import place, server
 from tests.web.served import served
