@@ -1,5 +1,6 @@
 """The campaign in its short form, and every fault that was ever found."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,9 @@ def _fuzz(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.skipif(
+    "CALIPERS_FUZZ" not in os.environ, reason="takes minutes: set CALIPERS_FUZZ=1, or run make fuzz"
+)
 def test_three_thousand_cases_find_nothing() -> None:
     assert "0 findings." in _fuzz("--cases", str(CASES), "--seed", "7")
 

@@ -8,7 +8,7 @@ from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.store.servers import place, server
 from tests.web.served import served
 
-__all__ = ["browser", "place", "server"]
+__all__ = ["place", "server"]
 
 
 def fill(store: str) -> dict[str, str]:
