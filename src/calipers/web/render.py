@@ -21,7 +21,7 @@ class Renderer:
     def __init__(self) -> None:
         self._templates: Any = environment(TEMPLATES)
         self._templates.globals.update(
-            version=__version__, address=address, signed=_signed, reason_list=REASONS,
+            version=__version__, address=address, signed=_signed, minus=_minus, reason_list=REASONS,
         )  # fmt: skip
 
     def page(
@@ -48,6 +48,11 @@ def address(path: str, **query: Any) -> str:
         if one not in (None, "", False)
     ]
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def _minus(text: str) -> str:
+    """A number with a real minus, which no dash of a range is taken for."""
+    return text.replace("-", "−")
 
 
 def _signed(value: float | None) -> str:
