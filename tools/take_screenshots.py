@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def main() -> int:
                         ending = f"-{name}" if options.all else ""
                         target = options.output / f"web-{shot}{ending}.png"
                         page.evaluate("scrollTo(0, 0)")
-                        page.screenshot(path=target, full_page=options.all)
+                        page.screenshot(path=target, full_page=options.all or shot == "conflicts")
                         print(target)
                 page.close()
         browser.close()
@@ -153,12 +154,18 @@ def _visit(page: Any, store: str) -> Iterator[str]:
 def _differ(store: str) -> None:
     """Two others judge the same results, and do not always say the same."""
     import calipers
+    from calipers.store.labels import append
 
     desk = calipers.labels_desk("demo", store=store)
     for judge, others in (("ben", (0, 3, 1, 0, 2, 0)), ("carla", (0, 3, 0, 0, 2, 1))):
+        when = datetime.now(UTC) - timedelta(minutes=10)
         for item, grade in zip(desk.queue(judge)[: len(others)], others, strict=True):
+            when += timedelta(seconds=7 + len(judge))
             if desk.known.current(item.position, judge) is None:
-                desk.give(judge, item.position, grade)
+                append(
+                    desk.store, desk.content.number, item=item.position, judge=judge, grade=grade,
+                    now=when,
+                )  # fmt: skip
 
 
 if __name__ == "__main__":

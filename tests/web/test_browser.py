@@ -217,7 +217,7 @@ def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_p
         page.goto(f"http://{running.host}/evaluations/evals/truth")
         before = page.locator("code").first.text_content()
         finding = page.locator("article", has_text="near duplicate queries")
-        finding.get_by_role("button", name="Judge this: q0").first.click()
+        finding.get_by_role("button", name="Judge this q0").first.click()
         page.wait_for_url(re.compile(r"/pools/\d+/judge"))
         page.locator("#desk").wait_for()
         for _ in range(4):

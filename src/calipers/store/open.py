@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -89,6 +90,8 @@ def open_place(place: StorePlace, *, create: bool = False, keep: bool = False) -
         _check_file(place, place.path, create=create)
     turns = None if place.path is None else turns_of(place.path, PATIENCE_SECONDS)
     store = Store(place, _engine(place, create=create, keep=keep), turns)
+    # What was kept open is closed with the last who has the store.
+    weakref.finalize(store, store.engine.dispose)
     with store.reading() as connection:
         version = _version(connection, place)
     if version is None and not create:

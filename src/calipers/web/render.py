@@ -38,14 +38,15 @@ class Renderer:
 def address(path: str, **query: Any) -> str:
     """A path with a query of those values that say something.
 
-    >>> address("/compare", of=["a", "b"], page=1, text="")
-    '/compare?of=a&of=b&page=1'
+    >>> address("/compare", of=["a", "b"], open=0, text="", down=False)
+    '/compare?of=a&of=b&open=0'
     """
     kept = [
         (name, one)
         for name, value in query.items()
         for one in (value if isinstance(value, list | tuple) else [value])
-        if one not in (None, "", False)
+        # By identity: the number 0 is the first query, and equal to False.
+        if one is not None and one is not False and one != ""
     ]
     return f"{path}?{urlencode(kept)}" if kept else path
 

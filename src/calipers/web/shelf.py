@@ -202,7 +202,7 @@ class WebShelf:
 
 def _explaining(browse: Browse) -> Browse:
     """The same, whose misses are explained while somebody reads the first page."""
-    threading.Thread(target=browse.explain, daemon=True).start()
+    threading.Thread(target=browse.explain, kwargs={"gently": True}, daemon=True).start()
     return browse
 
 

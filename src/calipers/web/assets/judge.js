@@ -174,7 +174,9 @@ const undo = () => queue({ item: 0, kind: "undo" });
 // Marking: what is selected, or else one sentence after another, so that it needs no pointer.
 
 const sentences = () => {
-  const text = state.item.text || "";
+  // A line may end within a sentence; an empty line never does. Every character keeps its place.
+  const text = (state.item.text || "").replace(/([^\r\n])(\r?\n)(?=[^\r\n])/g,
+    (_, before, end) => before + " ".repeat(end.length));
   const pieces = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)];
   return pieces.filter((one) => one.segment.trim())
     .map((one) => ({ from: one.index, to: one.index + one.segment.trimEnd().length }));
