@@ -16,13 +16,13 @@ def _waiting(turns, n):
 
 
 def test_turns_go_to_those_who_wait_in_the_order_in_which_they_came():
-    turns, order, threads = Turns(30), [], []
+    turns, order, threads = Turns(), [], []
 
     def write(n):
-        with turns.mine():
+        with turns.mine(30):
             order.append(n)
 
-    with turns.mine():
+    with turns.mine(30):
         for n in range(20):
             threads.append(threading.Thread(target=write, args=(n,)))
             threads[-1].start()
@@ -35,16 +35,16 @@ def test_turns_go_to_those_who_wait_in_the_order_in_which_they_came():
 
 
 def test_a_turn_that_ends_in_an_error_is_handed_on():
-    turns = Turns(0.0)
-    with pytest.raises(ValueError, match="odd"), turns.mine():
+    turns = Turns()
+    with pytest.raises(ValueError, match="odd"), turns.mine(0):
         raise ValueError("odd")
     assert not turns._queue
 
 
 def test_whoever_loses_patience_goes_ahead_and_takes_no_turn_from_anybody():
-    turns = Turns(0.01)
-    with turns.mine():
-        with turns.mine():
+    turns = Turns()
+    with turns.mine(0.01):
+        with turns.mine(0.01):
             assert len(turns._queue) == 2
         assert [one.is_set() for one in turns._queue] == [True]
 
@@ -53,4 +53,4 @@ def test_everybody_who_writes_to_a_file_waits_in_one_queue(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     one, other = open_store("h.db", create=True), open_store(str(tmp_path / "h.db"))
     assert one.turns is other.turns
-    assert one.turns is not turns_of(Path("other.db"), 1)
+    assert one.turns is not turns_of(Path("other.db"))

@@ -56,7 +56,7 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         with (
-            nullcontext() if self.turns is None else self.turns.mine(),
+            nullcontext() if self.turns is None else self.turns.mine(PATIENCE_SECONDS),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
@@ -88,7 +88,7 @@ def open_place(place: StorePlace, *, create: bool = False, keep: bool = False) -
     """The history at a place, its tables brought up to date."""
     if place.path is not None:
         _check_file(place, place.path, create=create)
-    turns = None if place.path is None else turns_of(place.path, PATIENCE_SECONDS)
+    turns = None if place.path is None else turns_of(place.path)
     store = Store(place, _engine(place, create=create, keep=keep), turns)
     # What was kept open is closed with the last who has the store.
     weakref.finalize(store, store.engine.dispose)

@@ -19,20 +19,19 @@ class Turns:
     decides, and says so if somebody holds it.
     """
 
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._queue: deque[threading.Event] = deque()
 
     @contextmanager
-    def mine(self) -> Iterator[None]:
-        """Wait for a turn, and hand it on at the end of the block."""
+    def mine(self, patience: float) -> Iterator[None]:
+        """Wait for a turn, so many seconds at most, and hand it on at the end of the block."""
         came = threading.Event()
         with self._lock:
             self._queue.append(came)
             self._queue[0].set()
         try:
-            came.wait(self._patience)
+            came.wait(patience)
             yield
         finally:
             with self._lock:
@@ -45,11 +44,11 @@ _BY_FILE: "WeakValueDictionary[Path, Turns]" = WeakValueDictionary()
 _LOCK = threading.Lock()
 
 
-def turns_of(path: Path, patience: float) -> Turns:
+def turns_of(path: Path) -> Turns:
     """The turns of a file: the same for everybody in this process who writes to it."""
     with _LOCK:
         key = path.resolve()
         found = _BY_FILE.get(key)
         if found is None:
-            found = _BY_FILE[key] = Turns(patience)
+            found = _BY_FILE[key] = Turns()
         return found
