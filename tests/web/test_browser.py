@@ -209,6 +209,34 @@ def test_a_sentence_is_marked_by_keys_alone(open_page, own):
     assert [one.quote for one in desk.state().labels()] == [first]
 
 
+def test_every_action_of_judging_has_a_key(open_page, own):
+    page = at_the_desk(open_page(own.links["anna"]), own)
+    shortcuts = page.locator(".tools button, .grades button").evaluate_all(
+        "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts'))"
+    )
+    assert sorted(shortcuts) == sorted("0123mnuc/?")
+    page.keyboard.press("?")
+    listed = page.get_by_role("dialog").text_content()
+    assert all(key in listed for key in "03mnuc/?")
+    page.keyboard.press("Escape")
+    # Search, go to what was found, and give it a grade.
+    page.keyboard.press("/")
+    page.keyboard.type("number 11.")
+    page.keyboard.press("Enter")
+    page.locator("#search-found button").first.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    page.keyboard.press("Enter")
+    assert "number 11." in page.locator("#text").text_content()
+    press(page, "2")
+    desk = calipers.labels_desk("first", store=own.store)
+    [given] = desk.state().labels()
+    assert desk.items[given.item].label.item == "d11"
+    # After what was searched for comes what was to come before.
+    assert page.locator("#place").text_content() == "2 of 10"
+
+
 def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_path):
     odd = [{**TRUTH[0], "ground_truth": [{"id": "d0"}, {"id": "gone"}]}, *TRUTH[1:]]
     given = {"evals": calipers.read(ground_truth=odd, run=BM25)}
@@ -304,6 +332,8 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
             "retrieved": [{**hit, "id": HOSTILE + hit["id"], "text": HOSTILE + hit["text"],
                            "document": HOSTILE} for hit in one["retrieved"]]}
            for n, one in enumerate(BM25)]  # fmt: skip
+    run[0]["retrieved"][0]["document"] = "javascript:window.hacked=1"
+    run[0]["retrieved"][1]["document"] = "https://evil.example/"
     judged: list[dict[str, Any]] = TRUTH
     truth = [{"id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"],
               "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
@@ -329,6 +359,7 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
             assert answer.status == 200, page.content()[:2000]
             assert page.evaluate("window.hacked === undefined"), path
             assert page.locator("img").count() == 0
+            assert page.evaluate("[...document.links].every((a) => a.origin === location.origin)")
             assert "{{7*7}}" in page.content() or path in ("/", "/pools"), path
         press_first = page.goto(f"http://{running.host}/pools/{number}/judge")
         assert press_first.status == 200

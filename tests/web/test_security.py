@@ -256,6 +256,36 @@ def test_no_secret_and_no_text_reaches_the_log(site, caplog):
     assert "s3cr3t" not in caplog.text
 
 
+def test_a_mistake_of_ours_is_logged_with_its_place_and_without_a_text(
+    site, me, caplog, monkeypatch
+):
+    def broken(self):
+        raise ValueError("s3cr3t words of a corpus")
+
+    monkeypatch.setattr(WebShelf, "pools", broken)
+    with caplog.at_level(logging.INFO):
+        for path in ("/pools", "/api/v1/pools"):
+            answer = me.get(path)
+            assert answer.status == 500
+            assert "s3cr3t" not in answer.text
+    assert "ValueError" in caplog.text
+    assert "in broken" in caplog.text
+    assert "GET /pools 500" in caplog.text
+    assert "s3cr3t" not in caplog.text
+
+
+def test_what_is_refused_is_logged_with_its_status_alone(site, me, caplog):
+    with caplog.at_level(logging.INFO):
+        me.get("/", Host="s3cr3t.example")
+        me.ask("DELETE", "/api/v1/pools")
+        me.post("/api/v1/pools", {"of": ["s3cr3t" * 20_000], "queries": []})
+        site.stranger().get("/api/v1/pools?text=s3cr3t")
+    for line in ("GET / 421", "DELETE /api/v1/pools 405", "POST /api/v1/pools 413",
+                 "GET /api/v1/pools 401"):  # fmt: skip
+        assert line in caplog.text
+    assert "s3cr3t" not in caplog.text
+
+
 def test_a_database_that_cannot_be_reached_keeps_its_password(monkeypatch):
     with served(WebShelf("postgresql://ann:s3cr3t@127.0.0.1:9/team")) as running:
         answer = running.visitor().get("/")
