@@ -70,8 +70,8 @@ def match_pair(
     if first is not None and "call" in first.columns:
         from calipers.match.calls import one_ranking
 
-        each = partial(_match_call, policy=policy, match=match, level=level)
-        run = one_ranking(truth, run, policy.calls, each)
+        each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
+        run = one_ranking(truth, run, policy.calls, each, rel)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     read_notes = run.notes
     if map_ids is not None:
@@ -120,11 +120,17 @@ def match_pair(
 
 
 def _match_call(
-    truth: GroundTruth, run: Run, *, policy: Policy, match: str | None, level: str | None
+    truth: GroundTruth,
+    run: Run,
+    *,
+    policy: Policy,
+    match: str | None,
+    level: str | None,
+    map_ids: str | None,
 ) -> Matches:
     """The matches of single calls, of which some find nothing, and that is no mistake."""
     lenient = policy.with_changes(nothing_in_common="zero")
-    return match_pair(truth, run, policy=lenient, match=match, level=level).matches
+    return match_pair(truth, run, policy=lenient, match=match, level=level, map_ids=map_ids).matches
 
 
 def edges_by_call(pair: Matched) -> "CallEdges | None":
@@ -137,8 +143,9 @@ def edges_by_call(pair: Matched) -> "CallEdges | None":
 
     match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
     level = pair.settings["matched_at"]
-    truth = truth if level == "document" else pair.ground_truth
-    each = partial(_match_call, policy=pair.policy, match=match, level=level)
+    mapped = pair.settings.get("map_ids")
+    truth = truth if level == "document" or mapped is not None else pair.ground_truth
+    each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)
     return call_edges(truth, run, each)
 
 
