@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, select
 
-from calipers.errors import WriteFailed
+from calipers.errors import InvalidInput, WriteFailed
 from calipers.model.store import Copied
 from calipers.store.blob import check
 from calipers.store.labels_copy import copy_pools
@@ -18,6 +18,12 @@ from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
 def copy(source: Store, target: Store) -> Copied:
     """Bring the evaluations that the target lacks, in one transaction, and compare afterwards."""
+    if source.place.is_same(target.place):
+        # It would wait for itself to finish reading before it writes.
+        raise InvalidInput(
+            f"A history cannot be copied into itself: {source.place.shown} is given twice; name "
+            "another one."
+        )
     with source.reading() as reading:
         ids = list(
             reading.execute(
