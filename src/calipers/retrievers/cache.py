@@ -44,6 +44,9 @@ class Cache:
         self._name = str(place)
         try:
             self._base = sqlite3.connect(place, check_same_thread=False, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+        try:
             # Before anything is written: what cannot be read is said while there is no output yet.
             (found,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
             if found != "ok":
@@ -53,7 +56,9 @@ class Cache:
             self._base.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, entry BLOB NOT NULL)"
             )
+            self._base.execute("SELECT key, entry FROM answers LIMIT 1").fetchone()
         except sqlite3.Error as error:
+            self._base.close()
             raise self._damaged(error) from error
 
     def get(self, question: Question) -> RunEntry | None:
