@@ -118,7 +118,7 @@ def labels_pool(
         guidelines=guidelines, match=match, level=level, rel=rel,
     )  # fmt: skip
     return make(
-        open_store(store, create=True), name, name_systems(runs), ground_truth=ground_truth,
+        lambda: open_store(store, create=True), name, name_systems(runs), ground_truth=ground_truth,
         questions=questions, corpus=corpus, judges=judges, queries=queries, again=again,
         settings=settings,
     )  # fmt: skip

@@ -103,8 +103,14 @@ def main() -> None:
         # is the usual one for this: no success, since a gate may not have been heard out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(READER_LEFT)
-    except SystemExit:
-        raise
+    except SystemExit as leaving:
+        # No command of ours does this: a retriever, a tokenizer or a plug-in did.
+        click.echo(
+            "Error: Code that this command called ended the program (sys.exit with "
+            f"{leaving.code!r:.60}); a function must return or raise an error.",
+            err=True,
+        )
+        sys.exit(2)
     except BaseException as error:  # noqa: BLE001 - the last handler: also a panic of the table library
         sys.exit(explain(error))
     else:

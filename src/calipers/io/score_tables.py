@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.json_files import BROKEN
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
@@ -102,7 +103,7 @@ def _of_spark(schema: str | None) -> bytes | None:
     try:
         fields = msgspec.json.decode(schema)["fields"] if schema else []
         found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
-    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
+    except (*BROKEN, KeyError, TypeError):
         return None
     return found.encode() if isinstance(found, str) else None
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.io.formats.ours import Asked, question_and_id
-from calipers.io.json_files import first_line, opening
+from calipers.io.json_files import BROKEN, first_line, opening
 from calipers.io.load import load
 from calipers.io.source import Source, stamp
 from calipers.model.arrays import Ints
@@ -196,11 +196,11 @@ def _file(path: Path) -> Origin:
     if begins_as == "list":
         try:
             return _list(_LIST.decode(source.read()), str(path))
-        except (msgspec.DecodeError, RecursionError):
+        except BROKEN:
             return _ground_truth(path, str(path))
     try:
         _LINE.decode(first_line(source))
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         # One object over many lines, or records of another form.
         return _ground_truth(path, str(path))
     return _lines(source)
@@ -227,7 +227,7 @@ def _lines(source: Source) -> Origin:
                 continue
             try:
                 asked = decode(line)
-            except (msgspec.DecodeError, RecursionError):
+            except BROKEN:
                 raise InvalidInput(
                     f"A line is no question at {source.name}:{number}; each line is a JSON object "
                     'with "query", such as {"query": "Who wrote it?"}.'

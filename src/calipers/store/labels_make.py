@@ -1,7 +1,7 @@
 """Making a pool out of runs: what is worth judging, who gets it, how it is measured."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ LONGEST_GUIDELINES = 20_000
 
 
 def make(
-    store: Store,
+    opened: Callable[[], Store],
     name: str,
     runs: Mapping[str, Any],
     *,
@@ -42,6 +42,7 @@ def make(
 ) -> Desk:
     """Pool the first results of several runs, keep the pool, and open it.
 
+    The history is ``opened``, and made if need be, when there is something to keep.
     ``queries`` leaves out every other question. With ``again`` also what the ground truth has is
     judged.
     """
@@ -55,6 +56,7 @@ def make(
     _check_common(loaded)
     settings = _matched_alike(settings, truth, loaded, labels)
     given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
+    store = opened()
     number = make_pool(
         store, name, [(given[one.query_id], one) for one in labels], runs=loaded,
         ground_truth=truth, judges=judges, settings=settings,
