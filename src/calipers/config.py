@@ -22,12 +22,14 @@ NUMBERS = "a whole number or a list of them"
 WEIGHTS = "a table of metrics with their weights"
 NAMES = "a table of what a column is and its name in the file"
 
+POLICIES = {name.replace("_", "-"): words for name, words in CHOICES.items()}
+"""The words of each policy, by its key in the file."""
 SHARED: dict[str, str] = {
     "data": TEXT, "ground-truth": TEXT, "run": TEXT, "retriever": TEXT, "ask-for": NUMBER,
     "workers": NUMBER, "corpus": TEXT, "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
     "primary": TEXT, "cluster": TEXT, "store": TEXT, "like": TEXT, "map-ids": TEXT,
-    "columns": NAMES, **dict.fromkeys(CHOICES, TEXT),
+    "columns": NAMES, **dict.fromkeys(POLICIES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
@@ -251,7 +253,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _check_choice(name: str, value: Any, path: Path) -> None:
-    allowed = tuple(LIKE) if name == "like" else CHOICES.get(name)
+    allowed = tuple(LIKE) if name == "like" else POLICIES.get(name)
     if allowed is not None and value not in allowed:
         raise InvalidInput(
             f"{path} has {name} = {value!r}; {name} can be {', '.join(allowed)}."

@@ -87,6 +87,7 @@ def labels_pool(
     match: str | None = None,
     level: str | None = None,
     rel: float | None = None,
+    columns: Any = None,
     store: Where = None,
 ) -> "Desk":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
@@ -94,7 +95,8 @@ def labels_pool(
     ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
     ``again``. ``queries`` leaves out every other question. Every judge gets ``overlap`` of the
     questions; the others go to one judge each. ``order`` "moves" begins with the questions whose
-    labels can move ``metric`` most. ``scale`` is "0-3" or "yes/no".
+    labels can move ``metric`` most. ``scale`` is "0-3" or "yes/no", and ``columns`` says which
+    column is what ({"item": "chunk"}).
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -109,6 +111,8 @@ def labels_pool(
     ['a', 'b']
     """
     from calipers.api.systems import name_systems
+    from calipers.io.columns import Columns
+    from calipers.io.load import load
     from calipers.model.judging import PoolSettings
     from calipers.store.labels_make import make
     from calipers.store.open import open_store
@@ -117,8 +121,14 @@ def labels_pool(
         metric=metric, scale=scale, order=order, overlap=overlap, depth=depth, seed=seed,
         guidelines=guidelines, match=match, level=level, rel=rel,
     )  # fmt: skip
+    said, loaded = Columns.of(columns), name_systems(runs)
+    if said.named:
+        loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
+        if ground_truth is not None:
+            ground_truth = load(ground_truth, "ground_truth", None, said)
+        said.check_used()
     return make(
-        lambda: open_store(store, create=True), name, name_systems(runs), ground_truth=ground_truth,
+        lambda: open_store(store, create=True), name, loaded, ground_truth=ground_truth,
         questions=questions, corpus=corpus, judges=judges, queries=queries, again=again,
         settings=settings,
     )  # fmt: skip

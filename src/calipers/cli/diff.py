@@ -35,6 +35,7 @@ from calipers.cli.parts.output import console, print_json
     "--examples", type=click.IntRange(min=0), default=5, show_default=True,
     help="How many of the most changed queries to print.",
 )  # fmt: skip
+@options.column_option
 @options.store_option
 @options.json_option
 def command(
@@ -48,6 +49,7 @@ def command(
     seed: int,
     html: str | None,
     examples: int,
+    columns: list[str] | None,
     store: str | None,
     as_json: bool,
 ) -> None:
@@ -71,7 +73,10 @@ def command(
         check_label_file(output)
     if html:
         check_place(html)
-    found = diff(old, new, k=k, p=p, by=by, ground_truth=ground_truth, seed=seed, store=store)
+    found = diff(
+        old, new, k=k, p=p, by=by, ground_truth=ground_truth, seed=seed, columns=columns,
+        store=store,
+    )  # fmt: skip
     if output and found.to_judge:
         found.write(output)
     if html:

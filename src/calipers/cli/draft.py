@@ -29,6 +29,7 @@ from calipers.cli.parts.output import console, print_json
 @click.option(
     "--output", "-o", required=True, metavar="FILE", help="The file to label, .jsonl or .csv."
 )
+@options.column_option
 @options.json_option
 def command(
     runs: tuple[str, ...],
@@ -38,6 +39,7 @@ def command(
     ground_truth: str | None,
     corpus: str | None,
     output: str,
+    columns: list[str] | None,
     as_json: bool,
 ) -> None:
     """Make a file to label from what one or several retrievers returned.
@@ -55,8 +57,9 @@ def command(
 
     check_label_file(output)
     found = draft(
-        list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus
-    )
+        list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus,
+        columns=columns,
+    )  # fmt: skip
     if found.rows:
         found.write(output)
     if as_json:

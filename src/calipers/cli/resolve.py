@@ -18,6 +18,7 @@ from calipers.cli.parts.progress import reading
     "--first", is_flag=True, help="Take the first place of a quote that stands in several."
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if a quote has no span in the end.")
+@options.column_option
 @options.json_option
 @click.pass_context
 def command(
@@ -27,6 +28,7 @@ def command(
     output: str | None,
     first: bool,
     strict: bool,
+    columns: list[str] | None,
     as_json: bool,
 ) -> None:
     """Find the document, start and end of every quote in a ground truth.
@@ -45,7 +47,7 @@ def command(
     if output:
         check_place(output)
     with reading() as progress:
-        resolution = resolve(ground_truth, corpus, first=first, progress=progress)
+        resolution = resolve(ground_truth, corpus, first=first, columns=columns, progress=progress)
     if output:
         resolution.write(output)
     if as_json:

@@ -95,6 +95,7 @@ def _retriever_options(function: renamed.F) -> renamed.F:
 @click.argument("questions")
 @_driver_options
 @_retriever_options
+@options.column_option
 @options.json_option
 def command(
     retriever: str,
@@ -152,7 +153,7 @@ def command(
     screen = console()
     for line in report_lines(report):
         screen.print(line, markup=False)
-    what, next_command = _what_next(questions, output)
+    what, next_command = _what_next(questions, output, settings["columns"])
     screen.print(f"Written to {output}. {what}:", markup=False, soft_wrap=True)
     # Never broken over two lines: it is there to be copied.
     screen.print(f"  {shlex.join(next_command)}", markup=False, soft_wrap=True)
@@ -160,17 +161,22 @@ def command(
         screen.print("Ask the failed ones again: the same command with --retry-errors.")
 
 
-def _what_next(questions: str, output: str) -> tuple[str, tuple[str, ...]]:
+def _what_next(
+    questions: str, output: str, columns: list[str] | None
+) -> tuple[str, tuple[str, ...]]:
     """A command that works on what is there: questions may come without a ground truth."""
     from calipers.errors import CalipersError
+    from calipers.io.columns import Columns
     from calipers.io.load import load
 
     try:
-        has_truth = load(questions, "ground_truth").ground_truth is not None
+        found = load(questions, "ground_truth", None, Columns.of(columns))
+        has_truth = found.ground_truth is not None
     except CalipersError:
         has_truth = False
     if has_truth:
-        return "Measure it", ("calipers", "eval", "-g", questions, "--run", output)
+        named = [word for one in columns or () for word in ("--column", one)]
+        return "Measure it", ("calipers", "eval", "-g", questions, "--run", output, *named)
     what = f"{questions} holds no ground truth; draft one from what was found"
     return what, ("calipers", "draft", output, "-o", "label.csv")
 

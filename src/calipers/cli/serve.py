@@ -59,6 +59,7 @@ from calipers.errors import InvalidInput, MissingExtra
     "--address", metavar="URL", help="How browsers reach the server, where --host opens it."
 )
 @click.option("--port", type=int, help="The port. [default: 8642, or the next that is free]")
+@options.column_option
 @options.store_option
 def command(**settings: Any) -> None:
     """Browse, compare and judge in the browser.
@@ -108,7 +109,7 @@ def _shelf(settings: dict[str, Any]) -> Any:
     check_settings(PoolSettings(**kept), judges)
     if not settings["judging"]:
         truth = settings["ground_truth"]
-        more = {} if truth is None else {"ground_truth": truth}
+        more = {"ground_truth": truth, "columns": settings["columns"]}
         given = {
             name.lstrip("@").replace("/", "-"): read(value, store=store, **more)
             for name, value in name_systems(data).items()
@@ -123,7 +124,8 @@ def _shelf(settings: dict[str, Any]) -> Any:
         return WebShelf(store, {}, judges, PoolSettings(**kept))
     labels_pool(
         name, runs, ground_truth=settings["ground_truth"], questions=settings["questions"],
-        corpus=settings["corpus"], judges=judges, store=store, **kept,
+        corpus=settings["corpus"], judges=judges, store=store,
+        columns=settings["columns"], **kept,
     )  # fmt: skip
     return WebShelf(store, {}, judges, PoolSettings(**kept))
 

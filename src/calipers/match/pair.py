@@ -6,10 +6,11 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.by_id import match_by_id
+from calipers.match.by_id import match_by_id, nearly_alike
 from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
@@ -73,16 +74,12 @@ def match_pair(
         each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
         run = one_ranking(truth, run, policy.calls, each, rel)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
-    read_notes = run.notes
+    read_notes, whole_pair = run.notes, as_read
     if map_ids is not None:
-        if truth.forbidden is not None:
-            raise InvalidInput(
-                "Ids are mapped (--map-ids) and the ground truth names what is forbidden by its "
-                "own ids, so a leak could pass unseen; write the ids the same way in both files."
-            )
         from calipers.match.map_ids import map_ids as mapped
         from calipers.match.map_ids import parse_id_map
 
+        whole_pair = mapped(*as_read, parse_id_map(map_ids))
         truth, run = mapped(truth, run, parse_id_map(map_ids))
         settings["map_ids"] = map_ids
     if at == "document":
@@ -101,22 +98,59 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (
+        said = (
             *choice.notes, *read_notes, *check_evidence(choice), *_imitation_notes(truth, like),
         )  # fmt: skip
         matches, tally = match_as_chosen(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
-        settings |= {"match": str(choice.matching), "notes": list(notes)}
+        settings |= {"match": str(choice.matching), "notes": list(said)}
+    as_it_came = map_ids is None and at != "document"
+    some = first if as_it_came else peek(run)[0]
+    settings["notes"] += _nearly_found(truth, some, matches, settings["match"])
     if as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
-        leaked = match_forbidden(*as_read, policy.ties, matches.queries["status"])
+        leaked, notes = match_forbidden(*whole_pair, policy.ties, matches.queries["status"])
         matches = replace(matches, leaked=leaked)
+        settings["notes"] += notes
     return Matched(
         truth, run, matches, tally, policy, rel, settings, as_read, match, like, ties_asked
     )
+
+
+SAMPLE = 5_000
+"""Results that are looked through for other spellings of what was not found."""
+
+
+def _nearly_found(
+    truth: GroundTruth, some: pl.DataFrame | None, matches: Matches, match: str
+) -> list[str]:
+    """A note where a target that was not found has nearly the name of a result of its query."""
+    column = "document" if match.startswith("span") else "item"
+    if match.startswith("quote") or some is None or column not in some.columns:
+        return []
+    found = np.zeros(int(matches.target_unit.max(initial=-1)) + 1, dtype=np.bool_)
+    found[matches.target_unit[matches.edge_target]] = True
+    missed = ~found[matches.target_unit] & matches.relevant()
+    if not missed.any():
+        return []
+    sorted_ = np.argsort(truth.target_query, kind="stable")
+    targets = truth.targets[sorted_[missed]].select("query", pl.col(column).alias("wanted"))
+    results = some.head(SAMPLE).select("query", pl.col(column).alias("called"))
+    asked = targets.join(results.select("query").unique(), on="query", how="semi")
+    pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
+    if not pairs.height:
+        return []
+    from calipers.match.likely_rule import likely_reason
+
+    one, n = pairs.row(0, named=True), pairs.select("query", "wanted").n_unique()
+    return [
+        f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
+        f"called nearly so: {one['called']!r:.60} for {one['wanted']!r:.60}. "
+        f"{likely_reason(pairs['called'].to_list(), pairs['wanted'].to_list())}"
+    ]
 
 
 def _match_call(
