@@ -27,7 +27,7 @@ SHARED: dict[str, str] = {
     "workers": NUMBER, "corpus": TEXT, "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
     "primary": TEXT, "cluster": TEXT, "store": TEXT, "like": TEXT, "map-ids": TEXT,
-    "columns": NAMES, **dict.fromkeys(CHOICES, TEXT),
+    "columns": NAMES, **{name.replace("_", "-"): TEXT for name in CHOICES},
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
@@ -242,7 +242,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _check_choice(name: str, value: Any, path: Path) -> None:
-    allowed = tuple(LIKE) if name == "like" else CHOICES.get(name)
+    allowed = tuple(LIKE) if name == "like" else CHOICES.get(name.replace("-", "_"))
     if allowed is not None and value not in allowed:
         raise InvalidInput(
             f"{path} has {name} = {value!r}; {name} can be {', '.join(allowed)}."

@@ -98,6 +98,7 @@ def draft(
     seed: int = 0,
     ground_truth: Any = None,
     corpus: Any = None,
+    columns: Any = None,
 ) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
@@ -105,19 +106,25 @@ def draft(
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
     question are shuffled by ``seed``. ``questions`` gives the texts and the order of the
     questions; without it the runs must know them. ``ground_truth`` leaves out what is judged
-    already, ``corpus`` fills in texts that the runs do not carry.
+    already, ``corpus`` fills in texts that the runs do not carry. ``columns`` says which column of
+    the questions and of the ground truth is what, where its name does not.
 
     >>> found = draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
     from calipers.analyse import draft as rule
+    from calipers.io.columns import Columns
 
-    asked = None
+    asked, said = None, Columns.of(columns)
     if questions is not None:
         from calipers.retrievers.questions import read_questions
 
-        asked = {one.id: one.text for one in read_questions(questions)}
+        asked = {one.id: one.text for one in read_questions(questions, said)}
+    if ground_truth is not None and said.named:
+        from calipers.io.load import load
+
+        ground_truth = load(ground_truth, "ground_truth", None, said)
     return rule.draft(runs, asked, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus)
 
 

@@ -18,6 +18,7 @@ from calipers.cli.parts.progress import reading
     "--first", is_flag=True, help="Take the first place of a quote that stands in several."
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if a quote has no span in the end.")
+@options.explain_option
 @options.json_option
 @click.pass_context
 def command(
@@ -27,6 +28,7 @@ def command(
     output: str | None,
     first: bool,
     strict: bool,
+    explain: bool,
     as_json: bool,
 ) -> None:
     """Find the document, start and end of every quote in a ground truth.
@@ -53,6 +55,6 @@ def command(
     else:
         from calipers.present.resolution import print_resolution
 
-        print_resolution(resolution, console(), written=output)
+        print_resolution(resolution, console(), written=output, explain=explain)
     if strict and resolution.resolved < len(resolution.quotes):
         context.exit(1)

@@ -55,6 +55,21 @@ def read_long(table: Table, role: Role) -> Dataset:
     return Dataset(truth, run, f"a table of {parts}")
 
 
+def read_asked(table: Table) -> pl.DataFrame | None:
+    """The questions of a table that names nothing to find for them; None for any other."""
+    with explained(table.name, table.fault):
+        found = table.lazy.collect_schema().names()
+        names = renaming(found)
+        known = set(names.values())
+        quote = weak_quote(found, names, "ground_truth")
+        if "query" not in known or known & {*IDENTITIES} or quote is not None:
+            return None
+        texts = ["query_text"] if "query_text" in known else []
+        kept = {theirs: ours for theirs, ours in names.items() if ours in ("query", *texts)}
+        lazy = table.lazy.select(pl.col(theirs).alias(ours) for theirs, ours in kept.items())
+        return _queries(lazy.collect().filter(pl.col("query").is_not_null()), texts)
+
+
 def _meant(table: Table, found: list[str], role: Role) -> dict[str, str]:
     """The columns that are used, each with our name for what it is."""
     names = renaming(found)

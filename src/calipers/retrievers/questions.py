@@ -14,11 +14,15 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.formats.ours import Asked, question_and_id
 from calipers.io.json_files import first_line, opening
 from calipers.io.load import load
+from calipers.io.long_tables import read_asked
+from calipers.io.sight import Sight
 from calipers.io.source import Source, stamp
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import DigestSum
@@ -105,25 +109,30 @@ class Questions:
                 )
 
 
-def open_questions(value: Any) -> Questions:
+def open_questions(value: Any, columns: Columns | None = None) -> Questions:
     """The questions in a file, a ground truth, a mapping of id to text, or a list.
 
     A file of JSON lines is read again each time and never held; a list stays the caller's.
+    ``columns`` says which column of a file is what, where their names do not.
 
     >>> questions = open_questions(["Who wrote it?", {"query": "When?", "id": "q2"}])
     >>> len(questions), [question.text for question in questions]
     (2, ['Who wrote it?', 'When?'])
     """
+    if isinstance(value, Questions):
+        return value
+    if columns is not None and columns.named and isinstance(value, str | os.PathLike):
+        return Questions(_table(Path(value), columns))
     return Questions(_origin_of(value))
 
 
-def read_questions(value: Any) -> tuple[Question, ...]:
+def read_questions(value: Any, columns: Columns | None = None) -> tuple[Question, ...]:
     """The same questions, all of them in memory.
 
     >>> read_questions(["Who wrote it?", {"query": "When?", "id": "q2"}])
     (Question(id='Who wrote it?', text='Who wrote it?'), Question(id='q2', text='When?'))
     """
-    return tuple(open_questions(value))
+    return tuple(open_questions(value, columns))
 
 
 class _Fingerprint:
@@ -191,7 +200,7 @@ def _file(path: Path) -> Origin:
     source = Source(path)
     begins_as = opening(source)
     if begins_as is None:
-        return _ground_truth(path, str(path))
+        return _table(path, Columns())
     source.check_has_content()
     if begins_as == "list":
         try:
@@ -288,10 +297,26 @@ def _nothing_asked(place: str) -> Question:
     )
 
 
-def _ground_truth(value: Any, name: str) -> Origin:
-    found = load(value, "ground_truth")
+def _table(path: Path, columns: Columns) -> Origin:
+    """A ground truth in any form, or a table with a column of questions and nothing to find."""
+    try:
+        return _ground_truth(path, str(path), columns)
+    except InvalidInput:
+        table = Sight(Source(path), columns).table if path.is_file() else None
+        alone = None if table is None else read_asked(table)
+        if alone is None:
+            raise
+    return _asked(alone, str(path))
+
+
+def _ground_truth(value: Any, name: str, columns: Columns | None = None) -> Origin:
+    found = load(value, "ground_truth", None, columns)
     truth: GroundTruth | None = found.ground_truth
     queries = truth.queries if truth is not None else found.run.queries if found.run else None
+    return _asked(queries, name)
+
+
+def _asked(queries: pl.DataFrame | None, name: str) -> Origin:
     if queries is None or not queries.height:
         raise InvalidInput(f"{name} holds no questions; give a file with a question per record.")
     ids = queries["query"]
