@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -36,7 +35,7 @@ def verdict(diff: Diff) -> str:
     return f"{diff.changed:,} of {_queries(total)} changed in the {first_results(diff.k)}: {what}."
 
 
-def print_diff(diff: Diff, console: Console, *, examples: int, explain: bool = False) -> None:
+def print_diff(diff: Diff, console: Console, *, examples: int = 5, explain: bool = False) -> None:
     """The answer, the means, slices, and the most changed queries; with ``explain`` all of them."""
     print_verdict(verdict(diff), console)
     means = _named_means(diff)
@@ -48,11 +47,9 @@ def print_diff(diff: Diff, console: Console, *, examples: int, explain: bool = F
     worst = changed if explain else changed[:examples]
     if worst:
         console.print()
-        console.print(Text("The most changed, by rank-biased overlap:", style="bold"))
-    for one in worst:
-        _print_query(one, console, None if explain else MOST_MOVED)
+        console.print(_most_changed(diff, worst, None if explain else MOST_MOVED))
     if worst and (rest := len(changed) - len(worst)):
-        console.print(Text(f"  … and {rest:,} more: --explain", style="dim"))
+        console.print(Text(f"… and {rest:,} more: --explain", style="dim"))
     print_notes(notes(diff), console, explain=explain)
 
 
@@ -114,14 +111,18 @@ def _slices(diff: Diff) -> Table:
     return table
 
 
-def _print_query(one: QueryDiff, console: Console, most: int | None) -> None:
-    question = printable(one.text or one.query, LONGEST)
-    console.print(Text(f"  {number(one.rbo)}  {question}"))
-    for what, some in (("new", one.new), ("lost", one.lost)):
-        if some:
-            console.print(
-                Padding(Text(f"{what}: {_moved(some, most)}"), (0, 0, 0, 9), expand=False)
-            )
+def _most_changed(diff: Diff, worst: list[QueryDiff], most: int | None) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("rbo", f"overlap@{diff.k}"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("the most changed", overflow="fold")
+    for one in worst:
+        lines = [printable(one.text or one.query, LONGEST)]
+        for what, some in (("new", one.new), ("lost", one.lost)):
+            if some:
+                lines.append(f"{what}: {_moved(some, most)}")
+        table.add_row(number(one.rbo), number(one.overlap), Text("\n".join(lines)))
+    return table
 
 
 def _moved(some: tuple[Moved, ...], most: int | None) -> str:
