@@ -80,7 +80,7 @@ clean: ## Remove caches and builds; .venv stays
 
 # The demo shows something before the tools of development are there: they take twice the room.
 $(DEMO): pyproject.toml constraints.txt | $(BIN)/pip
-	@echo "Installing Calipers with BM25 and FAISS into .venv (once, about 400 MB)."
+	@echo "Installing Calipers with BM25 and FAISS into .venv (once, about 350 MB)."
 	@# The build package comes from constraints.txt too: pip does not apply -c to isolated builds.
 	@$(PIP) hatchling
 	@$(PIP) --no-build-isolation -e '.[demo]'

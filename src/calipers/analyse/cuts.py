@@ -47,14 +47,28 @@ def cut(scores: Scores, by: str) -> list[tuple[str, np.ndarray]]:
     return [(name, found == name) for name in names if name in present]
 
 
+def asked(query: str, text: str | None) -> str | None:
+    """What a query asks; an id with a blank in it is a question that is its own id.
+
+    >>> asked("q7", "Who wrote it?"), asked("Who wrote it?", None), asked("q7", None)
+    ('Who wrote it?', 'Who wrote it?', None)
+    """
+    return query if text is None and " " in query.strip() else text
+
+
+def questions_asked(scores: Scores) -> list[str | None]:
+    """What each query asks, where it is known."""
+    return [asked(*both) for both in scores.queries.select("query", "text").iter_rows()]
+
+
 def _lengths(scores: Scores) -> list[str]:
-    texts = scores.queries["text"]
-    if texts.null_count() == len(texts):
+    texts = questions_asked(scores)
+    if not any(texts):
         raise InvalidInput(
             "The queries cannot be cut by length: the ground truth gives their ids and not their "
             "texts; add the text of each query, or cut by a tag or by targets."
         )
-    return [UNTAGGED if text is None else length_of(text) for text in texts.to_list()]
+    return [UNTAGGED if text is None else length_of(text) for text in texts]
 
 
 def length_of(text: str) -> str:

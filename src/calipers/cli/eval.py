@@ -104,8 +104,9 @@ def command(
     engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
         config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
-        **settings,
+        primary=primary, **settings,
     )  # fmt: skip
+    primary = settings.pop("primary", None)
     saving.store = settings.get("store")
     if engine == "local":
         outputs.check_table(per_query)
@@ -162,8 +163,7 @@ def command(
     slices = None
     if by:
         slices = slice_by(
-            scores, by, metrics=names if metrics else None,
-            primary=deciding.configured_primary(primary),
+            scores, by, metrics=names if metrics else None, primary=primary,
         )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
     people = None

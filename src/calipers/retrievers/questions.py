@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.columns import Columns
@@ -117,6 +118,8 @@ def open_questions(value: Any, columns: Columns | None = None) -> Questions:
     >>> len(questions), [question.text for question in questions]
     (2, ['Who wrote it?', 'When?'])
     """
+    if isinstance(value, Questions):
+        return value
     if columns is None or not columns.named:
         return Questions(_origin_of(value))
     found = Questions(_named_origin(value, columns))
@@ -311,6 +314,10 @@ def _ground_truth(value: Any, name: str, columns: Columns | None = None) -> Orig
     found = load(value, "ground_truth", None, columns)
     truth: GroundTruth | None = found.ground_truth
     queries = truth.queries if truth is not None else found.run.queries if found.run else None
+    return _asked(queries, name)
+
+
+def _asked(queries: pl.DataFrame | None, name: str) -> Origin:
     if queries is None or not queries.height:
         raise InvalidInput(f"{name} holds no questions; give a file with a question per record.")
     ids = queries["query"]

@@ -239,7 +239,17 @@ def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str,
     for note in found.notes:
         click.echo(f"Warning: {note}", err=True)
     settings = found.fill(given, gate=gate)
+    if given.get("k") is not None and given.get("metrics", "") is None and settings["metrics"]:
+        settings["metrics"] = _without_cutoffs(settings["metrics"], given["k"])
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
+    """The metrics of the settings file, to be measured at the k of the command line instead."""
+    from calipers.measures.spec import parse
+
+    found = parse(metrics, k)
+    return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
 
 
 def largest_k(settings: dict[str, Any]) -> dict[str, Any]:
