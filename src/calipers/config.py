@@ -5,7 +5,6 @@ is looked for in the working folder and then in each folder above it.
 """
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -192,7 +191,12 @@ def _reason(error: Exception) -> str:
 
 def _table(path: Path) -> Mapping[str, Any] | None:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if path.name == PROJECT and "calipers" not in text:
+            return None
+        import tomllib
+
+        content = tomllib.loads(text)
     except FileNotFoundError:
         raise UnreadableFile(f"There is no file {path}; check the path.") from None
     except OSError as error:

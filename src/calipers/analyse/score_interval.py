@@ -77,7 +77,12 @@ def mean_interval(
     >>> mean_interval([3.0, 5.0, 4.0], bounds=None).method
     't'
     """
-    ends = score_interval(values, level, bounds, clusters)
+    return units_interval(as_units(values, clusters), level, bounds)
+
+
+def units_interval(units: Units, level: float, bounds: Bounds | None) -> Interval | None:
+    """`mean_interval` of values that are units already."""
+    ends = interval_of(units, level, bounds)
     return ends and Interval(*ends, level, "t" if bounds is None else "score")
 
 

@@ -14,7 +14,7 @@ from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
-from calipers.model.run import Run
+from calipers.model.run import Run, Scored
 
 _ROWS_PER_JOIN = 1 << 20
 _TARGETS_PER_ROW = 8
@@ -43,10 +43,19 @@ def _match(
     corpus_size: int | None,
     fingerprint: bool,
 ) -> tuple[Matches, Tally]:
+    counting = RunTally(ground_truth, run, policy.duplicates, fingerprint)
+    if isinstance(run.scan, Scored):
+        from calipers.match.by_lookup import look_up
+
+        found = look_up(counting, run.scan, policy.ties or run.ties)
+        if found is not None:
+            (target, rank), tally = found
+            return assemble(
+                ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size
+            ), tally
     targets = _targets(ground_truth)
     sieve = Sieve(targets["query"], targets["item"])
     edges_of = _Join(targets.drop("query"))
-    counting = RunTally(ground_truth, run, policy.duplicates, fingerprint)
 
     def looked_over(batch: RankedBatch) -> tuple[RankedBatch, Ints]:
         # What takes longest, off the thread that counts.

@@ -16,7 +16,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
-from calipers.model.run import Run, Scan
+from calipers.model.run import Run, Scan, Scored
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
@@ -66,9 +66,9 @@ def match_pair(
     as_read = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
-    first, run = peek(run)
+    columns, run = columns_of(run)
     whole = run
-    if first is not None and "call" in first.columns:
+    if "call" in columns:
         from calipers.match.calls import one_ranking
 
         each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
@@ -170,8 +170,8 @@ def _match_call(
 def edges_by_call(pair: Matched) -> "CallEdges | None":
     """Which call of the retriever holds which target; None where the run has no calls."""
     truth, run = pair.as_read
-    first, run = peek(run)
-    if first is None or "call" not in first.columns:
+    columns, run = columns_of(run)
+    if "call" not in columns:
         return None
     from calipers.match.calls import call_edges
 
@@ -199,15 +199,14 @@ def _choose(
     match: str | None, truth: GroundTruth, run: Run, whole: Run | None
 ) -> tuple[Choice, Run]:
     """The way of matching; ids may be in common with the ``whole`` of which ``run`` is a part."""
-    first, run = peek(run)
-    first = pl.DataFrame() if first is None else first
-    columns = first.columns
+    columns, run = columns_of(run)
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = match is not None and parse_matching(match).kind == "quote"
-    plain = "item" in columns and "text" not in columns
-    if by_quote and plain and first["item"].str.contains(r"\s").any():
-        run = with_ids_as_texts(run)
-        columns = ["text" if name == "item" else name for name in columns]
+    if by_quote and "item" in columns and "text" not in columns:
+        first, run = peek(run)
+        if first is not None and first["item"].str.contains(r"\s").any():
+            run = with_ids_as_texts(run)
+            columns = ["text" if name == "item" else name for name in columns]
     return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
 
 
@@ -271,6 +270,15 @@ class _Resumed:
     def __call__(self) -> Iterator[pl.DataFrame]:
         begun, self._begun = self._begun, None
         return self._again() if begun is None else begun
+
+
+def columns_of(run: Run) -> tuple[list[str], Run]:
+    """The columns of a run that has rows, and the run to use from here on."""
+    if isinstance(run.scan, Scored):
+        # Known without making a table of it.
+        return list(run.scan.columns), run
+    first, run = peek(run)
+    return [] if first is None else first.columns, run
 
 
 def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:

@@ -8,6 +8,7 @@ from typing import Self
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
 from calipers.model.when_asked import WhenAsked
@@ -55,6 +56,38 @@ class _Kept:
                 self._frames.append(following)
             yield self._frames[at]
             at += 1
+
+
+class Scored:
+    """A run that came as mappings of item to score; its table is made once somebody reads it."""
+
+    columns = ("query", "item", "score")
+
+    def __init__(
+        self,
+        mappings: Mapping[str, Mapping[str, float]],
+        scores: Floats,
+        table: Callable[[], pl.DataFrame],
+    ) -> None:
+        self._mappings: Mapping[str, Mapping[str, float]] | None = mappings
+        self.scores = scores
+        """All of them, query after query."""
+        self._table = table
+        self._made: pl.DataFrame | None = None
+
+    def once(self) -> Mapping[str, Mapping[str, float]] | None:
+        """The mappings, for the first who asks.
+
+        They are the caller's, who may change them later; from then on the table is the run.
+        """
+        mappings, self._mappings = self._mappings, None
+        return mappings
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """The table, in one piece."""
+        if self._made is None:
+            self._made = self._table()
+        return iter((self._made,))
 
 
 def in_query_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
