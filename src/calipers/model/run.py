@@ -95,6 +95,8 @@ class Run:
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
     together: Callable[[Scan], Scan] = _in_memory
     """Brings the rows of each query together, where they do not stand so."""
+    is_grouped: bool = False
+    """Whether the results of each query are known to stand together."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
     asked_for: int | None = None
@@ -145,11 +147,14 @@ class Run:
 
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order."""
-        return rank_batches(self.scan(), self.order, ties or self.ties)
+        return rank_batches(self.scan(), self.order, ties or self.ties, grouped=self.is_grouped)
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""
-        return replace(self, scan=self.together(self.scan), in_memory=self.together is _in_memory)
+        return replace(
+            self, scan=self.together(self.scan), in_memory=self.together is _in_memory,
+            is_grouped=True,
+        )  # fmt: skip
 
     def kept(self) -> Self:
         """The same run, which stays in memory as it is read, so that no file is read twice."""
