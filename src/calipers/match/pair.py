@@ -66,9 +66,9 @@ def match_pair(
     as_read = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
-    columns, run = columns_of(run)
+    first, run = _beginning(run)
     whole = run
-    if "call" in columns:
+    if first is not None and "call" in first.columns:
         from calipers.match.calls import one_ranking
 
         each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
@@ -120,7 +120,7 @@ def match_pair(
     )
 
 
-SAMPLE = 5_000
+SAMPLE = 1_000
 """Results that are looked through for other spellings of what was not found."""
 
 
@@ -170,8 +170,8 @@ def _match_call(
 def edges_by_call(pair: Matched) -> "CallEdges | None":
     """Which call of the retriever holds which target; None where the run has no calls."""
     truth, run = pair.as_read
-    columns, run = columns_of(run)
-    if "call" not in columns:
+    first, run = _beginning(run)
+    if first is None or "call" not in first.columns:
         return None
     from calipers.match.calls import call_edges
 
@@ -199,11 +199,11 @@ def _choose(
     match: str | None, truth: GroundTruth, run: Run, whole: Run | None
 ) -> tuple[Choice, Run]:
     """The way of matching; ids may be in common with the ``whole`` of which ``run`` is a part."""
-    columns, run = columns_of(run)
+    first, run = _beginning(run)
+    columns = [] if first is None else first.columns
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = match is not None and parse_matching(match).kind == "quote"
     if by_quote and "item" in columns and "text" not in columns:
-        first, run = peek(run)
         if first is not None and first["item"].str.contains(r"\s").any():
             run = with_ids_as_texts(run)
             columns = ["text" if name == "item" else name for name in columns]
@@ -272,13 +272,10 @@ class _Resumed:
         return self._again() if begun is None else begun
 
 
-def columns_of(run: Run) -> tuple[list[str], Run]:
-    """The columns of a run that has rows, and the run to use from here on."""
-    if isinstance(run.scan, Scored):
-        # Known without making a table of it.
-        return list(run.scan.columns), run
-    first, run = peek(run)
-    return [] if first is None else first.columns, run
+def _beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
+    """The first rows of a run that has rows, and the run to use from here on."""
+    # Those of mappings are known without making a table of all.
+    return (run.scan.head(SAMPLE), run) if isinstance(run.scan, Scored) else peek(run)
 
 
 def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -36,7 +35,7 @@ class RunTally:
     _unknown_examples: list[str] = field(default_factory=list)
     _duplicates: int = 0
     _ties: int = 0
-    _with_results: list[list[str]] = field(default_factory=list)
+    _with_results: list[pl.Series] = field(default_factory=list)
     _sample_queries: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -65,7 +64,7 @@ class RunTally:
         if self.fingerprint and self.run.in_memory:
             self._fingerprint.add_later(lambda: _ranking(ranked()))
         if self.run.queries is not None:
-            self._with_results.append(queries.to_list())
+            self._with_results.append(queries)
         known = codes >= 0
         self._retrieved.append((codes[known], lengths[known]))
         self._note_unknown(queries, known)
@@ -91,9 +90,8 @@ class RunTally:
             known = codes >= 0
             status[codes[known]] = _STATUSES.index(EMPTY)
             self._note_silent_unknown(run.queries["query"], known)
-            with_results = set(chain.from_iterable(self._with_results))
-            silent = [name for name in run.queries["query"] if name not in with_results]
-            self._fingerprint.add_without_results(pl.Series(silent, dtype=pl.String), EMPTY)
+            silent = ~run.queries["query"].is_in(self._named_results().implode())
+            self._fingerprint.add_without_results(run.queries["query"].filter(silent), EMPTY)
         status[retrieved > 0] = _STATUSES.index(ANSWERED)
         if run.queries is not None and "error" in run.queries.columns:
             names = run.queries.filter(pl.col("error").is_not_null())["query"]
@@ -112,7 +110,11 @@ class RunTally:
 
     def _all_answered(self, asked: pl.Series) -> bool:
         """Whether results came for every query of the run, in their order, as they mostly do."""
-        return asked.to_list() == list(chain.from_iterable(self._with_results))
+        return asked.equals(self._named_results())
+
+    def _named_results(self) -> pl.Series:
+        nothing = pl.Series("query", [], dtype=pl.String)
+        return pl.concat(self._with_results) if self._with_results else nothing
 
     def _copy_ranks(self, copies: tuple[Ints, Ints] | None, status: Ints) -> Ints:
         if copies is None:
@@ -130,8 +132,8 @@ class RunTally:
         return np.arange(first, behind)
 
     @cached_property
-    def _codes(self) -> "_Codes":
-        return _Codes(self._names)
+    def _codes(self) -> "QueryCodes":
+        return QueryCodes(self._names)
 
     def _note_unknown(self, names: pl.Series, known: np.ndarray) -> None:
         self._unknown += int((~known).sum())
@@ -157,7 +159,7 @@ class RunTally:
         if again.any() and self.on_duplicates == "error":
             row = pairs.row(int(again.arg_true()[0]))
             raise InvalidInput(
-                f"The item {row[1]!r} is returned twice for query {batch.names[row[0]]!r}; with "
+                f"The item {row[1]!r} is returned twice for query {batch.queries[row[0]]!r}; with "
                 "duplicates=error an item may be returned once (duplicates=first counts the first)."
             )
         self._duplicates += int(again.sum())
@@ -167,7 +169,7 @@ def _ranking(batch: RankedBatch) -> tuple[pl.Series, pl.Series, Ints]:
     return batch.queries, batch.identity, batch.starts
 
 
-class _Codes:
+class QueryCodes:
     """The place of each name in a column, found by hashes: no Python object for any name."""
 
     def __init__(self, names: pl.Series) -> None:

@@ -43,24 +43,24 @@ class RankedBatch:
         return self.frame["query"][self.starts]
 
     @cached_property
-    def names(self) -> list[str]:
-        """The same as plain texts."""
-        return self.queries.to_list()
-
-    @cached_property
     def lengths(self) -> Ints:
         """How many results each query has."""
         return np.diff(self.starts, append=self.frame.height)
 
     @cached_property
     def identity(self) -> pl.Series:
-        """What makes two results the same: the id, or the text where there are no ids."""
-        return self.frame["item"] if "item" in self.frame.columns else self.frame["text"]
+        """What makes two results the same."""
+        return self.frame[_identity(self.frame)]
+
+    @cached_property
+    def query_hashes(self) -> Hashes:
+        """One number per query."""
+        return self.queries.hash().to_numpy()
 
     @cached_property
     def hashes(self) -> Hashes:
         """One number per row; two rows of the same query and identity have the same."""
-        of_query = np.repeat(self.queries.hash().to_numpy(), self.lengths)
+        of_query = np.repeat(self.query_hashes, self.lengths)
         return mixed_hashes(of_query, self.identity.hash().to_numpy())
 
     @cached_property
@@ -76,16 +76,49 @@ class RankedBatch:
         return part
 
 
-def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> Iterator[RankedBatch]:
-    """Ranked batches of whole queries from frames that may cut a query in two."""
-    seen: set[str] = set()
+def _identity(frame: pl.DataFrame) -> str:
+    """What a result is known by: its id, else its text, else the document it stands in."""
+    return next(name for name in ("item", "text", "document") if name in frame.columns)
+
+
+def rank_batches(
+    frames: Iterable[pl.DataFrame], order: Order, ties: Ties, *, grouped: bool = False
+) -> Iterator[RankedBatch]:
+    """Ranked batches of whole queries from frames that may cut a query in two.
+
+    Where the rows are not known to be ``grouped`` by query, that is checked on the way.
+    """
+    seen = _Seen()
     for frame, starts in whole_queries(frames):
         batch = _rank(frame, starts, order, ties)
-        before = len(seen)
-        seen.update(batch.names)
-        if len(seen) != before + len(batch.names):
+        if not grouped and seen.again(batch.query_hashes):
             raise NotGroupedError
         yield batch
+
+
+class _Seen:
+    """Hashes of the queries that passed by, sorted, in few arrays of different sizes.
+
+    Two queries may have one hash, once in very many runs: then rows are put in order that were.
+    """
+
+    def __init__(self) -> None:
+        self._sorted: list[Hashes] = []
+
+    def again(self, hashes: Hashes) -> bool:
+        """Whether one of these was here before, or is among them twice."""
+        new = np.sort(hashes)
+        if (new[1:] == new[:-1]).any():
+            return True
+        for old in self._sorted:
+            place = np.minimum(np.searchsorted(old, new), old.size - 1)
+            if (old[place] == new).any():
+                return True
+        self._sorted.append(new)
+        while len(self._sorted) > 1 and self._sorted[-2].size <= 2 * self._sorted[-1].size:
+            last, before = self._sorted.pop(), self._sorted.pop()
+            self._sorted.append(np.sort(np.concatenate([before, last]), kind="stable"))
+        return False
 
 
 def query_starts(query: pl.Series) -> Ints:
@@ -135,9 +168,10 @@ def _by_score(
     with_previous = within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
+        name = frame[_identity(frame)]
         raise InvalidInput(
             f"Two results of query {frame['query'][row]!r} have the same score "
-            f"{score[row]:g}: {frame['item'][row - 1]!r} and {frame['item'][row]!r}; with "
+            f"{score[row]:g}: {name[row - 1]!r:.60} and {name[row]!r:.60}; with "
             "ties=error all scores of a query must differ (ties=trec or ties=input decide)."
         )
     tied = with_neighbour(with_previous)
@@ -174,8 +208,8 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
         return frame
     run = pl.Series("run", np.cumsum(~with_previous[rows]))
     order = (
-        pl.DataFrame([run, frame["item"].gather(rows)])
-        .select(pl.arg_sort_by("run", "item", descending=[False, True], maintain_order=True))
+        pl.DataFrame([run, frame[_identity(frame)].gather(rows).alias("name")])
+        .select(pl.arg_sort_by("run", "name", descending=[False, True], maintain_order=True))
         .to_series()
         .to_numpy()
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Self
 
 import polars as pl
@@ -61,8 +62,6 @@ class _Kept:
 class Scored:
     """A run that came as mappings of item to score; its table is made once somebody reads it."""
 
-    columns = ("query", "item", "score")
-
     def __init__(
         self,
         mappings: Mapping[str, Mapping[str, float]],
@@ -82,6 +81,20 @@ class Scored:
         """
         mappings, self._mappings = self._mappings, None
         return mappings
+
+    def head(self, rows: int) -> pl.DataFrame:
+        """Its first rows, in the order in which they came."""
+        if self._mappings is None:
+            return next(self()).head(rows)
+        queries: list[str] = []
+        items: list[str] = []
+        for query, scores in self._mappings.items():
+            items += scores
+            queries += repeat(query, len(items) - len(queries))
+            if len(items) >= rows:
+                break
+        columns = {"query": queries, "item": items, "score": self.scores[: len(items)]}
+        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(rows)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         """The table, in one piece."""
@@ -128,6 +141,8 @@ class Run:
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
     together: Callable[[Scan], Scan] = _in_memory
     """Brings the rows of each query together, where they do not stand so."""
+    is_grouped: bool = False
+    """Whether the results of each query are known to stand together."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
     asked_for: int | None = None
@@ -178,11 +193,14 @@ class Run:
 
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order."""
-        return rank_batches(self.scan(), self.order, ties or self.ties)
+        return rank_batches(self.scan(), self.order, ties or self.ties, grouped=self.is_grouped)
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""
-        return replace(self, scan=self.together(self.scan), in_memory=self.together is _in_memory)
+        return replace(
+            self, scan=self.together(self.scan), in_memory=self.together is _in_memory,
+            is_grouped=True,
+        )  # fmt: skip
 
     def kept(self) -> Self:
         """The same run, which stays in memory as it is read, so that no file is read twice."""
