@@ -43,8 +43,8 @@ def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> 
         return tags[by].cast(pl.String).fill_null(UNTAGGED)
     if by == "length":
         texts = questions_asked(queries)
-        names = [UNTAGGED if text is None else length_of(text) for text in texts]
-        return pl.Series(names, dtype=pl.String)
+        lengths = [UNTAGGED if text is None else length_of(text) for text in texts]
+        return pl.Series(lengths, dtype=pl.String)
     counts = queries["targets"].to_numpy()
     names = pl.Series(_bucket_names(TARGETS, "target"), dtype=pl.String)
     return names.gather(np.searchsorted(TARGETS, counts))
