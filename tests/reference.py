@@ -204,8 +204,8 @@ def err(
 ) -> float:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    credits = credited(query, wanted(query), k, lambda one, before: satisfied(one, before, highest))
-    return satisfaction(credits)
+    shares = credited(query, wanted(query), k, lambda one, before: satisfied(one, before, highest))
+    return satisfaction(shares)
 
 
 def nerr(
