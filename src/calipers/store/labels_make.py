@@ -11,7 +11,7 @@ from calipers.analyse.draft import draft
 from calipers.analyse.judging import shares
 from calipers.analyse.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.load import load
+from calipers.io.one_side import load_ground_truth, load_run
 from calipers.match.pair import match_pair
 from calipers.model.agreement import TargetsAs
 from calipers.model.ground_truth import GroundTruth
@@ -46,8 +46,8 @@ def make(
     judged.
     """
     check_settings(settings, judges)
-    loaded = {one: _run(value, one) for one, value in runs.items()}
-    truth = None if ground_truth is None else _truth(ground_truth)
+    loaded = {one: load_run(value, one) for one, value in runs.items()}
+    truth = None if ground_truth is None else load_ground_truth(ground_truth)
     labels = to_judge(
         loaded, truth, questions=questions, corpus=corpus, queries=queries, again=again,
         settings=settings,
@@ -146,20 +146,6 @@ def read_guidelines(path: str | os.PathLike[str] | None) -> str:
         raise InvalidInput(
             f"The guidelines {path} cannot be read: {reason}; give a text file."
         ) from None
-
-
-def _run(value: Any, name: str) -> Run:
-    found = load(value, "run")
-    if found.run is None:
-        raise InvalidInput(f"{name} holds no results ({found.kind}); give a run.")
-    return found.run
-
-
-def _truth(value: Any) -> GroundTruth:
-    found = load(value, "ground_truth")
-    if found.ground_truth is None:
-        raise InvalidInput(f"The ground truth holds no judgements ({found.kind}); name another.")
-    return found.ground_truth
 
 
 def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:
