@@ -41,7 +41,7 @@ def agreement_interval(
     if value >= 1.0:
         one = coefficient(_one_more(shared))
         unseen = 1.0 - (0.5 - 0.5 * confidence) ** (1.0 / len(shared))
-        return None if one is None else Ends(1.0 - (1.0 - one) * unseen * (len(shared) + 1), 1.0)
+        return None if one is None else _ends((1.0 - one) * unseen * (len(shared) + 1), 0.0)
     return _interval(shared, 1.0 - value, coefficient, confidence)
 
 
@@ -61,7 +61,12 @@ def _interval(
     mean = math.fsum((counts * without).tolist()) / n
     spread = math.sqrt((n - 1) / n * math.fsum((counts * (without - mean) ** 2).tolist()))
     margin = round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS) * spread / whole
-    return Ends(1.0 - whole * math.exp(margin), 1.0 - whole * math.exp(-margin))
+    return _ends(whole * math.exp(margin), whole * math.exp(-margin))
+
+
+def _ends(most: float, least: float) -> Ends:
+    """From the largest and smallest disagreement; twice that of chance is the most there can be."""
+    return Ends(1.0 - min(most, 2.0), 1.0 - least)
 
 
 def _one_more(table: Floats) -> Floats:

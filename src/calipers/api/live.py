@@ -32,6 +32,7 @@ def retrieve(
     *,
     workers: int | None = None,
     output: str | os.PathLike[str] | None = None,
+    columns: Any = None,
     **asking: Unpack[Retrieving],
 ) -> "LiveRun":
     """Ask a retriever every question and return what came back as a run.
@@ -39,7 +40,8 @@ def retrieve(
     ``search`` is a function of (query, k), sync or async; an object of LangChain, LlamaIndex,
     Haystack, FAISS, Chroma, Qdrant or LanceDB; or a text: an address, ``cmd:`` and a command,
     or ``package.module:function``. ``questions`` is a path, a ground truth, a mapping of id to
-    text, or a list of texts or records.
+    text, or a list of texts or records; ``columns`` says which column of a table is what, where
+    its name does not, such as ``{"query": "Frage"}``.
 
     ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). With
     ``output``, a .jsonl file, every finished question is on disk at once, the same call goes on
@@ -61,6 +63,11 @@ def retrieve(
     """
     from calipers.retrievers.retrieve import retrieve_to_run
 
+    if columns:
+        from calipers.io.columns import Columns
+        from calipers.retrievers.questions import open_questions
+
+        questions = open_questions(questions, Columns.of(columns))
     return retrieve_to_run(search, questions, k=k, workers=workers, output=output, **asking)
 
 

@@ -104,11 +104,11 @@ def matched_to_report(
     return found
 
 
-def named_run(value: Any, name: str, store: Where) -> Run:
+def named_run(value: Any, name: str, store: Where, columns: Columns) -> Run:
     """A run with a name: its file, or what the caller calls it."""
     if isinstance(value, Matched):
         return value.run
-    found = load_run(plain_run(kept_before(value, store)), name)
+    found = load_run(plain_run(kept_before(value, store)), name, columns)
     return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
 
 

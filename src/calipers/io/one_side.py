@@ -4,14 +4,15 @@ import os
 from typing import Any
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.load import load
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
 
 
-def load_run(value: Any, name: str | None = None) -> Run:
+def load_run(value: Any, name: str | None = None, columns: Columns | None = None) -> Run:
     """What a retriever returned."""
-    found = load(value, "run")
+    found = load(value, "run", None, columns)
     if found.run is None:
         raise InvalidInput(
             f"{_called(value, name)} holds no results ({found.kind}); give what a retriever "
@@ -20,9 +21,11 @@ def load_run(value: Any, name: str | None = None) -> Run:
     return found.run
 
 
-def load_ground_truth(value: Any, name: str | None = None) -> GroundTruth:
+def load_ground_truth(
+    value: Any, name: str | None = None, columns: Columns | None = None
+) -> GroundTruth:
     """What should be found."""
-    found = load(value, "ground_truth")
+    found = load(value, "ground_truth", None, columns)
     if found.ground_truth is None:
         raise InvalidInput(
             f"{_called(value, name)} holds no ground truth ({found.kind}); name another."

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.summary import Interval
 
 Goal = Literal["keep", "recall"]
@@ -41,8 +42,8 @@ class HeldOut:
     """Of ``kept`` or of ``recall``, whichever was to be promised."""
 
 
-@dataclass(frozen=True)
-class Floor:
+@dataclass(frozen=True, repr=False)
+class Floor(ShownInNotebook):
     """The highest floor that keeps what was asked for, and every other floor beside it."""
 
     k: int

@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.misses import REASONS, Misses
-from calipers.present.answer import print_notes, print_verdict
+from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.comparison import query_name
 from calipers.present.plain import printable
 from calipers.words import plural
@@ -19,7 +19,7 @@ INSTEAD = ("instead   ", "          ", "          ")
 
 
 def print_misses(
-    misses: Misses, console: Console, *, examples: int = 5, explain: bool = False
+    misses: Misses, console: Console, *, examples: int = 3, explain: bool = False
 ) -> None:
     """What was not found and why, some misses with their texts, and what was not known.
 
@@ -56,12 +56,12 @@ def verdict(misses: Misses) -> str:
     """How much was not found, and the reason that explains most of it."""
     missed = misses.table.height
     if not missed:
-        return f"Nothing was missed: every target is in the first {plural(misses.k, 'result')}."
+        return f"Nothing was missed: every target is in the {first_results(misses.k)}."
     most = max(misses.reasons, key=lambda name: misses.reasons[name])
     reason = next(one.means for one in REASONS if one.name == most)
     return (
         f"{missed:,} of {plural(misses.targets, 'target')} "
-        f"({_share(missed, misses.targets)}) are not in the first {plural(misses.k, 'result')}; "
+        f"({_share(missed, misses.targets)}) are not in the {first_results(misses.k)}; "
         f"most often: {reason}."
     )
 

@@ -16,6 +16,13 @@ from calipers.retrievers.base import Retriever
 from calipers.retrievers.callable import from_callable, name_of
 from calipers.retrievers.code import code_of
 from calipers.retrievers.layout import FIELDS, Layout
+from calipers.retrievers.project import (
+    Part,
+    file_of,
+    forget_bytecode,
+    parts_of,
+    stale_with_dependants,
+)
 from calipers.retrievers.secrets import Secrets
 from calipers.suggest import did_you_mean
 
@@ -25,8 +32,6 @@ FORMS = (
     "function (package.module:function or file.py:function)"
 )
 
-_LOADED: dict[str, tuple[Path, bytes]] = {}
-"""The modules that were loaded here, each with its file as it was."""
 _FOLDERS: set[Path] = set()
 """Where files of retrievers were loaded from."""
 
@@ -169,16 +174,19 @@ def _from_module(name: str, target: str) -> ModuleType:
 
 
 def _up_to_date(module: ModuleType) -> ModuleType:
-    """The module as its file is now: an edit between two calls of one session counts."""
-    path = Path(getattr(module, "__file__", None) or "")
-    if not path.is_file():
+    """The module as its files are now: an edit between two calls of one session counts."""
+    file = file_of(module)
+    if file is None:
         return module
-    content = path.read_bytes()
-    before = _LOADED.get(module.__name__)
-    if before is not None and before != (path, content):
-        module = importlib.reload(module)
-    _LOADED[module.__name__] = (path, content)
-    return module
+    for part in stale_with_dependants(parts_of(module, file)):
+        _reload(part)
+    return sys.modules[module.__name__]
+
+
+def _reload(part: Part) -> None:
+    if part.module is not None and part.module.__name__ in sys.modules:
+        forget_bytecode(part.path)
+        importlib.reload(part.module)
 
 
 def _make_room(folder: Path) -> None:
@@ -212,6 +220,10 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
+        for part in stale_with_dependants(parts_of(module, path.resolve())):
+            if part.module is not module:
+                _reload(part)
+        forget_bytecode(path)
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a user's file may raise anything when imported
         raise _broken(str(path), error) from error

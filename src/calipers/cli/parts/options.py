@@ -1,11 +1,13 @@
 """Options that several commands share, so that they look the same everywhere."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
+from calipers.cli.parts.output import check_one_output
 from calipers.cli.parts.renamed import F, FormerFlags, apply, renamed_option, two_forms
 from calipers.errors import InvalidInput
 
@@ -202,7 +204,13 @@ def full_option(function: F) -> F:
 
 def json_option(function: F) -> F:
     """--json."""
-    return printed_as("json", "Print the whole result as JSON.")(function)
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        check_one_output(click.get_current_context().params)
+        return function(*args, **given)
+
+    return printed_as("json", "Print the whole result as JSON.")(cast(F, checked))
 
 
 def as_option(*forms: str) -> Callable[[F], F]:
@@ -239,7 +247,17 @@ def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str,
     for note in found.notes:
         click.echo(f"Warning: {note}", err=True)
     settings = found.fill(given, gate=gate)
+    if given.get("k") is not None and given.get("metrics", "") is None and settings["metrics"]:
+        settings["metrics"] = _without_cutoffs(settings["metrics"], given["k"])
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
+    """The metrics of the settings file, to be measured at the k of the command line instead."""
+    from calipers.measures.spec import parse
+
+    found = parse(metrics, k)
+    return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
 
 
 def largest_k(settings: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ READ = frozenset(
 
 
 def _record(span: Mapping[str, Any], at: At) -> Record | None:
-    flat = dict(_flat(_relevant(span)))
+    flat = dict(_flat(_relevant(span, at)))
     kind = span.get("span_kind") or flat.get("openinference.span.kind")
     documents = _documents(flat, at)
     if not documents and DOCUMENTS not in flat and kind != "RETRIEVER":
@@ -45,11 +45,9 @@ def _record(span: Mapping[str, Any], at: At) -> Record | None:
     )
 
 
-def _relevant(span: Mapping[str, Any]) -> dict[str, Any]:
+def _relevant(span: Mapping[str, Any], at: At) -> dict[str, Any]:
     """The attributes of a span that are about retrieval, whatever form they have."""
-    attributes = opened(span.get("attributes") or {})
-    if isinstance(attributes, list):
-        attributes = {one.get("key"): _otlp_value(one.get("value")) for one in attributes}
+    attributes = _attributes(span, at)
     columns = {
         key.removeprefix("attributes."): value
         for key, value in span.items()
@@ -60,6 +58,22 @@ def _relevant(span: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in {**attributes, **columns}.items()
         if str(key).split(".")[0] in ("retrieval", "input", "openinference")
     }
+
+
+def _attributes(span: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+    found = opened(span.get("attributes") or {})
+    if isinstance(found, Mapping):
+        return found
+    if isinstance(found, list) and all(map(_is_attribute, found)):
+        return {one["key"]: _otlp_value(one.get("value")) for one in found}
+    raise InvalidInput(
+        f"The attributes of a span cannot be read at {at()}: found {found!r:.60}; they are a "
+        "mapping, or a list of objects with a text as 'key' and a 'value'."
+    )
+
+
+def _is_attribute(one: Any) -> bool:
+    return isinstance(one, Mapping) and isinstance(one.get("key"), str)
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -179,7 +193,7 @@ class OpenInference(TraceFormat):
         """Every span, in the words that all forms of traces share."""
         for at, span in rows:
             record = _record(span, at)
-            asked = None if record is not None else _asked(dict(_flat(_relevant(span))))
+            asked = None if record is not None else _asked(dict(_flat(_relevant(span, at))))
             began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
             yield Span(_trace_id(span), began, at, asked, record)
 
