@@ -32,7 +32,7 @@ EXAMPLES = 5
     help="Compare although ground truth, queries or policies differ; the result says so.",
 )  # fmt: skip
 @options.measure_options
-@options.score_option
+@deciding.score_option
 @deciding.primary_option
 @deciding.interval_options
 @click.option(

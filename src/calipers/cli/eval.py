@@ -16,7 +16,7 @@ from calipers.errors import InvalidInput
 @click.command("eval")
 @options.input_options
 @options.measure_options
-@options.score_option
+@deciding.score_option
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
 @deciding.interval_options
 @click.option(

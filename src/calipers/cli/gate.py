@@ -43,7 +43,7 @@ from calipers.errors import CalipersError
     help="Compare although ground truth, policies or age forbid it; the result says so.",
 )  # fmt: skip
 @options.measure_options
-@options.score_option
+@deciding.score_option
 @renamed.retired_option("--seed", "Nothing random is left in the test.")
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")

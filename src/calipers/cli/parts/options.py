@@ -67,14 +67,6 @@ def measured_by(metrics: str, cutoffs: str) -> Callable[[F], F]:
     )
 
 
-def score_option(function: F) -> F:
-    """Several metrics as one."""
-    return click.option(
-        "--score", metavar="WEIGHTS",
-        help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-    )(function)  # fmt: skip
-
-
 def matching_options(function: F) -> F:
     """What counts as found, under which policies; for commands that choose no metrics."""
     return apply(
