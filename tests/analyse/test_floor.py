@@ -160,6 +160,8 @@ def test_a_recall_that_is_never_reached_is_said():
     for one in bad[:60]:
         one["ground_truth"] = ["a", "b", "c", "d"]
     assert "without a floor the recall is 0.550" in calipers.floor(bad, recall=0.8).notes[0]
+    # Also where there are too few queries for the promise: more of them would not help.
+    assert "without a floor the recall is 0.550" in calipers.floor(bad, recall=0.99).notes[0]
 
 
 def test_distances_and_missing_scores_are_refused():

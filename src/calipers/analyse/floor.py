@@ -324,15 +324,15 @@ def _why_none(found: Floor, evidence: FloorEvidence) -> str:
     values = kept_values(evidence, np.full(evidence.n_queries, EVERYTHING), found.goal)
     n = int((~np.isnan(values)).sum())
     needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
-    if n < needed:
-        return (
-            f"No floor can be promised: {n} queries say too little, and at least {needed} are "
-            f"needed to promise {found.least:g} with {found.confidence:.0%} confidence."
-        )
     if found.goal == "recall" and (found.without.recall or 0) < found.least:
         return (
             f"No floor can be promised: without a floor the recall is {found.without.recall:.3f}, "
             f"below the {found.least:g} that was asked for."
+        )
+    if n < needed:
+        return (
+            f"No floor can be promised: {n} queries say too little, and at least {needed} are "
+            f"needed to promise {found.least:g} with {found.confidence:.0%} confidence."
         )
     return (
         f"No floor can be promised to keep {found.least:g} with {found.confidence:.0%} "
