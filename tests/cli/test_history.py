@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,7 +140,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     store = open_store()
     for day in range(10, 16):
         write(store, record(tagged(GOOD), name="watched", day=day)[1])
-    bad = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
+    bad: dict[str, Any] = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
     for day in range(16, 22):
         write(store, record(tagged(bad), name="watched", day=day)[1])
     printed = calipers_command("alarm", "watched", "--by", "type", "--reference", "6")

@@ -202,12 +202,13 @@ def gate(
     (False, 0.75)
     """
     from calipers.analyse.conditions import parse_condition
-    from calipers.analyse.scoring import deepest, score
+    from calipers.analyse.scoring import score
     from calipers.analyse.verdict import (
         check_gate,
         metrics_needed,
         metrics_of_baseline,
         reach_verdict,
+        results_needed,
         several,
     )
     from calipers.api.inputs import matched
@@ -222,7 +223,7 @@ def gate(
     scores, pair = measured_already(data, reading), None
     if scores is None:
         needed = metrics_needed(conditions, wanted, rel, weights)
-        pair = matched(data, looks=deepest(needed), **reading)
+        pair = matched(data, looks=results_needed(conditions, needed), **reading)
         rel = pair.rel
         scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
     return reach_verdict(

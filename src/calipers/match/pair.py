@@ -203,8 +203,8 @@ def _choose(
     columns = [] if first is None else first.columns
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = match is not None and parse_matching(match).kind == "quote"
-    plain = first if by_quote and "item" in columns and "text" not in columns else None
-    if plain is not None and plain["item"].str.contains(r"\s").any():
+    plain = by_quote and "item" in columns and "text" not in columns
+    if plain and first is not None and first["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
     return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
