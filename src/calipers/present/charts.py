@@ -17,7 +17,7 @@ WIDE = 680
 NARROW = 330
 """Below this a chart is laid out for a phone."""
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-"""Of one width wherever the chart is looked at: room for labels is measured when it is drawn."""
+"""A font that is equally wide everywhere: room for labels is measured when a chart is drawn."""
 LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
