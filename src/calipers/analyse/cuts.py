@@ -33,9 +33,10 @@ def cut(scores: Scores, by: str) -> list[tuple[str, np.ndarray]]:
         names = _bucket_names(TARGETS, "target")
     else:
         known = [*scores.tags, *COMPUTED]
+        how = "" if scores.tags else f' Records may have tags: "tags": {{"{by}": "…"}}.'
         raise InvalidInput(
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
-            f"{did_you_mean(by, known)}"
+            f"{did_you_mean(by, known)}{how}"
         )
     found, present = np.array(labels, dtype=object), set(labels)
     if len(present) > MOST_SLICES:

@@ -163,7 +163,7 @@ def _from_module(name: str, target: str) -> ModuleType:
             raise InvalidInput(
                 f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} "
                 f"here or among the installed ones; run from the folder that holds {top!r}, or "
-                "install it."
+                f"install it.{did_you_mean(top, [one.stem for one in Path.cwd().glob('*.py')])}"
             ) from None
         raise InvalidInput(
             f"The retriever {target!r} cannot be loaded: {name} needs the module {error.name!r}, "
