@@ -256,8 +256,8 @@ def _became_decimals(ids: pl.Series, called: str) -> Iterator[str]:
     decimal = ids.str.contains(r"^\d+\.0$").fill_null(False)
     if decimal.any() and ids.str.contains(r"^\d+$").fill_null(False).any():
         yield (
-            f"Ids such as {ids.filter(decimal)[0]!r} stand beside whole numbers in {called!r}: they "
-            "may be numbers that became decimals, and then they match nothing."
+            f"Ids such as {ids.filter(decimal)[0]!r} stand beside whole numbers in {called!r}: "
+            "they may be numbers that became decimals, and then they match nothing."
         )
 
 
