@@ -34,9 +34,9 @@ spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs 
 	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt 'pyspark[connect]'
 	@# A test that is skipped for want of its library would look like one that passed.
 	@java -version 2>/dev/null
-	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines/test_spark.py
+	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines -k spark
 	@# One process can hold one kind of session.
-	@CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines/test_spark.py
+	@CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines -k spark
 
 # The server needs libraries that ours do not go with, so it has an environment of its own.
 object-stores: $(STAMP) ## Test runs in object stores against an S3 server on this machine

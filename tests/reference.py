@@ -12,7 +12,21 @@ from scipy.special import polygamma
 
 from calipers.measures import Metric
 from calipers.model.policy import Policy
-from tests.reference_query import Query, found, paid, ranks_of, shown, units, wanted, worth
+from tests.reference_query import (
+    Query,
+    credited,
+    found,
+    gain_of,
+    ideal,
+    paid,
+    ranks_of,
+    satisfaction,
+    satisfied,
+    shown,
+    units,
+    wanted,
+    worth,
+)
 
 
 def share(above: float, below: float) -> float | None:
@@ -165,23 +179,15 @@ def eleven_point_average(
     return None if None in values else sum(value or 0.0 for value in values) / 11
 
 
-def gain_of(grade: float, gain: str) -> float:
-    return 2**grade - 1 if gain == "exp" else grade
-
-
 def dcg(
     query: Query, k: int | None = None, gain: str = "linear", gains: str | None = None
 ) -> float:
     query = worth(query, gains)
-    return sum(
-        gain_of(grade, gain) / math.log2(at + 1) for at, grade in paid(query, wanted(query), k)
-    )
 
+    def added(grade: float, before: float) -> float:
+        return gain_of(grade, gain) - gain_of(before, gain)
 
-def ideal(query: Query) -> list[float]:
-    """The best grades there are, of alternatives the best, from the highest down."""
-    some = units(query, wanted(query)).values()
-    return sorted((max(query.grades[item] for item in unit) for unit in some), reverse=True)
+    return sum(v / math.log2(at + 1) for at, v in credited(query, wanted(query), k, added))
 
 
 def ndcg(
@@ -193,21 +199,13 @@ def ndcg(
     return share(dcg(query, k, gain), best)
 
 
-def satisfaction(positions: list[tuple[int, float]], highest: float) -> float:
-    """Expected reciprocal rank of targets at positions."""
-    total, still_reading = 0.0, 1.0
-    for at, grade in positions:
-        satisfied = (2**grade - 1) / 2**highest
-        total += still_reading * satisfied / at
-        still_reading *= 1 - satisfied
-    return total
-
-
 def err(
     query: Query, k: int | None = None, gmax: float | None = None, gains: str | None = None
 ) -> float:
     query = worth(query, gains)
-    return satisfaction(paid(query, wanted(query), k), query.highest if gmax is None else gmax)
+    highest = query.highest if gmax is None else gmax
+    shares = credited(query, wanted(query), k, lambda one, before: satisfied(one, before, highest))
+    return satisfaction(shares)
 
 
 def nerr(
@@ -215,8 +213,8 @@ def nerr(
 ) -> float | None:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    best = satisfaction(list(enumerate(ideal(query)[:k], 1)), highest)
-    return share(satisfaction(paid(query, wanted(query), k), highest), best)
+    best = [satisfied(grade, 0.0, highest) for grade in ideal(query)[:k]]
+    return share(err(query, k, highest), satisfaction(list(enumerate(best, 1))))
 
 
 def rbp(
@@ -228,9 +226,8 @@ def rbp(
 ) -> float:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    return sum(
-        (1 - p) * p ** (at - 1) * grade / highest for at, grade in paid(query, wanted(query), k)
-    )
+    steps = credited(query, wanted(query), k, lambda grade, before: (grade - before) / highest)
+    return sum((1 - p) * p ** (at - 1) * gain for at, gain in steps)
 
 
 def inst(
@@ -238,7 +235,9 @@ def inst(
 ) -> float:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    gain_at = {at: grade / highest for at, grade in paid(query, wanted(query))}
+    gain_at = dict(
+        credited(query, wanted(query), None, lambda grade, before: (grade - before) / highest)
+    )
     weight, weights, earned, missing = 1.0, 0.0, 0.0, t
     for rank in range(1, max(gain_at, default=0) + 2):
         weights += weight
@@ -276,7 +275,10 @@ def alpha_ndcg(
 
 def rbp_residual(query: Query, p: float = 0.8) -> float:
     pool = {item for item, grade in query.grades.items() if grade >= 0}
-    known = {*ranks_of(query, pool), *(at for at, _ in paid(query, pool))}
+    known = {
+        *ranks_of(query, pool),
+        *(at for at, _ in credited(query, pool, None, lambda g, b: g - b)),
+    }
     return 1 - sum((1 - p) * p ** (at - 1) for at in known)
 
 

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 import calipers
+from calipers.io.load import load
+from calipers.store.labels import entries_after
+from calipers.store.open import open_store
 from calipers.web.shelf import WebShelf
-from tests.store.judged import BM25, DENSE, TRUTH
+from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.web.conftest import fill
 from tests.web.served import served
 from tests.web.test_pages import NAMES, pages
@@ -136,6 +139,104 @@ def test_a_lost_connection_loses_no_label(open_page, own):
     page.locator("#desk").wait_for()
     page.locator("#save", has_text="Saved.").wait_for()
     assert calipers.labels_list(own.store).pools[0].labels == 3
+
+
+def at_the_desk(page, running):
+    page.goto(f"http://{running.host}/pools/{running.pool}/judge")
+    page.locator("#desk").wait_for()
+    return page
+
+
+def test_two_tabs_of_one_judge_lose_nothing_and_double_nothing(open_page, own):
+    first = at_the_desk(open_page(own.links["anna"]), own)
+    second = at_the_desk(first.context.new_page(), own)
+    press(first, "3")
+    press(second, "2")
+    # Both showed the same text: the later label holds, and both are in the log.
+    listed = calipers.labels_list(own.store).pools[0]
+    assert (listed.entries, listed.labels) == (2, 1)
+    # What the second wrote while it could not send is sent by the first, once.
+    second.route("**/labels", lambda route: route.abort())
+    second.keyboard.press("1")
+    second.locator("#save", has_text="Not saved yet").wait_for()
+    second.close()
+    first.reload()
+    first.locator("#save", has_text="Saved.").wait_for()
+    listed = calipers.labels_list(own.store).pools[0]
+    assert (listed.entries, listed.labels) == (3, 2)
+    assert first.evaluate("localStorage.length") == 0
+
+
+def test_a_server_that_was_started_again_gets_what_was_kept(open_page, tmp_path):
+    store = str(tmp_path / "own.db")
+    number = pool(store, judges=("anna", "ben")).content.number
+    with served(WebShelf(store, {}, ("anna",))) as running:
+        running.pool = number
+        page = at_the_desk(open_page(running.links["anna"]), running)
+        press(page, "3")
+        port = running.listening.port
+    page.keyboard.press("2")
+    page.locator("#save", has_text="The server cannot be reached").wait_for()
+    with served(WebShelf(store, {}, ("anna", "ben")), port) as running:
+        page.locator("#save", has_text="You are not signed in").wait_for()
+        # Somebody else comes in with the same browser: nothing is sent in their name.
+        other = page.context.new_page()
+        other.goto(running.links["ben"])
+        page.locator("#save", has_text="This page is that of anna, and ben is signed in").wait_for()
+        other.goto(running.links["anna"])
+        page.locator("#save", has_text="Saved.").wait_for()
+        press(page, "1")
+    entries = entries_after(open_store(store), number)
+    assert [(one.judge, one.grade) for one in entries] == [("anna", 3), ("anna", 2), ("anna", 1)]
+
+
+def test_a_sentence_is_marked_by_keys_alone(open_page, own):
+    page = at_the_desk(open_page(own.links["anna"]), own)
+    marked = page.locator("#text mark")
+    whole = page.locator("#text").text_content()
+    first, second, third = (f"{one}." for one in whole.rstrip(".").split(". "))
+    page.keyboard.press("m")
+    assert marked.text_content() == first
+    page.keyboard.press("m")
+    assert marked.text_content() == second
+    page.keyboard.press("Shift+M")
+    assert marked.text_content() == f"{second} {third}"
+    page.keyboard.press("Backspace")
+    assert marked.count() == 0
+    page.keyboard.press("m")
+    press(page, "3")
+    desk = calipers.labels_desk("first", store=own.store)
+    assert [one.quote for one in desk.state().labels()] == [first]
+
+
+def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_path):
+    odd = [{**TRUTH[0], "ground_truth": [{"id": "d0"}, {"id": "gone"}]}, *TRUTH[1:]]
+    given = {"evals": calipers.read(ground_truth=odd, run=BM25)}
+    with served(WebShelf(str(tmp_path / "h.db"), given, ("me",))) as running:
+        page = open_page(running.links["me"])
+        page.goto(f"http://{running.host}/evaluations/evals/truth")
+        before = page.locator("code").first.text_content()
+        finding = page.locator("article", has_text="near duplicate queries")
+        finding.get_by_role("button", name="Judge this q0").first.click()
+        page.wait_for_url(re.compile(r"/pools/\d+/judge"))
+        page.locator("#desk").wait_for()
+        for _ in range(4):
+            gone = page.locator("#text").text_content() == "gone"
+            press(page, "0" if gone else "n")
+        page.goto(f"http://{running.host}/evaluations/evals/truth")
+        version = page.locator(".version")
+        assert "Version with 1 labelled" in version.text_content()
+        after = version.locator("code").text_content()
+        with page.expect_download() as download:
+            version.get_by_role("link", name="Export it").click()
+        exported = tmp_path / "gt.jsonl"
+        download.value.save_as(exported)
+        assert page.troubles == []
+    truth = load(str(exported), "ground_truth").ground_truth
+    assert truth.fingerprint.startswith(after)
+    assert after != before
+    grades = {row["item"]: row["grade"] for row in truth.targets.iter_rows(named=True)}
+    assert grades["gone"] == 0
 
 
 def axe(page):

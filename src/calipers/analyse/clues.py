@@ -97,7 +97,7 @@ def worst_slices(
 
 def usable_cuts(scores: Scores) -> list[str]:
     """The ways to cut these queries that give between 2 and 100 slices."""
-    has_texts = any(questions_asked(scores))
+    has_texts = any(questions_asked(scores.queries))
     computed = [*(["length"] if has_texts else []), "targets"]
     few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
     named = [*few, *(name for name in computed if name not in scores.tags)]

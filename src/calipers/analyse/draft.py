@@ -10,6 +10,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.model.draft import Draft
@@ -63,6 +64,7 @@ def draft(
     seed: int,
     ground_truth: Any = None,
     corpus: Any = None,
+    columns: Columns | None = None,
 ) -> Draft:
     """Pool the first k results of several runs into rows that somebody can judge.
 
@@ -71,15 +73,18 @@ def draft(
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
-    loaded = [_run(one) for one in _listed(runs)]
+    said = columns or Columns()
+    loaded = [_run(one, said) for one in _listed(runs)]
+    truth = None if ground_truth is None else _truth(ground_truth, said)
+    said.check_used()
     pool = pool_runs((run.frame for run in loaded), k)
     texts = asked if asked is not None else _texts(loaded, pool)
     items = {query: some for query, some in pool.items.items() if query in texts}
     if not items:
         raise InvalidInput(_nothing_in_common(texts, pool))
     left, judged = items, 0
-    if ground_truth is not None:
-        left, judged = without_judged(items, _truth(ground_truth))
+    if truth is not None:
+        left, judged = without_judged(items, truth)
     if corpus is not None:
         left = _with_texts(left, corpus)
     rows = tuple(
@@ -114,8 +119,8 @@ def _is_record(one: Any) -> bool:
     return isinstance(one, Mapping) and "query" in one and "retrieved" in one
 
 
-def _run(value: Any) -> Run:
-    found = load(value, "run")
+def _run(value: Any, said: Columns) -> Run:
+    found = load(value, "run", None, said)
     if found.run is None:
         raise InvalidInput(
             f"{_name(value)} holds no results ({found.kind}); give what `calipers retrieve` wrote, "
@@ -124,8 +129,8 @@ def _run(value: Any) -> Run:
     return found.run
 
 
-def _truth(value: Any) -> GroundTruth:
-    found = load(value, "ground_truth")
+def _truth(value: Any, said: Columns) -> GroundTruth:
+    found = load(value, "ground_truth", None, said)
     if found.ground_truth is None:
         raise InvalidInput(f"{_name(value)} holds no ground truth ({found.kind}); name another.")
     return found.ground_truth

@@ -162,14 +162,16 @@ def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str
     names = [str(metric) for metric in wanted]
     if scores.weights and kept.scores.weights:
         names.append("score")
-    has = list(kept.scores)
-    for name in names:
-        if name not in has:
-            raise InvalidInput(
-                f"The baseline {kept.name} has no {name}; it has {', '.join(has)}."
-                f"{did_you_mean(name, has)} Choose among these with -m, or save the baseline "
-                "again with the metric."
-            )
+    for what, has, again in (
+        (f"The baseline {kept.name}", list(kept.scores), "save the baseline again"),
+        ("This result", list(scores), "measure again"),
+    ):
+        for name in names:
+            if name not in has:
+                raise InvalidInput(
+                    f"{what} has no {name}; it has {', '.join(has)}.{did_you_mean(name, has)} "
+                    f"Choose among these with -m, or {again} with the metric."
+                )
     if not names:
         raise InvalidInput(
             f"The baseline {kept.name} holds no metric of which more or less is better; save it "

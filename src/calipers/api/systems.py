@@ -103,11 +103,11 @@ def matched_to_report(
     return found
 
 
-def named_run(value: Any, name: str, store: Where) -> Run:
+def named_run(value: Any, name: str, store: Where, columns: Columns) -> Run:
     """A run with a name: its file, or what the caller calls it."""
     if isinstance(value, Matched):
         return value.run
-    found = load(plain_run(kept_before(value, store)), "run").run
+    found = load(plain_run(kept_before(value, store)), "run", None, columns).run
     if found is None:
         raise InvalidInput(
             f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "

@@ -52,6 +52,7 @@ from calipers.cli.parts.output import console, print_json
     "--examples", type=click.IntRange(min=0), default=3, show_default=True,
     help="How many disagreements to list.",
 )  # fmt: skip
+@options.column_option
 @options.explain_option
 @options.json_option
 def command(

@@ -22,8 +22,7 @@ def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | Non
     """The table in an object, decoded or not; None where it is no table."""
     if SPLIT <= value.keys() <= SPLIT | {"index"}:
         return _split(value, name)
-    keys = list(map(str, value))
-    if 1 < len(keys) <= MOST_COLUMNS and _names_a_query(keys):
+    if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
         return _by_column(value, name)
     return None
 

@@ -206,6 +206,21 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
     return stream_table(form, table)
 
 
+def scores_by_item(value: Any) -> Dataset | None:
+    """The run in a mapping of query to item to score that can be nothing else; else None."""
+    if not isinstance(value, Mapping):
+        return None
+    from calipers.io.by_column import columns_of_object
+    from calipers.io.foreign import of_object as of_foreign_object
+    from calipers.io.formats.mapping import scored_run
+
+    name = ARGUMENT["run"]
+    found = scored_run(value, name)
+    if found is None or columns_of_object(value, name) is not None:
+        return None
+    return None if of_object(value) or of_foreign_object(value) is not None else found
+
+
 def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:
     claimed = of_object(value)
     for form in claimed:

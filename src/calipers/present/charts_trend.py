@@ -152,7 +152,8 @@ def _times(rows: list[dict[str, Any]], width: int) -> dict[str, Any]:
     """The axis of time; evaluations of one moment have one label, and it says when that was."""
     axis: dict[str, Any] = {"grid": False, "labelOverlap": True, "tickCount": width // 90}
     moments = sorted({row["saved"] for row in rows})
-    if len(moments) == 1:
+    minutes = {one[: len("2026-01-31T06:00")] for one in moments}
+    if len(minutes) == 1:
         axis |= {"values": [{"signal": f"toDate('{moments[0]}')"}], "format": "%Y-%m-%d %H:%M",
                  "labelOverlap": False}  # fmt: skip
     elif moments and moments[0][:SAME_MINUTE] == moments[-1][:SAME_MINUTE]:

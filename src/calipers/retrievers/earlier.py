@@ -78,7 +78,7 @@ def read_meta(path: Path) -> Meta | None:
     """What stands beside a run file; None where nothing does, or nothing that we wrote."""
     try:
         meta = msgspec.json.decode(meta_path(path).read_bytes(), type=Meta)
-    except (msgspec.DecodeError, RecursionError, OSError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError):
         return None
     return meta if meta.format == FORMAT else None
 

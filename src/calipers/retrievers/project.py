@@ -142,8 +142,8 @@ def _imported(
         if place is not None:
             yield place, loaded
     for value in list(vars(module).values()) if module is not None else ():
-        name = value.__name__ if isinstance(value, ModuleType) else _home(value)
-        loaded = sys.modules.get(name or "")
+        home = value.__name__ if isinstance(value, ModuleType) else _home(value)
+        loaded = sys.modules.get(home or "")
         place = file_of(loaded)
         if place is not None:
             yield place, loaded

@@ -19,15 +19,14 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.columns import Columns
 from calipers.io.formats.ours import Asked, question_and_id
-from calipers.io.json_files import first_line, opening
+from calipers.io.json_files import BROKEN, first_line, opening
 from calipers.io.load import load
-from calipers.io.long_tables import read_asked
-from calipers.io.sight import Sight
 from calipers.io.source import Source, stamp
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import GroundTruth
 from calipers.retrievers.base import Question
+from calipers.retrievers.question_tables import named_records, records_of_questions
 
 BLOCK = 1 << 15
 """Bytes of a file to have in memory at a time."""
@@ -113,7 +112,7 @@ def open_questions(value: Any, columns: Columns | None = None) -> Questions:
     """The questions in a file, a ground truth, a mapping of id to text, or a list.
 
     A file of JSON lines is read again each time and never held; a list stays the caller's.
-    ``columns`` says which column of a file is what, where their names do not.
+    ``columns`` says which field is what, where their names do not.
 
     >>> questions = open_questions(["Who wrote it?", {"query": "When?", "id": "q2"}])
     >>> len(questions), [question.text for question in questions]
@@ -121,9 +120,11 @@ def open_questions(value: Any, columns: Columns | None = None) -> Questions:
     """
     if isinstance(value, Questions):
         return value
-    if columns is not None and columns.named and isinstance(value, str | os.PathLike):
-        return Questions(_table(Path(value), columns))
-    return Questions(_origin_of(value))
+    if columns is None or not columns.named:
+        return Questions(_origin_of(value))
+    found = Questions(_named_origin(value, columns))
+    columns.check_used()
+    return found
 
 
 def read_questions(value: Any, columns: Columns | None = None) -> tuple[Question, ...]:
@@ -196,20 +197,32 @@ def _origin_of(value: Any) -> Origin:
     return _ground_truth(value, "questions")
 
 
+def _named_origin(value: Any, columns: Columns) -> Origin:
+    """The same, where the user says which field is what."""
+    if isinstance(value, list | tuple):
+        return _list(named_records(list(value), columns, "questions"))
+    if isinstance(value, str | os.PathLike):
+        rows = records_of_questions(Path(value), columns)
+        if rows is not None:
+            return _list(rows, str(value))
+    return _ground_truth(value, str(value), columns)
+
+
 def _file(path: Path) -> Origin:
     source = Source(path)
     begins_as = opening(source)
     if begins_as is None:
-        return _table(path, Columns())
+        rows = records_of_questions(path, Columns())
+        return _ground_truth(path, str(path)) if rows is None else _list(rows, str(path))
     source.check_has_content()
     if begins_as == "list":
         try:
             return _list(_LIST.decode(source.read()), str(path))
-        except (msgspec.DecodeError, RecursionError):
+        except BROKEN:
             return _ground_truth(path, str(path))
     try:
         _LINE.decode(first_line(source))
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         # One object over many lines, or records of another form.
         return _ground_truth(path, str(path))
     return _lines(source)
@@ -236,7 +249,7 @@ def _lines(source: Source) -> Origin:
                 continue
             try:
                 asked = decode(line)
-            except (msgspec.DecodeError, RecursionError):
+            except BROKEN:
                 raise InvalidInput(
                     f"A line is no question at {source.name}:{number}; each line is a JSON object "
                     'with "query", such as {"query": "Who wrote it?"}.'
@@ -295,18 +308,6 @@ def _nothing_asked(place: str) -> Question:
     raise InvalidInput(
         f'A record holds no question at {place}; give it a "query" with the text to ask.'
     )
-
-
-def _table(path: Path, columns: Columns) -> Origin:
-    """A ground truth in any form, or a table with a column of questions and nothing to find."""
-    try:
-        return _ground_truth(path, str(path), columns)
-    except InvalidInput:
-        table = Sight(Source(path), columns).table if path.is_file() else None
-        alone = None if table is None else read_asked(table)
-        if alone is None:
-            raise
-    return _asked(alone, str(path))
 
 
 def _ground_truth(value: Any, name: str, columns: Columns | None = None) -> Origin:

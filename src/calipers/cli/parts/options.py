@@ -1,11 +1,13 @@
 """Options that several commands share, so that they look the same everywhere."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
+from calipers.cli.parts.output import check_one_output
 from calipers.cli.parts.renamed import F, FormerFlags, apply, renamed_option, two_forms
 from calipers.errors import InvalidInput
 
@@ -194,7 +196,13 @@ def full_option(function: F) -> F:
 
 def json_option(function: F) -> F:
     """--json."""
-    return printed_as("json", "Print the whole result as JSON.")(function)
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        check_one_output(click.get_current_context().params)
+        return function(*args, **given)
+
+    return printed_as("json", "Print the whole result as JSON.")(cast(F, checked))
 
 
 def as_option(*forms: str) -> Callable[[F], F]:
