@@ -54,9 +54,10 @@ def check_cut(by: str, tags: Sequence[str]) -> None:
     """Refuse to cut by what the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
+        how = "" if tags else f' Records may have tags: "tags": {{"{by}": "…"}}.'
         raise InvalidInput(
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
-            f"{did_you_mean(by, known)}"
+            f"{did_you_mean(by, known)}{how}"
         )
 
 

@@ -53,7 +53,7 @@ from calipers.errors import InvalidInput, MissingExtra
     show_default=True,
     help="The share of questions that every judge gets.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Shuffles what is judged.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed that shuffles.")
 @click.option("--guidelines", metavar="FILE", help="A text that judges see beside every item.")
 @click.option(
     "--host",
