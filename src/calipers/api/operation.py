@@ -55,8 +55,7 @@ def refuses_unknown(function: F) -> F:
     """
 
     @cache
-    def known() -> dict[str, Any]:
-        # Of all that are declared, a program calls one or two.
+    def known() -> dict[str, Any]:  # when called: of all that are declared, one or two are
         return dict(arguments(function))
 
     @wraps(function)
