@@ -124,6 +124,7 @@ def _scores(
         summaries=_summaries(facts, part, plan, settings),
         weights=plan.weights,
         frame=measured.where(f"{PART} is null").drop(PART),
+        persisted=measured,
     )
 
 
