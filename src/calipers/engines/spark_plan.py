@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,9 @@ class Sides:
     def _names_something(self) -> Any:
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        return F.coalesce(*(n for n in IDENTITIES if n in self.truth_columns)).isNotNull()
+        # A grade without an item is a mistake, of which a worker says where it is.
+        named = [F.col(name) for name in IDENTITIES if name in self.truth_columns]
+        return reduce(or_, (one.isNotNull() for one in (*named, F.col("grade"))))
 
     def settle(
         self, plan: EnginePlan, match: str | None, level: str | None
@@ -84,7 +87,13 @@ class Sides:
         if at == "document":
             plan = replace(plan, match="id", level=at, grades=grades)
             return plan, ()
-        choice = choose(match, sample, columns, lambda: self.in_common("item"))
+        try:
+            choice = choose(match, sample, columns, lambda: self.in_common("item"))
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"{error} (Counted over examples: the ground truth has {counted['__rows']:,} "
+                "targets.)"
+            ) from None
         kind = choice.matching.kind
         plan = replace(
             plan, match=str(choice.matching), level=at, grades=grades,
