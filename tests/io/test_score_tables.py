@@ -1,5 +1,7 @@
 """Scores per query in a Parquet file, which says what it holds."""
 
+from typing import Any
+
 import msgspec
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.score_tables import is_score_table, read_score_table, write_scores
 from tests.command import calipers_command, refused
 
-RECORDS = [
+RECORDS: list[dict[str, Any]] = [
     {"query": f"q{i}", "retrieved": ["x", "a", "b"][i % 3 :], "ground_truth": ["a", "b"],
      "tags": {"type": "odd" if i % 2 else "even"}}
     for i in range(24)

@@ -26,7 +26,7 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     """
     check_cut(by, list(scores.tags))
     if by == "length" and by not in scores.tags:
-        check_texts(scores.queries["text"].count())
+        check_texts(any(questions_asked(scores.queries)))
     labels = labels_of(scores.queries, scores.tags, by)
     present = set(labels.unique())
     check_slices(by, len(present), len(labels))
@@ -42,8 +42,9 @@ def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> 
     if by in tags:
         return tags[by].cast(pl.String).fill_null(UNTAGGED)
     if by == "length":
-        lengths = queries["text"].map_elements(length_of, return_dtype=pl.String)
-        return lengths.fill_null(UNTAGGED)
+        texts = questions_asked(queries)
+        lengths = [UNTAGGED if text is None else length_of(text) for text in texts]
+        return pl.Series(lengths, dtype=pl.String)
     counts = queries["targets"].to_numpy()
     names = pl.Series(_bucket_names(TARGETS, "target"), dtype=pl.String)
     return names.gather(np.searchsorted(TARGETS, counts))
@@ -53,15 +54,30 @@ def check_cut(by: str, tags: Sequence[str]) -> None:
     """Refuse to cut by what the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
+        how = "" if tags else f' Records may have tags: "tags": {{"{by}": "…"}}.'
         raise InvalidInput(
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
-            f"{did_you_mean(by, known)}"
+            f"{did_you_mean(by, known)}{how}"
         )
 
 
-def check_texts(texts: int) -> None:
+def asked(query: str, text: str | None) -> str | None:
+    """What a query asks; an id with a blank in it is a question that is its own id.
+
+    >>> asked("q7", "Who wrote it?"), asked("Who wrote it?", None), asked("q7", None)
+    ('Who wrote it?', 'Who wrote it?', None)
+    """
+    return query if text is None and " " in query.strip() else text
+
+
+def questions_asked(queries: pl.DataFrame) -> list[str | None]:
+    """What each query asks, where it is known."""
+    return [asked(*both) for both in queries.select("query", "text").iter_rows()]
+
+
+def check_texts(known: bool) -> None:
     """Refuse to cut by the length of texts that nobody has."""
-    if not texts:
+    if not known:
         raise InvalidInput(
             "The queries cannot be cut by length: the ground truth gives their ids and not their "
             "texts; add the text of each query, or cut by a tag or by targets."

@@ -16,10 +16,7 @@ from calipers.errors import InvalidInput
 @click.command("eval")
 @options.input_options
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
 @deciding.interval_options
 @click.option(
@@ -106,8 +103,9 @@ def command(
     engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
         config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
-        **settings,
+        primary=primary, **settings,
     )  # fmt: skip
+    primary = settings.pop("primary", None)
     saving.store = settings.get("store")
     if engine == "local":
         outputs.check_table(per_query)
@@ -180,8 +178,7 @@ def command(
     slices = None
     if by:
         slices = slice_by(
-            scores, by, metrics=names if metrics else None,
-            primary=deciding.configured_primary(primary),
+            scores, by, metrics=names if metrics else None, primary=primary,
         )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
     people = None

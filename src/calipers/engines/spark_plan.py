@@ -151,7 +151,7 @@ class Sides:
         run = Run.from_frame(results)
         tally = Tally(
             np.array([counts["retrieved"]]), pl.Series("status", [""]), 0, (), 0, 0, None,
-            tuple(results["query"].unique(maintain_order=True).head(EXAMPLES)), (),
+            tuple(results["query"].unique(maintain_order=True).head(EXAMPLES)),
         )  # fmt: skip
         check = {"id": check_common_ids, "span": check_common_documents}.get(
             kind, check_common_texts

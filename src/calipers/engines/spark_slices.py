@@ -27,7 +27,8 @@ def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Sco
     for name in by:
         check_cut(name, list(scores.tags))
         if name == "length" and name not in scores.tags:
-            check_texts(scores.frame.where(F.col("text").isNotNull()).limit(1).count())
+            asks = F.col("text").isNotNull() | F.trim("query").contains(" ")
+            check_texts(scores.frame.where(asks).limit(1).count() > 0)
     labelled = _labelled(scores.frame, by, list(scores.tags), metrics).persist()
     slices = [f"{SLICE}{i}" for i in range(len(by))]
     several = labelled.agg(*(F.count_distinct(one).alias(one) for one in slices)).collect()[0]
@@ -58,7 +59,7 @@ def _labelled(frame: Any, by: Sequence[str], tags: Iterable[str], metrics: Seque
 
     tagged = [name for name in tags if name in by]
     chosen = [
-        F.col("text"), F.col("targets"),
+        F.col("query"), F.col("text"), F.col("targets"),
         *(F.col(f"`{TAG}{name}`").alias(f"tag_{i}") for i, name in enumerate(tagged)),
         *(F.col(f"`{name}`").alias(f"{VALUE}{i}") for i, name in enumerate(metrics)),
     ]  # fmt: skip

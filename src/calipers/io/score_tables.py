@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.json_files import BROKEN
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
@@ -25,7 +26,7 @@ _MAGIC = b"PAR1"
 _AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 
 
-def write_scores(scores: Scores, path: str | os.PathLike[str]) -> None:
+def write_scores(scores: Scores, path: str | Path) -> None:
     """Every query's scores, in the form that the ending of the path names."""
     place = os.fspath(path)
     if ending_or(place, ".csv") != PARQUET:
@@ -106,7 +107,7 @@ def _of_spark(schema: str | None) -> bytes | None:
     try:
         fields = msgspec.json.decode(schema)["fields"] if schema else []
         found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
-    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
+    except (*BROKEN, KeyError, TypeError):
         return None
     return found.encode() if isinstance(found, str) else None
 

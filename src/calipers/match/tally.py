@@ -1,5 +1,6 @@
 """What there is to count in a run while it passes by once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,7 +37,6 @@ class RunTally:
     _ties: int = 0
     _with_results: list[pl.Series] = field(default_factory=list)
     _sample_queries: list[str] = field(default_factory=list)
-    _sample_items: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._names = self.ground_truth.queries["query"]
@@ -44,23 +44,35 @@ class RunTally:
 
     def add(self, batch: RankedBatch) -> Ints:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
-        codes = self._code_in_order(batch.queries)
-        if codes is None:
-            codes = self._codes.of(batch.queries)
-        if self.fingerprint and self.run.in_memory:
-            self._fingerprint.add_later(batch.queries, batch.identity, batch.starts)
-        elif self.fingerprint:
+        if self.fingerprint and not self.run.in_memory:
             self._fingerprint.merge(batch.fingerprint)
+        codes = self.add_looked_up(batch.queries, batch.lengths, batch.tied, lambda: batch)
+        self._count_duplicates(batch, codes >= 0)
+        return codes
+
+    def add_looked_up(
+        self, queries: pl.Series, lengths: Ints, tied: Bools, ranked: Callable[[], RankedBatch]
+    ) -> Ints:
+        """As ``add``, of results without duplicates that nobody has ranked yet.
+
+        ``tied`` is about the results by rank; ``ranked`` is asked for them once somebody wants
+        the fingerprint.
+        """
+        codes = self._code_in_order(queries)
+        if codes is None:
+            codes = self._codes.of(queries)
+        if self.fingerprint and self.run.in_memory:
+            self._fingerprint.add_later(lambda: _ranking(ranked()))
         if self.run.queries is not None:
-            self._with_results.append(batch.queries)
+            self._with_results.append(queries)
         known = codes >= 0
-        self._retrieved.append((codes[known], batch.lengths[known]))
-        self._note_unknown(batch.queries, known)
-        if len(self._sample_items) < EXAMPLES:
-            self._sample_queries += batch.queries.head(EXAMPLES).to_list()
-            self._sample_items += batch.identity.head(EXAMPLES).drop_nulls().to_list()
-        self._ties += int((batch.tied & np.repeat(known, batch.lengths)).sum())
-        self._count_duplicates(batch, known)
+        self._retrieved.append((codes[known], lengths[known]))
+        self._note_unknown(queries, known)
+        if len(self._sample_queries) < EXAMPLES:
+            self._sample_queries += queries.head(EXAMPLES).to_list()
+        if not known.all():
+            tied = tied & np.repeat(known, lengths)
+        self._ties += int(np.count_nonzero(tied))
         return codes
 
     def finish(self, tied_targets: Ints, copies: tuple[Ints, Ints] | None = None) -> Tally:
@@ -88,11 +100,11 @@ class RunTally:
             status[failed[failed >= 0]] = _STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
-            retrieved, pl.Series("status", _STATUSES, dtype=pl.String).gather(status),
+            retrieved, pl.Series("status", _STATUSES, dtype=pl.String)[status],
             self._unknown, tuple(dict.fromkeys(self._unknown_examples))[:EXAMPLES],
             self._duplicates, self._ties,
             self._fingerprint if self.fingerprint else None,
-            tuple(self._sample_queries[:EXAMPLES]), tuple(self._sample_items[:EXAMPLES]),
+            tuple(self._sample_queries[:EXAMPLES]),
             tied_targets, self._copy_ranks(copies, status),
         )  # fmt: skip
 
@@ -153,6 +165,10 @@ class RunTally:
         self._duplicates += int(again.sum())
 
 
+def _ranking(batch: RankedBatch) -> tuple[pl.Series, pl.Series, Ints]:
+    return batch.queries, batch.identity, batch.starts
+
+
 class QueryCodes:
     """The place of each name in a column, found by hashes: no Python object for any name."""
 
@@ -173,5 +189,5 @@ class QueryCodes:
             return np.full(len(names), -1, dtype=np.int64)
         at = np.searchsorted(self._hashes, names.hash().to_numpy())
         places = self._order[np.minimum(at, self._hashes.size - 1)]
-        same = self._names.gather(places).eq_missing(names).to_numpy()
+        same = self._names[places].eq_missing(names).to_numpy()
         return np.where(same, places, -1)

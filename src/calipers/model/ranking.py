@@ -40,7 +40,7 @@ class RankedBatch:
     @cached_property
     def queries(self) -> pl.Series:
         """The queries of the batch, in order."""
-        return self.frame["query"].gather(self.starts)
+        return self.frame["query"][self.starts]
 
     @cached_property
     def lengths(self) -> Ints:
@@ -163,9 +163,9 @@ def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> Ranked
 def _by_score(
     frame: pl.DataFrame, starts: Ints, lengths: Ints, ties: Ties
 ) -> tuple[pl.DataFrame, Bools]:
-    frame = _sorted(frame, starts, lengths, -_compared(frame["score"], ties))
-    score = _compared(frame["score"], ties)
-    with_previous = _within_queries(score[1:] == score[:-1], starts)
+    frame = _sorted(frame, starts, lengths, -compared_scores(frame["score"].to_numpy(), ties))
+    score = compared_scores(frame["score"].to_numpy(), ties)
+    with_previous = within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
         name = frame[_identity(frame)]
@@ -174,27 +174,32 @@ def _by_score(
             f"{score[row]:g}: {name[row - 1]!r:.60} and {name[row]!r:.60}; with "
             "ties=error all scores of a query must differ (ties=trec or ties=input decide)."
         )
-    tied = with_previous.copy()
-    tied[:-1] |= with_previous[1:]
+    tied = with_neighbour(with_previous)
     if ties in ("trec", "trec-9"):
         frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied))
     return frame, tied
 
 
-def _compared(score: pl.Series, ties: Ties) -> Floats:
+def compared_scores(exact: Floats, ties: Ties) -> Floats:
     """The scores as they are compared: trec_eval 9 rounds them to single precision first."""
-    exact: Floats = score.to_numpy()
     if ties != "trec-9":
         return exact
     with np.errstate(over="ignore"):
         return exact.astype(np.float32).astype(np.float64)
 
 
-def _within_queries(of_next: Bools, starts: Ints) -> Bools:
+def within_queries(of_next: Bools, starts: Ints) -> Bools:
     """What holds between a row and the one before it, False where a query begins."""
     result = np.concatenate(([False], of_next))
     result[starts] = False
     return result
+
+
+def with_neighbour(with_previous: Bools) -> Bools:
+    """What holds between a row and the one before it, or the one behind it."""
+    either = with_previous.copy()
+    either[:-1] |= with_previous[1:]
+    return either
 
 
 def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.DataFrame:
@@ -219,17 +224,23 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
 
 def _sorted(frame: pl.DataFrame, starts: Ints, lengths: Ints, key: Floats) -> pl.DataFrame:
     """The frame with the rows of each query in ascending order of a key; equal keys stay."""
-    if not _within_queries(key[1:] < key[:-1], starts).any():
-        return frame
+    order = order_within(starts, lengths, key)
+    return frame if order is None else frame[order]
+
+
+def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
+    """The rows of each query in ascending order of a key; None where they stand so."""
+    if not within_queries(key[1:] < key[:-1], starts).any():
+        return None
     widest = int(lengths.max())
     if widest * lengths.size > _MOST_PADDING * key.size:
         segment = np.repeat(np.arange(lengths.size), lengths)
         pair = pl.DataFrame({"segment": segment, "key": key})
         order = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True)).to_series()
-        return frame[order.to_numpy()]
+        return order.to_numpy().astype(np.int64)
     # One row of a matrix for each query: many short sorts are quicker than one long one.
     inside = np.arange(widest) < lengths[:, np.newaxis]
     keys = np.full(inside.shape, np.inf)
     keys[inside] = key
     places = np.argsort(keys, axis=1, kind="stable") + starts[:, np.newaxis]
-    return frame[places[inside]]
+    return places[inside]
