@@ -28,11 +28,12 @@ _AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 
 def write_scores(scores: Scores, path: str | Path) -> None:
     """Every query's scores, in the form that the ending of the path names."""
-    if ending_or(path, ".csv") != PARQUET:
-        write_table(scores.per_query, path)
+    place = os.fspath(path)
+    if ending_or(place, ".csv") != PARQUET:
+        write_table(scores.per_query, place)
         return
     content = msgspec.json.encode(scores.to_dict(per_query=False)).decode()
-    write_blocks(scores.query_blocks, path, {KEY: content})
+    write_blocks(scores.query_blocks, place, {KEY: content})
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:
