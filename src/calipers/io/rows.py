@@ -192,7 +192,9 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
                 for row in batch.iter_rows(named=True):
                     made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
                     for key in splitters.keys() & made.keys():
-                        if isinstance(row[key], str) and not isinstance(made[key], list | dict):
+                        if isinstance(row[key], str) and not isinstance(
+                            made[key], list | dict | set
+                        ):
                             at = partial(table.where, seen)
                             made[key] = splitters[key].split(row[key], at)
                     seen += 1
