@@ -20,7 +20,7 @@ from fuzz.run import carry_out
 from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.smaller import smallest
 
-BATCH = 200
+BATCH = 400
 LOADED = ("calipers.api.surface", "rich.console", "rich.table", "sqlalchemy", "msgspec")
 PAST = Path(__file__).parent / "past.jsonl"
 """Every fault that was ever found, replayed in every test run."""
