@@ -195,8 +195,7 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
                         if isinstance(row[key], str) and not isinstance(
                             made[key], list | dict | set
                         ):
-                            at = partial(table.where, seen)
-                            made[key] = splitters[key].split(row[key], at)
+                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
                     seen += 1
                     yield made
         for splitter in splitters.values():
