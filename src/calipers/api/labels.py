@@ -88,6 +88,7 @@ def labels_pool(
     match: str | None = None,
     level: str | None = None,
     rel: float | None = None,
+    columns: Any = None,
     store: Where = None,
 ) -> "Desk":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
@@ -97,7 +98,8 @@ def labels_pool(
     ``only``: "misses" keeps those of which some run misses something, "different" those to which
     the runs return other results. Every judge gets ``overlap`` of the questions; the others go to
     one judge each. ``order`` "moves" begins with the questions whose labels can move ``metric``
-    most. ``scale`` is "0-3" or "yes/no".
+    most. ``scale`` is "0-3" or "yes/no", and ``columns`` says which column is what
+    ({"item": "chunk"}).
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -112,6 +114,8 @@ def labels_pool(
     ['a', 'b']
     """
     from calipers.api.systems import name_systems
+    from calipers.io.columns import Columns
+    from calipers.io.load import load
     from calipers.model.judging import PoolSettings
     from calipers.store.labels_make import make
     from calipers.store.open import open_store
@@ -120,8 +124,14 @@ def labels_pool(
         metric=metric, scale=scale, order=order, overlap=overlap, depth=depth, seed=seed,
         guidelines=guidelines, match=match, level=level, rel=rel,
     )  # fmt: skip
+    said, loaded = Columns.of(columns), name_systems(runs)
+    if said.named:
+        loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
+        if ground_truth is not None:
+            ground_truth = load(ground_truth, "ground_truth", None, said)
+        said.check_used()
     return make(
-        open_store(store, create=True, keep=True), name, name_systems(runs),
+        lambda: open_store(store, create=True, keep=True), name, loaded,
         ground_truth=ground_truth, questions=questions, corpus=corpus, judges=judges,
         queries=queries, only=only, again=again, settings=settings,
     )  # fmt: skip

@@ -53,7 +53,7 @@ from calipers.errors import InvalidInput, MissingExtra
     show_default=True,
     help="The share of questions that every judge gets.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Shuffles what is judged.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed that shuffles.")
 @click.option("--guidelines", metavar="FILE", help="A text that judges see beside every item.")
 @click.option(
     "--host",
@@ -64,6 +64,7 @@ from calipers.errors import InvalidInput, MissingExtra
     "--address", metavar="URL", help="How browsers reach the server, where --host opens it."
 )
 @click.option("--port", type=int, help="The port. [default: 8642, or the next that is free]")
+@options.column_option
 @options.store_option
 def command(**settings: Any) -> None:
     """Browse, compare and judge in the browser.
@@ -114,7 +115,7 @@ def _shelf(settings: dict[str, Any]) -> Any:
     if not settings["judging"]:
         _check_not_judging(settings)
         truth = settings["ground_truth"]
-        more = {} if truth is None else {"ground_truth": truth}
+        more = {"ground_truth": truth, "columns": settings["columns"]}
         given = {
             name.lstrip("@").replace("/", "-"): read(value, store=store, **more)
             for name, value in name_systems(data).items()
@@ -133,7 +134,8 @@ def _shelf(settings: dict[str, Any]) -> Any:
         return WebShelf(store, {}, judges, PoolSettings(**kept))
     labels_pool(
         name, runs, ground_truth=settings["ground_truth"], questions=settings["questions"],
-        corpus=settings["corpus"], judges=judges, only=settings["only"], store=store, **kept,
+        corpus=settings["corpus"], judges=judges, only=settings["only"], store=store,
+        columns=settings["columns"], **kept,
     )  # fmt: skip
     return WebShelf(store, {}, judges, PoolSettings(**kept))
 

@@ -1,7 +1,7 @@
 """Making a pool out of runs: what is worth judging, who gets it, how it is measured."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from calipers.analyse.rejudge import with_targets
 from calipers.analyse.scoring import choose_metrics
 from calipers.analyse.worth_judging import worth_judging
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.load import load
+from calipers.io.one_side import load_ground_truth, load_run
 from calipers.match.pair import match_pair
 from calipers.model.agreement import TargetsAs
 from calipers.model.ground_truth import GroundTruth
@@ -34,7 +34,7 @@ NOTHING = {
 
 
 def make(
-    store: Store,
+    opened: Callable[[], Store],
     name: str,
     runs: Mapping[str, Any],
     *,
@@ -49,12 +49,13 @@ def make(
 ) -> Desk:
     """Pool the first results of several runs, keep the pool, and open it.
 
+    The history is ``opened``, and made if need be, when there is something to keep.
     ``queries`` and ``only`` leave out every other question. With ``again`` also what the ground
     truth has is judged, returned or not.
     """
     check_settings(settings, judges)
-    loaded = {one: _run(value, one) for one, value in runs.items()}
-    truth = None if ground_truth is None else _truth(ground_truth)
+    loaded = {one: load_run(value, one) for one, value in runs.items()}
+    truth = None if ground_truth is None else load_ground_truth(ground_truth)
     if only is not None:
         check_choice("only", only, ONLY)
         some = worth_judging(only, truth, loaded, settings)
@@ -68,6 +69,7 @@ def make(
     _check_common(loaded)
     settings = _matched_alike(settings, truth, loaded, labels)
     given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
+    store = opened()
     number = make_pool(
         store, name, [(given[one.query_id], one) for one in labels], runs=loaded,
         ground_truth=truth, judges=judges, settings=settings,
@@ -163,20 +165,6 @@ def read_guidelines(path: str | os.PathLike[str] | None) -> str:
         raise InvalidInput(
             f"The guidelines {path} cannot be read: {reason}; give a text file."
         ) from None
-
-
-def _run(value: Any, name: str) -> Run:
-    found = load(value, "run")
-    if found.run is None:
-        raise InvalidInput(f"{name} holds no results ({found.kind}); give a run.")
-    return found.run
-
-
-def _truth(value: Any) -> GroundTruth:
-    found = load(value, "ground_truth")
-    if found.ground_truth is None:
-        raise InvalidInput(f"The ground truth holds no judgements ({found.kind}); name another.")
-    return found.ground_truth
 
 
 def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:

@@ -193,7 +193,7 @@ class WebShelf:
                 enlarge(desk, rows)
             else:
                 desk = make(
-                    store, name, runs, ground_truth=first.as_read[0], judges=self.judges,
+                    lambda: store, name, runs, ground_truth=first.as_read[0], judges=self.judges,
                     queries=queries, again=True, settings=self.settings,
                 )  # fmt: skip
             self._desks.forget(desk.content.number)
