@@ -283,7 +283,7 @@ def _held_out(
     n = evidence.n_queries
     if n < 2 * folds:
         return None
-    fold = np.random.default_rng(seed).permutation(n) % folds
+    fold = folds_of(n, folds, seed)
     chosen = [choose(evidence, fold != i, floors, goal, least, confidence) for i in range(folds)]
     each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
     values = kept_values(evidence, each, goal)
@@ -291,6 +291,12 @@ def _held_out(
         folds, tuple(chosen), point(evidence, each),
         mean_interval(values, confidence),
     )  # fmt: skip
+
+
+def folds_of(n: int, folds: int, seed: int) -> Ints:
+    """Which part each of n queries is in; the parts are as large as one another, or nearly."""
+    parts: Ints = np.random.default_rng(seed).permutation(n) % folds
+    return parts
 
 
 def _some(floors: Floats, chosen: float | None) -> Sequence[float]:
