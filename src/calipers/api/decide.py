@@ -65,9 +65,9 @@ def compare(
     from calipers.analyse.scoring import choose_metrics
     from calipers.api.systems import name_systems, side_by_side, with_retrievers
 
-    systems, ground_truth = side_by_side(systems, ground_truth)
+    compared, ground_truth = side_by_side(systems, ground_truth)
     named = with_retrievers(
-        name_systems(systems), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
+        name_systems(compared), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
         {"ask_for": ask_for, "workers": workers, "watch": watch},
     )  # fmt: skip
     pairs, measured, wanted = _measured(
@@ -155,9 +155,9 @@ def plan(
     from calipers.api.systems import side_by_side
 
     check_plan(difference, queries, power)
-    pilot, ground_truth = side_by_side(pilot, ground_truth)
+    compared, ground_truth = side_by_side(pilot, ground_truth)
     _, measured, _ = _measured(
-        pilot, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
+        compared, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
         cluster=cluster, confidence=confidence,
     )  # fmt: skip
     return plan_queries(
