@@ -39,7 +39,7 @@ def history(tmp_path: Path, monkeypatch) -> Path:
 def test_history_lists_newest_first_with_sparklines_and_marks(history):
     printed = calipers_command("history", columns=120)
     verdict, _, *lines = printed.out.splitlines()
-    assert verdict.startswith("4 of 4 evaluations in ")
+    assert verdict == "nightly is at recall@5 0.536, down from 0.964 the time before."
     assert [line.split()[2] for line in lines[1:5]] == [
         "2026-01-04", "2026-01-03", "2026-01-02", "2026-01-01",
     ]  # fmt: skip
@@ -48,6 +48,7 @@ def test_history_lists_newest_first_with_sparklines_and_marks(history):
     assert "model=<b>e5</b>" in lines[4]
     assert any("██┊" in line for line in lines)
     assert "◆ the ground truth changed" in printed.out
+    assert "4 of 4 evaluations in " in printed.out
 
 
 @pytest.mark.parametrize("columns", [30, 50, 80, 200])
@@ -105,6 +106,8 @@ def test_show_prints_what_eval_printed(history):
     assert len(whole["per_query"]) == 28
     assert calipers_command("show", "@nightly", "--csv").out.startswith("metric,mean,")
     calipers_command("show", "@nightly", "--per-query", "scores.csv")
+    calipers_command("show", "@nightly", "--per-query", "scores.parquet")
+    assert calipers_command("eval", "scores.parquet").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
 
 
