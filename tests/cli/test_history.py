@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +106,8 @@ def test_show_prints_what_eval_printed(history):
     assert len(whole["per_query"]) == 28
     assert calipers_command("show", "@nightly", "--csv").out.startswith("metric,mean,")
     calipers_command("show", "@nightly", "--per-query", "scores.csv")
+    calipers_command("show", "@nightly", "--per-query", "scores.parquet")
+    assert calipers_command("eval", "scores.parquet").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
 
 
@@ -140,7 +143,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     store = open_store()
     for day in range(10, 16):
         write(store, record(tagged(GOOD), name="watched", day=day)[1])
-    bad = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
+    bad: dict[str, Any] = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
     for day in range(16, 22):
         write(store, record(tagged(bad), name="watched", day=day)[1])
     printed = calipers_command("alarm", "watched", "--by", "type", "--reference", "6")

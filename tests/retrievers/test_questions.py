@@ -206,3 +206,19 @@ def test_the_column_of_questions_can_be_named(tmp_path):
     with pytest.raises(InvalidInput, match="no column for the query"):
         read_questions(path)
     assert read_questions(path, Columns.of("query=Frage"))[0].text == "Wer war das?"
+
+
+@pytest.mark.parametrize("content", ["frage,typ\nWho?,x\n", '{"frage": "Who?", "typ": "x"}\n'])
+def test_questions_under_any_name(content, tmp_path):
+    path = tmp_path / "questions"
+    path.write_text(content)
+    (asked,) = read_questions(path, Columns({"query": "frage"}))
+    assert asked.text == "Who?"
+    with pytest.raises(InvalidInput, match=r"no column 'fragen'.*Did you mean frage"):
+        read_questions(path, Columns({"query": "fragen"}))
+
+
+def test_a_table_of_questions_alone_can_be_asked(tmp_path):
+    path = tmp_path / "questions.csv"
+    path.write_text("qid,question,type\n7,Who?,x\n")
+    assert read_questions(path) == (Question("7", "Who?"),)

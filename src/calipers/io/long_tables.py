@@ -128,7 +128,7 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         frame = _filled(frame, table, notes)
     asked = frame.select("query", *texts)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
-        frame = _split(frame, "item", Splitter(ours["item"]), table, notes)
+        frame = _split(frame, "item", Splitter(ours["item"], any_order=True), table, notes)
     elif "item" in columns:
         notes += _kept_whole(frame["item"], ours["item"])
     if "item" in columns:

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.by_id import match_by_id, nearly_alike
+from calipers.match.by_id import match_by_id, may_be_alike, nearly_alike
 from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
-from calipers.model.policy import Policy
+from calipers.model.policy import Policy, check_rel
 from calipers.model.run import Run, Scan, Scored
 
 if TYPE_CHECKING:
@@ -26,11 +26,7 @@ def check_matching(
     match: str | None, level: str | None, rel: float | None, corpus_size: int | None
 ) -> None:
     """Refuse what cannot be meant before any file is read."""
-    if rel is not None and not (isinstance(rel, int | float) and 0 < rel < float("inf")):
-        raise InvalidInput(
-            f"The grade from which a target is relevant (rel) is {rel!r}; "
-            "it must be a number above 0."
-        )
+    check_rel(rel)
     if corpus_size is not None and (not isinstance(corpus_size, int) or corpus_size < 1):
         raise InvalidInput(
             f"The size of the corpus is {corpus_size!r}; it must be a whole number of at least 1."
@@ -136,10 +132,14 @@ def _nearly_found(
     missed = ~found[matches.target_unit] & matches.relevant()
     if not missed.any():
         return []
-    sorted_ = np.argsort(truth.target_query, kind="stable")
-    targets = truth.targets[sorted_[missed]].select("query", pl.col(column).alias("wanted"))
-    results = some.head(SAMPLE).select("query", pl.col(column).alias("called"))
-    asked = targets.join(results.select("query").unique(), on="query", how="semi")
+    results = some.head(SAMPLE)
+    seen = truth.targets["query"].is_in(results["query"].unique().implode()).to_numpy()
+    sorted_ = np.argsort(truth.target_query, kind="stable")[missed]
+    targets = truth.targets[sorted_[seen[sorted_]]]
+    if not may_be_alike(targets, results, column):
+        return []
+    asked = targets.select("query", pl.col(column).alias("wanted"))
+    results = results.select("query", pl.col(column).alias("called"))
     pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
     if not pairs.height:
         return []
@@ -203,8 +203,8 @@ def _choose(
     columns = [] if first is None else first.columns
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = match is not None and parse_matching(match).kind == "quote"
-    plain = first if by_quote and "item" in columns and "text" not in columns else None
-    if plain is not None and plain["item"].str.contains(r"\s").any():
+    plain = by_quote and "item" in columns and "text" not in columns
+    if plain and first is not None and first["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
     return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
