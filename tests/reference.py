@@ -203,7 +203,8 @@ def err(
 ) -> float:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    return satisfaction(credited(query, wanted(query), k, lambda *of: satisfied(*of, highest)))
+    shares = credited(query, wanted(query), k, lambda one, before: satisfied(one, before, highest))
+    return satisfaction(shares)
 
 
 def nerr(

@@ -5,7 +5,6 @@ is looked for in the working folder and then in each folder above it.
 """
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -183,9 +182,21 @@ def _renamed(table: Mapping[str, Any], place: str) -> tuple[dict[str, Any], list
     return kept, said
 
 
+def _reason(error: Exception) -> str:
+    """What is wrong with a file; the interpreter speaks of its own limits, we of the file."""
+    if isinstance(error, RecursionError):
+        return "its lists or tables are nested too deeply"
+    return "a number in it has thousands of digits" if "digits" in str(error) else str(error)
+
+
 def _table(path: Path) -> Mapping[str, Any] | None:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if path.name == PROJECT and "calipers" not in text:
+            return None
+        import tomllib
+
+        content = tomllib.loads(text)
     except FileNotFoundError:
         raise UnreadableFile(f"There is no file {path}; check the path.") from None
     except OSError as error:
@@ -193,7 +204,9 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
         if path.name == PROJECT and b"[tool.calipers" not in path.read_bytes():
             return None
-        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
+        raise UnreadableFile(
+            f"{path} is not valid TOML: {_reason(error)}; correct it there."
+        ) from None
     if path.name != PROJECT:
         return content
     tool = content.get("tool")

@@ -53,7 +53,7 @@ def bound_metrics(
     deepest = max([depth, *(one.k for one in bounded if one.k is not None)])
     listing = list_results(pair.run, matches, policy.ties, deepest)
     unjudged = unjudged_results(matches, listing)
-    grade = max(matches.highest_grade, rel or 0.0) or 1.0
+    grade = float(max(matches.highest_grade, rel or 0.0)) or 1.0
     return Bounds(
         bounds=bound_all(matches, listing, bounded, policy, grade=grade, depth=depth),
         grade=grade,

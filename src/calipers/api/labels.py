@@ -9,7 +9,7 @@ from calipers.api.operation import operation
 
 if TYPE_CHECKING:
     from calipers.model.agreement import TargetsAs
-    from calipers.model.judging import Exported, Imported, PoolList, QueueOrder
+    from calipers.model.judging import Exported, Imported, JudgeOnly, PoolList, QueueOrder
     from calipers.store.labels_desk import Desk
 
 
@@ -76,6 +76,7 @@ def labels_pool(
     corpus: Any = None,
     judges: Sequence[str] = ("me",),
     queries: Collection[str] | None = None,
+    only: "JudgeOnly | None" = None,
     again: bool = False,
     metric: str = "ndcg@10",
     scale: str = "0-3",
@@ -92,11 +93,13 @@ def labels_pool(
 ) -> "Desk":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
-    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
-    ``again``. ``queries`` leaves out every other question. Every judge gets ``overlap`` of the
-    questions; the others go to one judge each. ``order`` "moves" begins with the questions whose
-    labels can move ``metric`` most. ``scale`` is "0-3" or "yes/no", and ``columns`` says which
-    column is what ({"item": "chunk"}).
+    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged; with
+    ``again`` it is, returned or not. ``queries`` leaves out every other question, and so does
+    ``only``: "misses" keeps those of which some run misses something, "different" those to which
+    the runs return other results. Every judge gets ``overlap`` of the questions; the others go to
+    one judge each. ``order`` "moves" begins with the questions whose labels can move ``metric``
+    most. ``scale`` is "0-3" or "yes/no", and ``columns`` says which column is what
+    ({"item": "chunk"}).
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -128,9 +131,9 @@ def labels_pool(
             ground_truth = load(ground_truth, "ground_truth", None, said)
         said.check_used()
     return make(
-        open_store(store, create=True), name, loaded, ground_truth=ground_truth,
-        questions=questions, corpus=corpus, judges=judges, queries=queries, again=again,
-        settings=settings,
+        lambda: open_store(store, create=True, keep=True), name, loaded,
+        ground_truth=ground_truth, questions=questions, corpus=corpus, judges=judges,
+        queries=queries, only=only, again=again, settings=settings,
     )  # fmt: skip
 
 
@@ -140,4 +143,4 @@ def labels_desk(pool: str, *, store: Where = None) -> "Desk":
     from calipers.store.labels_desk import open_desk
     from calipers.store.open import open_store
 
-    return open_desk(open_store(store), pool)
+    return open_desk(open_store(store, keep=True), pool)

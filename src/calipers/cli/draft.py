@@ -30,6 +30,7 @@ from calipers.cli.parts.output import console, print_json
     "--output", "-o", required=True, metavar="FILE", help="The file to label, .jsonl or .csv."
 )
 @options.column_option
+@options.config_option
 @options.json_option
 def command(
     runs: tuple[str, ...],
@@ -38,8 +39,9 @@ def command(
     seed: int,
     ground_truth: str | None,
     corpus: str | None,
-    output: str,
     columns: list[str] | None,
+    config: str | None,
+    output: str,
     as_json: bool,
 ) -> None:
     """Make a file to label from what one or several retrievers returned.
@@ -56,10 +58,10 @@ def command(
     from calipers.io.labels import check_label_file
 
     check_label_file(output)
+    given = options.filled(config, corpus=corpus, columns=columns)
     found = draft(
-        list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus,
-        columns=columns,
-    )  # fmt: skip
+        list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, **given
+    )
     if found.rows:
         found.write(output)
     if as_json:

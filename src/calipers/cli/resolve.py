@@ -19,6 +19,7 @@ from calipers.cli.parts.progress import reading
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if a quote has no span in the end.")
 @options.column_option
+@options.explain_option
 @options.json_option
 @click.pass_context
 def command(
@@ -29,6 +30,7 @@ def command(
     first: bool,
     strict: bool,
     columns: list[str] | None,
+    explain: bool,
     as_json: bool,
 ) -> None:
     """Find the document, start and end of every quote in a ground truth.
@@ -55,6 +57,6 @@ def command(
     else:
         from calipers.present.resolution import print_resolution
 
-        print_resolution(resolution, console(), written=output)
+        print_resolution(resolution, console(), written=output, explain=explain)
     if strict and resolution.resolved < len(resolution.quotes):
         context.exit(1)

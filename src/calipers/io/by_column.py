@@ -26,8 +26,7 @@ def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | Non
         return _split(value, name)
     if value.keys() == SCHEMA:
         return _with_schema(value, name)
-    keys = list(map(str, value))
-    if 1 < len(keys) <= MOST_COLUMNS and _names_a_query(keys):
+    if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
         return _by_column(value, name)
     return _by_row(value, name)
 

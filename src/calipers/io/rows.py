@@ -171,11 +171,7 @@ def stream_rows(
 
 def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
     """The rows of a table in a tool's own form, as records."""
-    names = [
-        name
-        for name in table.lazy.collect_schema().names()
-        if watch or not form.kept or name in form.kept
-    ]
+    names = [name for name in table.names() if watch or not form.kept or name in form.kept]
 
     notes = list(table.notes)
 
@@ -186,15 +182,18 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
         splitters = {key: Splitter(key) for key in form.of_ids}
         seen = 0
         with explained(table.name, table.fault):
-            for batch in table.lazy.select(names).collect_batches(
-                chunk_size=ROWS_AT_ONCE, maintain_order=True
+            for batch in (
+                table.open()
+                .select(names)
+                .collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
             ):
                 for row in batch.iter_rows(named=True):
                     made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
                     for key in splitters.keys() & made.keys():
-                        if isinstance(row[key], str) and not isinstance(made[key], list | dict):
-                            at = partial(table.where, seen)
-                            made[key] = splitters[key].split(row[key], at)
+                        if isinstance(row[key], str) and not isinstance(
+                            made[key], list | dict | set
+                        ):
+                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
                     seen += 1
                     yield made
         for splitter in splitters.values():

@@ -12,10 +12,12 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.json_files import BROKEN
+from calipers.io.parquet_size import check_parquet
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
-from calipers.io.write import write_table
+from calipers.io.write import PARQUET, ending_or, write_blocks, write_table
 from calipers.model.scores import Scores
 
 KEY = "calipers"
@@ -25,10 +27,14 @@ _MAGIC = b"PAR1"
 _AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 
 
-def write_scores(scores: Scores, path: str | os.PathLike[str]) -> None:
+def write_scores(scores: Scores, path: str | Path) -> None:
     """Every query's scores, in the form that the ending of the path names."""
+    place = os.fspath(path)
+    if ending_or(place, ".csv") != PARQUET:
+        write_table(scores.per_query, place)
+        return
     content = msgspec.json.encode(scores.to_dict(per_query=False)).decode()
-    write_table(scores.per_query, Path(path), {KEY: content})
+    write_blocks(scores.query_blocks, place, {KEY: content})
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:
@@ -47,6 +53,8 @@ def read_score_table(path: str | os.PathLike[str]) -> Scores:
         )
     result = decode(about, source)
     with explained(source.name):
+        for part in _parts(place):
+            check_parquet(part)
         table = pl.read_parquet(_parts(place), glob=False)
     metrics = [metric.name for metric in result.metrics]
     lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]
@@ -102,7 +110,7 @@ def _of_spark(schema: str | None) -> bytes | None:
     try:
         fields = msgspec.json.decode(schema)["fields"] if schema else []
         found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
-    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
+    except (*BROKEN, KeyError, TypeError):
         return None
     return found.encode() if isinstance(found, str) else None
 

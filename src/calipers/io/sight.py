@@ -106,6 +106,12 @@ class Sight:
         texts = (bytes(memoryview(one)[:1]) == b'"' for one in look.first.values())
         if look.shape == "object" and not any(texts):
             return None
+        if look.shape == "lines":
+            from calipers.io.flat_lines import flat_lines
+
+            large = flat_lines(self.source, self.columns_said)
+            if large is not None:
+                return large
         from calipers.io.by_column import frame_of_rows
 
         rows, place = json_files.plain_records(self.source, look)
@@ -158,6 +164,10 @@ class Sight:
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
     with explained(source.name):
         if kind == "parquet":
+            from calipers.io.parquet_size import check_parquet
+
+            if source.path.is_file():
+                check_parquet(source.path)
             return pl.scan_parquet(_place(source), glob=False)
         if kind == "arrow":
             return pl.scan_ipc(_place(source), glob=False)

@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.by_id import match_by_id, nearly_alike
+from calipers.match.by_id import match_by_id, may_be_alike, nearly_alike
 from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
-from calipers.model.policy import Policy
-from calipers.model.run import Run, Scan
+from calipers.model.policy import Policy, check_rel
+from calipers.model.run import Run, Scan, Scored
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
@@ -26,11 +26,7 @@ def check_matching(
     match: str | None, level: str | None, rel: float | None, corpus_size: int | None
 ) -> None:
     """Refuse what cannot be meant before any file is read."""
-    if rel is not None and not (isinstance(rel, int | float) and 0 < rel < float("inf")):
-        raise InvalidInput(
-            f"The grade from which a target is relevant (rel) is {rel!r}; "
-            "it must be a number above 0."
-        )
+    check_rel(rel)
     if corpus_size is not None and (not isinstance(corpus_size, int) or corpus_size < 1):
         raise InvalidInput(
             f"The size of the corpus is {corpus_size!r}; it must be a whole number of at least 1."
@@ -66,13 +62,13 @@ def match_pair(
     as_read = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
-    first, run = peek(run)
+    first, run = _beginning(run)
     whole = run
     if first is not None and "call" in first.columns:
         from calipers.match.calls import one_ranking
 
-        each = partial(_match_call, policy=policy, match=match, level=level)
-        run = one_ranking(truth, run, policy.calls, each)
+        each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
+        run = one_ranking(truth, run, policy.calls, each, rel)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     read_notes, whole_pair = run.notes, as_read
     if map_ids is not None:
@@ -121,7 +117,7 @@ def match_pair(
     )
 
 
-SAMPLE = 5_000
+SAMPLE = 1_000
 """Results that are looked through for other spellings of what was not found."""
 
 
@@ -137,10 +133,14 @@ def _nearly_found(
     missed = ~found[matches.target_unit] & matches.relevant()
     if not missed.any():
         return []
-    sorted_ = np.argsort(truth.target_query, kind="stable")
-    targets = truth.targets[sorted_[missed]].select("query", pl.col(column).alias("wanted"))
-    results = some.head(SAMPLE).select("query", pl.col(column).alias("called"))
-    asked = targets.join(results.select("query").unique(), on="query", how="semi")
+    results = some.head(SAMPLE)
+    seen = truth.targets["query"].is_in(results["query"].unique().implode()).to_numpy()
+    sorted_ = np.argsort(truth.target_query, kind="stable")[missed]
+    targets = truth.targets[sorted_[seen[sorted_]]]
+    if not may_be_alike(targets, results, column):
+        return []
+    asked = targets.select("query", pl.col(column).alias("wanted"))
+    results = results.select("query", pl.col(column).alias("called"))
     pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
     if not pairs.height:
         return []
@@ -170,25 +170,32 @@ def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
 
 
 def _match_call(
-    truth: GroundTruth, run: Run, *, policy: Policy, match: str | None, level: str | None
+    truth: GroundTruth,
+    run: Run,
+    *,
+    policy: Policy,
+    match: str | None,
+    level: str | None,
+    map_ids: str | None,
 ) -> Matches:
     """The matches of single calls, of which some find nothing, and that is no mistake."""
     lenient = policy.with_changes(nothing_in_common="zero")
-    return match_pair(truth, run, policy=lenient, match=match, level=level).matches
+    return match_pair(truth, run, policy=lenient, match=match, level=level, map_ids=map_ids).matches
 
 
 def edges_by_call(pair: Matched) -> "CallEdges | None":
     """Which call of the retriever holds which target; None where the run has no calls."""
     truth, run = pair.as_read
-    first, run = peek(run)
+    first, run = _beginning(run)
     if first is None or "call" not in first.columns:
         return None
     from calipers.match.calls import call_edges
 
     match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
     level = pair.settings["matched_at"]
-    truth = truth if level == "document" else pair.ground_truth
-    each = partial(_match_call, policy=pair.policy, match=match, level=level)
+    mapped = pair.settings.get("map_ids")
+    truth = truth if level == "document" or mapped is not None else pair.ground_truth
+    each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)
     return call_edges(truth, run, each)
 
 
@@ -208,13 +215,12 @@ def _choose(
     match: str | None, truth: GroundTruth, run: Run, whole: Run | None
 ) -> tuple[Choice, Run]:
     """The way of matching; ids may be in common with the ``whole`` of which ``run`` is a part."""
-    first, run = peek(run)
-    first = pl.DataFrame() if first is None else first
-    columns = first.columns
+    first, run = _beginning(run)
+    columns = [] if first is None else first.columns
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = match is not None and parse_matching(match).kind == "quote"
-    plain = "item" in columns and "text" not in columns
-    if by_quote and plain and first["item"].str.contains(r"\s").any():
+    plain = by_quote and "item" in columns and "text" not in columns
+    if plain and first is not None and first["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
     return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
@@ -280,6 +286,12 @@ class _Resumed:
     def __call__(self) -> Iterator[pl.DataFrame]:
         begun, self._begun = self._begun, None
         return self._again() if begun is None else begun
+
+
+def _beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
+    """The first rows of a run that has rows, and the run to use from here on."""
+    # Those of mappings are known without making a table of all.
+    return (run.scan.head(SAMPLE), run) if isinstance(run.scan, Scored) else peek(run)
 
 
 def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:

@@ -14,11 +14,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.columns import Columns
 from calipers.io.formats.ours import Asked, question_and_id
-from calipers.io.json_files import first_line, opening
+from calipers.io.json_files import BROKEN, first_line, opening
 from calipers.io.load import load
 from calipers.io.source import Source, stamp
 from calipers.model.arrays import Ints
@@ -117,10 +118,15 @@ def open_questions(value: Any, columns: Columns | None = None) -> Questions:
     >>> len(questions), [question.text for question in questions]
     (2, ['Who wrote it?', 'When?'])
     """
+    if isinstance(value, Questions):
+        return value
     if columns is None or not columns.named:
         return Questions(_origin_of(value))
-    origin = _named_origin(value, columns)
-    columns.check_used()
+    try:
+        origin = _named_origin(value, columns)
+    finally:
+        # A name that is not there explains everything else.
+        columns.check_used()
     return Questions(origin)
 
 
@@ -215,11 +221,11 @@ def _file(path: Path) -> Origin:
     if begins_as == "list":
         try:
             return _list(_LIST.decode(source.read()), str(path))
-        except (msgspec.DecodeError, RecursionError):
+        except BROKEN:
             return _ground_truth(path, str(path))
     try:
         _LINE.decode(first_line(source))
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         # One object over many lines, or records of another form.
         return _ground_truth(path, str(path))
     return _lines(source)
@@ -246,7 +252,7 @@ def _lines(source: Source) -> Origin:
                 continue
             try:
                 asked = decode(line)
-            except (msgspec.DecodeError, RecursionError):
+            except BROKEN:
                 raise InvalidInput(
                     f"A line is no question at {source.name}:{number}; each line is a JSON object "
                     'with "query", such as {"query": "Who wrote it?"}.'
@@ -311,6 +317,10 @@ def _ground_truth(value: Any, name: str, columns: Columns | None = None) -> Orig
     found = load(value, "ground_truth", None, columns)
     truth: GroundTruth | None = found.ground_truth
     queries = truth.queries if truth is not None else found.run.queries if found.run else None
+    return _asked(queries, name)
+
+
+def _asked(queries: pl.DataFrame | None, name: str) -> Origin:
     if queries is None or not queries.height:
         raise InvalidInput(f"{name} holds no questions; give a file with a question per record.")
     ids = queries["query"]
