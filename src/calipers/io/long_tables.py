@@ -64,10 +64,12 @@ def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table
     known = {"score", "rank", "grade", "retrieved"} & set(names.values())
     if distance is None or distance in names or known or role == "ground_truth":
         return table, names
-    lazy = table.lazy.with_columns(-pl.col(distance).cast(pl.Float64, strict=False))
+    turned = -pl.col(distance).cast(pl.Float64, strict=False)
     note = f"The column {distance!r} is taken as distances: the smallest comes first."
-    turned = replace(table, open=lambda: lazy, notes=(*table.notes, note))
-    return turned, {**names, distance: "score"}
+    made = replace(
+        table, open=lambda: table.open().with_columns(turned), notes=(*table.notes, note)
+    )
+    return made, {**names, distance: "score"}
 
 
 def _meant(table: Table, found: list[str], role: Role) -> dict[str, str]:
@@ -299,8 +301,9 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
     ties: Ties = "trec" if order == "score" and "item" in columns else "input"
     notes = table.notes
     if {"rank", "score"} <= set(columns):
-        some = lazy.head(SOME).with_columns(pl.col("rank", "score").cast(pl.Float64, strict=False))
-        notes += order_notes(some.sort("query", "rank", maintain_order=True).collect())
+        numbers = pl.col("rank", "score").cast(pl.Float64, strict=False)
+        some = table.open().select(columns).head(SOME).with_columns(numbers).collect()
+        notes += order_notes(some.sort("query", "rank", maintain_order=True))
     return Run(scan, order, ties, name=table.name, notes=notes)
 
 
