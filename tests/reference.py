@@ -8,8 +8,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from scipy.special import polygamma
-
 from calipers.measures import Metric
 from calipers.model.policy import Policy
 from tests.reference_query import (
@@ -27,6 +25,7 @@ from tests.reference_query import (
     wanted,
     worth,
 )
+from tests.reference_readers import inst, nerr8, nerr9, nerr10, nerr11
 
 
 def share(above: float, below: float) -> float | None:
@@ -204,7 +203,8 @@ def err(
 ) -> float:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    return satisfaction(credited(query, wanted(query), k, lambda *of: satisfied(*of, highest)))
+    shares = credited(query, wanted(query), k, lambda one, before: satisfied(one, before, highest))
+    return satisfaction(shares)
 
 
 def nerr(
@@ -227,25 +227,6 @@ def rbp(
     highest = query.highest if gmax is None else gmax
     steps = credited(query, wanted(query), k, lambda grade, before: (grade - before) / highest)
     return sum((1 - p) * p ** (at - 1) * gain for at, gain in steps)
-
-
-def inst(
-    query: Query, t: float = 1.0, gmax: float | None = None, gains: str | None = None
-) -> float:
-    query = worth(query, gains)
-    highest = query.highest if gmax is None else gmax
-    gain_at = dict(
-        credited(query, wanted(query), None, lambda grade, before: (grade - before) / highest)
-    )
-    weight, weights, earned, missing = 1.0, 0.0, 0.0, t
-    for rank in range(1, max(gain_at, default=0) + 2):
-        weights += weight
-        earned += weight * gain_at.get(rank, 0.0)
-        missing -= gain_at.get(rank, 0.0)
-        weight *= ((rank + t + missing - 1) / (rank + t + missing)) ** 2
-    # Nothing comes any more: all further weights, each (rank / (rank + 1))² of the one before.
-    weights += weight * (rank + t + missing) ** 2 * float(polygamma(1, rank + t + missing))
-    return earned / weights
 
 
 def alpha_ndcg(
@@ -325,7 +306,8 @@ REFERENCE: dict[str, Callable[..., float | None]] = {
         hit_rate, precision, recall, f1, f, full_recall, capped_recall, tp, fp, fn, tn, mrr,
         first_rank, r_precision, dcg, ndcg, err, rbp, rbp_residual, judged, bpref, num_ret,
         num_rel, num_rel_ret, num_q, set_precision, set_recall, set_f, set_map, rprec_mult, gm_map,
-        iprec_at_recall, eleven_point_average, nerr, inst, alpha_ndcg, unjudged, inferred_ap,
+        iprec_at_recall, eleven_point_average, nerr, nerr8, nerr9, nerr10, nerr11,
+        inst, alpha_ndcg, unjudged, inferred_ap,
     )
 }  # fmt: skip
 REFERENCE["map"] = average_precision

@@ -142,3 +142,16 @@ def test_the_command_serves_and_goes_on_with_its_pool(files):
             _, said = process.communicate(timeout=30)
     assert "Going on with the pool bm25-dense" in said
     assert "token" not in said
+
+
+def test_what_is_open_to_other_machines_is_said(capsys):
+    from calipers.cli.serve import _say
+    from calipers.web.start import listen
+
+    for host, opened in (("0.0.0.0", True), (None, False)):
+        listening = listen(host, 0, "https://judge.example.org" if host else None)
+        with listening.socket:
+            _say({"anna": "https://judge.example.org/enter?token=x"}, listening)
+        printed = capsys.readouterr()
+        assert printed.out == "anna: https://judge.example.org/enter?token=x\n"
+        assert ("whoever has a link" in printed.err) is opened

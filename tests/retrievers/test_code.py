@@ -68,6 +68,16 @@ def test_an_edited_helper_is_loaded_anew_with_all_that_import_it(target):
     assert "limit_of_search.py" in as_retriever(target).code
 
 
+def test_a_module_of_another_folder_does_not_serve_for_one_of_the_same_name(tmp_path, monkeypatch):
+    assert answers("own_search:search") == [["q"]]
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    Path("own_search.py").write_text(SEARCH)
+    Path("helper_of_search.py").write_text(HELPER.replace("[query]", "['other']"))
+    assert answers("own_search:search") == [["other"]]
+
+
 def imported():
     return importlib.import_module("own_search")
 

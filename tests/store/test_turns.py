@@ -37,7 +37,7 @@ def test_turns_go_to_those_who_wait_in_the_order_in_which_they_came():
 def test_a_turn_that_ends_in_an_error_is_handed_on():
     turns = Turns()
     with pytest.raises(ValueError, match="odd"), turns.mine(0):
-        raise ValueError("odd")
+        int("odd")
     assert not turns._queue
 
 

@@ -43,8 +43,8 @@ def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> 
         return tags[by].cast(pl.String).fill_null(UNTAGGED)
     if by == "length":
         texts = questions_asked(queries)
-        names = [UNTAGGED if text is None else length_of(text) for text in texts]
-        return pl.Series(names, dtype=pl.String)
+        lengths = [UNTAGGED if text is None else length_of(text) for text in texts]
+        return pl.Series(lengths, dtype=pl.String)
     counts = queries["targets"].to_numpy()
     names = pl.Series(_bucket_names(TARGETS, "target"), dtype=pl.String)
     return names.gather(np.searchsorted(TARGETS, counts))
@@ -54,9 +54,10 @@ def check_cut(by: str, tags: Sequence[str]) -> None:
     """Refuse to cut by what the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
+        how = "" if tags else f' Records may have tags: "tags": {{"{by}": "…"}}.'
         raise InvalidInput(
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
-            f"{did_you_mean(by, known)}"
+            f"{did_you_mean(by, known)}{how}"
         )
 
 

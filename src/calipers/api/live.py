@@ -32,7 +32,6 @@ def retrieve(
     *,
     workers: int | None = None,
     output: str | os.PathLike[str] | None = None,
-    columns: Any = None,
     **asking: Unpack[Retrieving],
 ) -> "LiveRun":
     """Ask a retriever every question and return what came back as a run.
@@ -63,11 +62,6 @@ def retrieve(
     """
     from calipers.retrievers.retrieve import retrieve_to_run
 
-    if columns:
-        from calipers.io.columns import Columns
-        from calipers.retrievers.questions import open_questions
-
-        questions = open_questions(questions, Columns.of(columns))
     return retrieve_to_run(search, questions, k=k, workers=workers, output=output, **asking)
 
 

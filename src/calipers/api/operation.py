@@ -55,7 +55,7 @@ def refuses_unknown(function: F) -> F:
     """
 
     @cache
-    def known() -> dict[str, Any]:  # when called: of all that are declared, one or two are
+    def known() -> dict[str, Any]:  # When called: of all operations, a program calls one or two.
         return dict(arguments(function))
 
     @wraps(function)
@@ -218,7 +218,7 @@ def _plain(value: Any, kind: Any) -> Any:
         return value
     if isinstance(value, Iterator):
         return list(value)
-    if isinstance(value, bool) or not isinstance(value, Real) or type(value) in (int, float):
+    if not isinstance(value, Real) or type(value).__module__ == "builtins":
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 

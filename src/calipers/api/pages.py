@@ -103,11 +103,12 @@ def plot(
     >>> made.chart, sorted(made.spec)[:3]
     ('over-k', ['$schema', 'background', 'columns'])
     """
-    from calipers.analyse.plot import chart_of_pair, check_chart
-    from calipers.analyse.scoring import choose_metrics, deepest
+    from calipers.analyse.plot import DEFAULT_K, chart_of_pair, check_chart
+    from calipers.analyse.scoring import cutoffs, deepest
     from calipers.api.asking import below
     from calipers.api.inputs import matched, without_inputs
     from calipers.errors import InvalidInput
+    from calipers.measures import parse
     from calipers.model.plot import Plot
 
     several = systems is not None or bool(retrievers)
@@ -125,6 +126,7 @@ def plot(
             **without_inputs(reading),
         )  # fmt: skip
         return Plot(chart, compared, tuple(facts.name for facts in compared.metrics))
-    looks = below(deepest(choose_metrics(metrics, k)))
+    cuts = cutoffs(k) or [DEFAULT_K]
+    looks = below(deepest(parse(metrics or (), cuts), max(cuts)))
     pair = matched(data, keep=True, looks=looks, **reading)
     return chart_of_pair(pair, chart, metrics=metrics, k=k, by=by, corpus=corpus)

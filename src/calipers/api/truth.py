@@ -145,13 +145,14 @@ def traces(
     mask: str | Sequence[str] = (),
     seed: int = 0,
 ) -> "TracedQuestions":
-    """Questions that were asked in earnest, each once, from traces: the start of a ground truth.
+    """Take the questions that people really asked from traces, each once.
 
     ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
-    observations. Of ``n`` questions (default: all) the share ``disagreement`` are those for which
-    results differed most between askings; the rest are drawn by ``seed``, in turns from the values
-    of the tag ``by``. ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and
-    "url": what they find is masked in questions, texts and tags before anything else is done.
+    observations. ``n`` questions are taken (default: all). A share of them, ``disagreement``, are
+    those whose results differed most from one asking to the next. The rest are drawn at random by
+    ``seed``, in turns from the values of the tag ``by``. ``mask`` are regular expressions, or
+    "email", "phone", "iban", "ip" and "url": what they match is masked in questions, texts and
+    tags before anything else is done.
     """
     from pathlib import Path
 

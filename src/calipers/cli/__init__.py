@@ -17,6 +17,11 @@ from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
 """The commands that help lists before the others."""
+PARTS_OF_EVAL = {
+    "report": "--html report.html", "slices": "--by TAG", "bounds": "--bounds",
+    "levels": "--level all", "save": "--save NAME",
+}  # fmt: skip
+"""What is an operation of the library, and an option of `calipers eval` here."""
 READER_LEFT = 141
 """The exit code of a program whose reader left, as shells give it."""
 
@@ -57,6 +62,10 @@ class LazyGroup(click.Group):
         name = args[0] if args else ""
         if name and not name.startswith("-") and self.get_command(ctx, name) is None:
             known = self.list_commands(ctx)
+            if name in PARTS_OF_EVAL:
+                raise click.UsageError(
+                    f"There is no command {name!r}: use `calipers eval FILE {PARTS_OF_EVAL[name]}`."
+                )
             raise click.UsageError(
                 f"There is no command {name!r}; the commands are {', '.join(known)}."
                 f"{did_you_mean(name, known)}",

@@ -33,6 +33,7 @@ from calipers.errors import InvalidInput
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     config: str | None,
     fail_on: str | None,
     quiet: bool,

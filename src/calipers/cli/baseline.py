@@ -19,10 +19,7 @@ def command() -> None:
 @click.option("--output", "-o", required=True, metavar="FILE", help="The .json file to write.")
 @click.option("--name", metavar="NAME", help="What to call it. [default: the file's name]")
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @click.option(
     "--add", is_flag=True,
     help="Add this run to those that the file holds: the gate compares with their mean.",

@@ -32,10 +32,7 @@ EXAMPLES = 5
     help="Compare although ground truth, queries or policies differ; the result says so.",
 )  # fmt: skip
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @deciding.primary_option
 @deciding.interval_options
 @click.option(

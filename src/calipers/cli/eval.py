@@ -16,10 +16,7 @@ from calipers.errors import InvalidInput
 @click.command("eval")
 @options.input_options
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
 @deciding.interval_options
 @click.option(

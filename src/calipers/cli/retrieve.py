@@ -17,7 +17,7 @@ def _driver_options(function: renamed.F) -> renamed.F:
         click.option("-k", type=int, default=20, show_default=True, help="Results to ask for."),
         click.option(
             "--output", "-o", required=True, metavar="FILE",
-            help="The run, a .jsonl file. An interrupted one is gone on with; a finished one is "
+            help="The run, a .jsonl file. An interrupted run is continued; a finished one is "
             "asked again, and the old file kept with the ending .bak.",
         ),
         click.option(

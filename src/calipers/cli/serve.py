@@ -53,7 +53,7 @@ from calipers.errors import InvalidInput, MissingExtra
     show_default=True,
     help="The share of questions that every judge gets.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Shuffles what is judged.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed that shuffles.")
 @click.option("--guidelines", metavar="FILE", help="A text that judges see beside every item.")
 @click.option(
     "--host",
@@ -170,6 +170,13 @@ def _pools(store: str | None) -> list[str]:
 
 def _say(links: dict[str, str], listening: Any) -> None:
     click.echo(f"Serving on {listening.address.origin} until Ctrl+C.", err=True)
+    bound = listening.socket.getsockname()[0]
+    if bound not in ("127.0.0.1", "::1"):
+        click.echo(
+            f"It listens on {bound}, port {listening.port}, for other machines too: whoever has a "
+            "link sees every evaluation here and can judge. Put TLS in front of it.",
+            err=True,
+        )
     click.echo("Each link works once:", err=True)
     for judge, link in links.items():
         click.echo(f"{judge}: {link}")

@@ -128,9 +128,11 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         frame = _filled(frame, table, notes)
     asked = frame.select("query", *texts)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
-        frame = _split(frame, "item", Splitter(ours["item"]), table, notes)
+        frame = _split(frame, "item", Splitter(ours["item"], any_order=True), table, notes)
     elif "item" in columns:
         notes += _kept_whole(frame["item"], ours["item"])
+    if "item" in columns:
+        notes += _became_decimals(frame["item"], ours["item"])
     if "quote" in columns and frame["quote"].dtype.is_nested():
         frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
     if by_question and "grade" not in columns:
@@ -229,6 +231,18 @@ def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
         yield (
             f"Ids such as {first!r:.60} in {called!r} are taken as one each: the table has a "
             "column about single items. Give each id a row of its own if they are several."
+        )
+
+
+def _became_decimals(ids: pl.Series, called: str) -> Iterator[str]:
+    """A note about ids such as 2.0 beside ids such as 4: a spreadsheet may have made the first."""
+    if ids.dtype != pl.String:
+        return
+    decimal = ids.str.contains(r"^\d+\.0$").fill_null(False)
+    if decimal.any() and ids.str.contains(r"^\d+$").fill_null(False).any():
+        yield (
+            f"Ids such as {ids.filter(decimal)[0]!r} stand beside whole numbers in {called!r}: "
+            "they may be numbers that became decimals, and then they match nothing."
         )
 
 

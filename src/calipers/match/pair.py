@@ -15,7 +15,7 @@ from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
-from calipers.model.policy import Policy
+from calipers.model.policy import Policy, check_rel
 from calipers.model.run import SAMPLE, Run, Scan, Scored
 
 if TYPE_CHECKING:
@@ -26,11 +26,7 @@ def check_matching(
     match: str | None, level: str | None, rel: float | None, corpus_size: int | None
 ) -> None:
     """Refuse what cannot be meant before any file is read."""
-    if rel is not None and not (isinstance(rel, int | float) and 0 < rel < float("inf")):
-        raise InvalidInput(
-            f"The grade from which a target is relevant (rel) is {rel!r}; "
-            "it must be a number above 0."
-        )
+    check_rel(rel)
     if corpus_size is not None and (not isinstance(corpus_size, int) or corpus_size < 1):
         raise InvalidInput(
             f"The size of the corpus is {corpus_size!r}; it must be a whole number of at least 1."
@@ -205,8 +201,8 @@ def _choose(
     columns = [] if first is None else first.columns
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = match is not None and parse_matching(match).kind == "quote"
-    plain = first is not None and "item" in columns and "text" not in columns
-    if by_quote and plain and first["item"].str.contains(r"\s").any():
+    plain = by_quote and "item" in columns and "text" not in columns
+    if plain and first is not None and first["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
     return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run

@@ -1,4 +1,4 @@
-"""Graded relevance: DCG, nDCG, ERR, RBP, INST."""
+"""Graded relevance: DCG, nDCG, ERR and its relatives, RBP, INST."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -69,7 +69,8 @@ def err(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Fl
 def nerr(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Floats:
     """err of the first k results over that of the best possible ranking.
 
-    The best ranking is made of all ground truth, retrieved or not, cut at k.
+    The best ranking is made of all ground truth, retrieved or not, cut at k. NERR8 to NERR11 of
+    ir_measures are others: see nerr8.
     """
     highest = highest_gain(gains, gmax, "nerr")
     keep = within(gains.ideal_rank, k)
@@ -177,6 +178,72 @@ def inst(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Flo
     all_weights = (2 * t) ** 2 * (_trigamma(np.full(n, 2 * t)) - _trigamma(above + 2 * t))
     all_weights += per_query(query, n, weight * below)
     return np.clip(per_query(query, n, weight * gain) / all_weights, 0.0, 1.0)
+
+
+# Azzopardi, Mackenzie and Moffat, "ERR is not C/W/L" (ICTIR 2021): four measures that are nearly
+# ERR and, unlike it, the mean gain of what a reader sees. They are numbered as their equations.
+
+
+@metric(better="higher")
+def nerr8(gains: Gains, k: int, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 8: the mean gain of what a reader of the first k results sees.
+
+    The reader stops after a result with a probability of its gain: the grade over the highest
+    grade (``gmax``: that of the ground truth unless given).
+    """
+    return _nearly_err(gains, gmax, "nerr8", k, np.ones_like, lambda rank: rank)
+
+
+@metric(better="higher")
+def nerr9(gains: Gains, k: int, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 9: as nerr8, and after rank i only i of i + 1 readers go on."""
+    sums = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, k + 1.0)))
+    return _nearly_err(gains, gmax, "nerr9", k, np.reciprocal, lambda rank: sums[rank.astype(int)])
+
+
+@metric(better="higher")
+def nerr10(gains: Gains, p: Share = 0.9, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 10: as nerr8 without a k, and of those who go on p do, as in rbp."""
+    return _nearly_err(
+        gains, gmax, "nerr10", None, lambda rank: np.power(p, rank - 1.0),
+        lambda rank: (1.0 - np.power(p, rank)) / (1.0 - p),
+    )  # fmt: skip
+
+
+@metric(better="higher")
+def nerr11(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 11: as nerr8 without a k, and readers go on as those of inst.
+
+    After rank i that is ((i + 2t - 1) / (i + 2t))² of them.
+    """
+    most = _trigamma(np.array(2 * t))
+    return _nearly_err(
+        gains, gmax, "nerr11", None, lambda rank: np.square(2 * t / (rank - 1.0 + 2 * t)),
+        lambda rank: (2 * t) ** 2 * (most - _trigamma(rank + 2 * t)),
+    )  # fmt: skip
+
+
+def _nearly_err(
+    gains: Gains, gmax: float | None, name: str, k: int | None,
+    discount: Callable[[Floats], Floats], discounts: Callable[[Floats], Floats],
+) -> Floats:  # fmt: skip
+    """The mean gain over ranks that weigh their discount times the share that is still reading.
+
+    ``discounts`` is the sum of the discounts up to a rank. The ranking is taken to go on, with
+    nothing in it, to rank k or for ever.
+    """
+    highest = highest_gain(gains, gmax, name)
+    gain = gains.added(lambda grade: grade / highest if highest > 0 else np.zeros_like(grade))
+    order, position = gains.placed(gain, k)
+    query, gain, rank = gains.query[order], gain[order], position.astype(np.float64)
+    stops = gain * combined_before(query, 1.0 - gain, np.multiply)
+    earned = per_query(query, gains.n_queries, discount(rank) * stops)
+    end = np.array([np.inf if k is None else float(k)])
+    whole = discounts(end)[0]
+    # Who stops at a rank does not see what stands below it.
+    unseen = per_query(query, gains.n_queries, stops * (whole - discounts(rank)))
+    share: Floats = np.clip(earned / (whole - unseen), 0.0, 1.0)
+    return share
 
 
 def _trigamma(x: Floats) -> Floats:

@@ -20,7 +20,7 @@ class FloorPoint:
     recall: float | None
     """The mean recall of the queries that have an answer."""
     kept: float | None
-    """Of what is found without a floor, the share that is still found; mean over queries."""
+    """The share of what is found without a floor that is still found; mean over queries."""
     wrongly_answered: float | None
     """The share of queries without an answer for which something is returned."""
     wrongly_refused: float | None
@@ -39,7 +39,7 @@ class HeldOut:
     point: FloorPoint
     """The values over all queries, each under the floor of its fold; ``floor`` is None."""
     interval: Interval | None
-    """Of ``kept`` or of ``recall``, whichever was to be promised."""
+    """The interval of ``kept`` or of ``recall``, whichever was to be promised."""
 
 
 @dataclass(frozen=True, repr=False)

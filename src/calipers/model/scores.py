@@ -57,7 +57,7 @@ class Scores(ShownInNotebook):
     audit: InputCounts
     policy: Policy
     fingerprints: Mapping[str, str]
-    """Of the ground truth, the run and the settings."""
+    """One each for the ground truth, the run and the settings."""
     settings: Mapping[str, Any]
     summaries: Mapping[str, Summary]
     """The summary of every metric by name, and of ``score`` where weights were given."""

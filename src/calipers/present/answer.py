@@ -107,8 +107,8 @@ def headline(system: "SystemReport", name: str) -> str:
     if recall is None or precision is None:
         return f"Nothing can be said of {name}: no query has anything to find."
     return (
-        f"Of what should be found, {name} finds {share(recall)} within {system.k}, "
-        f"and {share(precision)} of what it shows is known to be relevant."
+        f"{name} finds {share(recall)} of what it should in the {first_results(system.k)}; "
+        f"{share(precision)} of what it shows is known to be relevant."
     )
 
 

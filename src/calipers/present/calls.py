@@ -1,7 +1,5 @@
 """Calls on a terminal, and as CSV."""
 
-import csv
-import io
 from dataclasses import astuple, fields
 
 from rich.console import Console
@@ -9,6 +7,7 @@ from rich.table import Table
 
 from calipers.model.calls import Call, CallTable
 from calipers.present.answer import plain_share, print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
@@ -52,13 +51,11 @@ def notes(found: CallTable) -> list[str]:
     ]
     if found.tokens_from == "estimate":
         lines.append("The tokens are estimated from the texts, four characters each.")
+    elif found.tokens_from is None:
+        lines.append("Tokens are not known: not every result has 'tokens' or a text.")
     return lines
 
 
 def calls_csv(found: CallTable) -> str:
     """One line per call, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Call)])
-    writer.writerows(astuple(one) for one in found.calls)
-    return text.getvalue()
+    return csv_text([field.name for field in fields(Call)], map(astuple, found.calls))

@@ -95,7 +95,7 @@ def _queries(n: int) -> str:
 
 
 def _shown(value: float | None) -> str:
-    return "–" if value is None else number(value)
+    return "–" if value is None else number(value).replace("-", "−")
 
 
 def _slices(diff: Diff) -> Table:

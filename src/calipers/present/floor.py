@@ -1,7 +1,5 @@
 """Floors on a terminal, and as CSV."""
 
-import csv
-import io
 from dataclasses import astuple, fields
 
 from rich.console import Console
@@ -9,6 +7,7 @@ from rich.table import Table
 
 from calipers.model.floor import Floor, FloorPoint, HeldOut
 from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
 COLUMNS = (
@@ -80,11 +79,8 @@ def print_floor(found: Floor, console: Console, *, explain: bool = False) -> Non
 
 def floor_csv(found: Floor) -> str:
     """One line per floor, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(FloorPoint)])
-    writer.writerows(astuple(one) for one in (found.without, *found.points))
-    return text.getvalue()
+    rows = map(astuple, (found.without, *found.points))
+    return csv_text([field.name for field in fields(FloorPoint)], rows)
 
 
 def _cells(one: FloorPoint) -> list[str]:

@@ -1,7 +1,5 @@
 """Saved evaluations as a table, with a sparkline for each name and metric."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
@@ -12,6 +10,7 @@ from calipers.io.guard import guard
 from calipers.model.evaluation import Evaluation, moment
 from calipers.model.history import History
 from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
 from calipers.words import plural
@@ -70,20 +69,17 @@ def verdict(found: History) -> str:
 def history_csv(found: History) -> str:
     """One line per evaluation, full precision: what is known of it and the mean of each metric."""
     names = list(dict.fromkeys(name for one in found.evaluations for name in one.summaries))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     head = ("id", "name", "saved", "commit", "branch", "dirty", "queries", "tags", "changed")
-    writer.writerow([*head, *names])
+    rows = []
     for one in found.evaluations:
         means = [one.summaries[name].mean if name in one.summaries else None for name in names]
         tags = ";".join(f"{name}={value}" for name, value in one.tags.items())
         words = (one.id, one.name, moment(one.saved), one.commit or "", one.branch or "")
         dirty = "" if one.dirty is None else str(one.dirty).lower()
-        writer.writerow(
-            [*map(guard, words), dirty, one.queries, guard(tags), ";".join(one.changed),
-             *("" if mean is None else mean for mean in means)]
-        )  # fmt: skip
-    return text.getvalue()
+        rows.append(
+            [*map(guard, words), dirty, one.queries, guard(tags), ";".join(one.changed), *means]
+        )
+    return csv_text([*head, *names], rows)
 
 
 def sparkline(values: Sequence[float]) -> str:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from calipers.match.resolution import MOST_PLACES
 from calipers.model.resolution import Located, Resolution
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.plain import printable
@@ -94,7 +95,8 @@ def _line(one: Located) -> str:
             for place in one.places[:3]
         )
         more = len(one.places) - 3
-        line += f": {plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
+        least = "at least " if len(one.places) >= MOST_PLACES else ""
+        line += f": {least}{plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
     elif one.elsewhere:
         line += f" (it stands in {printable(one.elsewhere[0].document, QUOTED)})"
     return line

@@ -1,7 +1,5 @@
 """A trend on a terminal: a line with its axis, and marks where it must not be read across."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -12,6 +10,7 @@ from calipers.io.guard import guard
 from calipers.model.evaluation import moment
 from calipers.model.trend import Line, Point, Trend
 from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
 from calipers.words import plural
@@ -63,20 +62,18 @@ def verdict(trend: Trend) -> str:
 
 def trend_csv(trend: Trend) -> str:
     """One line per point, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("metric", "tag", "value", "id", "saved", "commit", "mean", "low", "high", "n",
-                     "changed"))  # fmt: skip
+    header = (
+        "metric", "tag", "value", "id", "saved", "commit", "mean", "low", "high", "n", "changed",
+    )  # fmt: skip
     changed = {mark.id: ";".join(mark.what) for mark in trend.marks}
-    for line in trend.lines:
-        for point in line.points:
-            writer.writerow(
-                [line.metric, guard(line.tag or ""), guard(line.value or ""), point.id,
-                 moment(point.saved), point.commit or "", point.mean,
-                 "" if point.low is None else point.low, "" if point.high is None else point.high,
-                 point.n, changed.get(point.id, "")]
-            )  # fmt: skip
-    return text.getvalue()
+    rows = (
+        (line.metric, guard(line.tag or ""), guard(line.value or ""), point.id,
+         moment(point.saved), point.commit, point.mean, point.low, point.high, point.n,
+         changed.get(point.id))
+        for line in trend.lines
+        for point in line.points
+    )  # fmt: skip
+    return csv_text(header, rows)
 
 
 def chart(line: Line, trend: Trend, width: int, height: int) -> list[str]:

@@ -138,12 +138,12 @@ def _imported(
         package = module.__package__ or ""
     for name in _names_imported(str(path), digest(path), package):
         loaded = sys.modules.get(name)
-        place = file_of(loaded) if loaded is not None else _file_named(name, root)
+        place = file_of(loaded) if loaded is not None else file_named(name, root)
         if place is not None:
             yield place, loaded
     for value in list(vars(module).values()) if module is not None else ():
-        name = value.__name__ if isinstance(value, ModuleType) else _home(value)
-        loaded = sys.modules.get(name or "")
+        home = value.__name__ if isinstance(value, ModuleType) else _home(value)
+        loaded = sys.modules.get(home or "")
         place = file_of(loaded)
         if place is not None:
             yield place, loaded
@@ -154,7 +154,7 @@ def _home(value: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _file_named(name: str, root: Path) -> Path | None:
+def file_named(name: str, root: Path) -> Path | None:
     """Where a module of the project stands that nothing has imported so far."""
     place = root.joinpath(*name.split("."))
     return next((p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file()), None)

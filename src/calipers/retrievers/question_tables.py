@@ -34,7 +34,7 @@ def records_of_questions(path: Path, columns: Columns) -> list[Record] | None:
     if "query" not in meant or meant & {*IDENTITIES, "ground_truth"}:
         return None
     wanted = {theirs: ours for theirs, ours in names.items() if ours in ("query", "query_text")}
-    frame = sight.table.lazy.select(*wanted).rename(wanted).collect()
+    frame = sight.table.open().select(*wanted).rename(wanted).collect()
     return [_asked(row) for row in frame.iter_rows(named=True)]
 
 

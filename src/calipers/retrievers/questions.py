@@ -122,9 +122,12 @@ def open_questions(value: Any, columns: Columns | None = None) -> Questions:
         return value
     if columns is None or not columns.named:
         return Questions(_origin_of(value))
-    found = Questions(_named_origin(value, columns))
-    columns.check_used()
-    return found
+    try:
+        origin = _named_origin(value, columns)
+    finally:
+        # A name that is not there explains everything else.
+        columns.check_used()
+    return Questions(origin)
 
 
 def read_questions(value: Any, columns: Columns | None = None) -> tuple[Question, ...]:

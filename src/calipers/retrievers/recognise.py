@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from calipers.retrievers.code import code_of
 from calipers.retrievers.layout import FIELDS, Layout
 from calipers.retrievers.project import (
     Part,
+    file_named,
     file_of,
     forget_bytecode,
     parts_of,
@@ -152,9 +154,7 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
 
 
 def _from_module(name: str, target: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    _make_room(Path.cwd())
     try:
         return _up_to_date(importlib.import_module(name))
     except ModuleNotFoundError as error:
@@ -163,7 +163,7 @@ def _from_module(name: str, target: str) -> ModuleType:
             raise InvalidInput(
                 f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} "
                 f"here or among the installed ones; run from the folder that holds {top!r}, or "
-                "install it."
+                f"install it.{did_you_mean(top, [one.stem for one in Path.cwd().glob('*.py')])}"
             ) from None
         raise InvalidInput(
             f"The retriever {target!r} cannot be loaded: {name} needs the module {error.name!r}, "
@@ -198,11 +198,12 @@ def _make_room(folder: Path) -> None:
     if str(folder) in sys.path:
         sys.path.remove(str(folder))
     sys.path.insert(0, str(folder))
+    known = tuple(f"{one}{os.sep}" for one in _FOLDERS)
     for name, module in list(sys.modules.items()):
-        home = Path(getattr(module, "__file__", None) or "").parent
-        top = name.partition(".")[0]
-        beside = (folder / f"{top}.py").is_file() or (folder / top / "__init__.py").is_file()
-        if beside and home != folder and any(home.is_relative_to(one) for one in _FOLDERS):
+        place = getattr(module, "__file__", None)
+        if not isinstance(place, str) or not place.startswith(known):
+            continue
+        if file_named(name, folder) not in (None, file_of(module)):
             del sys.modules[name]
     _FOLDERS.add(folder)
 

@@ -13,7 +13,7 @@ from calipers.analyse.rejudge import with_targets
 from calipers.analyse.scoring import choose_metrics
 from calipers.analyse.worth_judging import worth_judging
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.load import load
+from calipers.io.one_side import load_ground_truth, load_run
 from calipers.match.pair import match_pair
 from calipers.model.agreement import TargetsAs
 from calipers.model.ground_truth import GroundTruth
@@ -54,8 +54,8 @@ def make(
     truth has is judged, returned or not.
     """
     check_settings(settings, judges)
-    loaded = {one: _run(value, one) for one, value in runs.items()}
-    truth = None if ground_truth is None else _truth(ground_truth)
+    loaded = {one: load_run(value, one) for one, value in runs.items()}
+    truth = None if ground_truth is None else load_ground_truth(ground_truth)
     if only is not None:
         check_choice("only", only, ONLY)
         some = worth_judging(only, truth, loaded, settings)
@@ -165,20 +165,6 @@ def read_guidelines(path: str | os.PathLike[str] | None) -> str:
         raise InvalidInput(
             f"The guidelines {path} cannot be read: {reason}; give a text file."
         ) from None
-
-
-def _run(value: Any, name: str) -> Run:
-    found = load(value, "run")
-    if found.run is None:
-        raise InvalidInput(f"{name} holds no results ({found.kind}); give a run.")
-    return found.run
-
-
-def _truth(value: Any) -> GroundTruth:
-    found = load(value, "ground_truth")
-    if found.ground_truth is None:
-        raise InvalidInput(f"The ground truth holds no judgements ({found.kind}); name another.")
-    return found.ground_truth
 
 
 def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:

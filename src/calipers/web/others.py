@@ -35,7 +35,7 @@ def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> lis
             for name, pair in shelf.given.items()
             if name != reference
         ][:MOST]
-    found = {}
+    found: dict[str, OtherRun] = {}
     # Newest first, so that of the same name the newest stays.
     for one in evaluations(
         shelf.store(), metrics=(), last=LOOKED_AT,

@@ -76,8 +76,8 @@ def matching_options(function: F) -> F:
         ),
         click.option(
             "--match", metavar="HOW",
-            help="How targets are recognised: id, quote, span, or with the share that is enough, "
-            "such as quote(min=0.8). [default: as the data says]",
+            help="How targets are recognised: by id, quote or span, or with the share that is "
+            "enough, such as quote(min=0.8). [default: as the data says]",
         ),
         click.option(
             "--level", metavar="LEVEL",
@@ -87,8 +87,8 @@ def matching_options(function: F) -> F:
         ),
         click.option(
             "--map-ids", metavar="RULES",
-            help="What does not count in ids and names of documents: prefix=TEXT, extension, case, "
-            "or several with commas between them.",
+            help="Ignore this when ids and names of documents are compared: prefix=TEXT, "
+            "extension, case, or several with commas between them.",
         ),
         column_option,
         policy_options,
@@ -275,8 +275,8 @@ def memory_options(function: F) -> F:
     return apply(
         click.option(
             "--memory", metavar="SIZE",
-            help="The memory to use for results that are not in the order of their queries, such "
-            "as 2GB; what does not fit goes to a temporary file. [default: half of what is free]",
+            help="How much memory to use, such as 2GB, where results are not in the order of their "
+            "queries; the rest goes to a temporary file. [default: half of what is free]",
         ),
         click.option("--temp", metavar="FOLDER", help="The folder of that temporary file."),
     )(function)  # fmt: skip
