@@ -16,7 +16,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy, check_rel
-from calipers.model.run import Run, Scan, Scored
+from calipers.model.run import SAMPLE, Run, Scan, Scored
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
@@ -117,10 +117,6 @@ def match_pair(
     )
 
 
-SAMPLE = 1_000
-"""Results that are looked through for other spellings of what was not found."""
-
-
 def _nearly_found(
     truth: GroundTruth, some: pl.DataFrame | None, matches: Matches, match: str
 ) -> list[str]:
@@ -134,13 +130,15 @@ def _nearly_found(
     if not missed.any():
         return []
     results = some.head(SAMPLE)
-    seen = truth.targets["query"].is_in(results["query"].unique().implode()).to_numpy()
+    # Few queries are in the sample, so few of the targets are looked at.
+    seen = truth.queries["query"].is_in(results["query"].implode()).to_numpy()
     sorted_ = np.argsort(truth.target_query, kind="stable")[missed]
-    targets = truth.targets[sorted_[seen[sorted_]]]
-    if not may_be_alike(targets, results, column):
+    rows = sorted_[seen[truth.target_query[sorted_]]]
+    asked = pl.DataFrame({"query": truth.targets["query"][rows],
+                          "wanted": truth.targets[column][rows]})  # fmt: skip
+    results = pl.DataFrame({"query": results["query"], "called": results[column]})
+    if not may_be_alike(asked, results):
         return []
-    asked = targets.select("query", pl.col(column).alias("wanted"))
-    results = results.select("query", pl.col(column).alias("called"))
     pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
     if not pairs.height:
         return []
@@ -291,7 +289,7 @@ class _Resumed:
 def _beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
     """The first rows of a run that has rows, and the run to use from here on."""
     # Those of mappings are known without making a table of all.
-    return (run.scan.head(SAMPLE), run) if isinstance(run.scan, Scored) else peek(run)
+    return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run)
 
 
 def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:
