@@ -199,7 +199,9 @@ def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
         return None, False
     if code == 2 and "Traceback" not in said:
         empty = not said.strip() and not out.strip()
-        return (("exit code 2 without a sentence", "") if empty else None), True
+        # What was finished of a run is kept by intent, so that the same command can go on.
+        goes_on = "goes on" in said or case.command[:1] == ("grid",)
+        return (("exit code 2 without a sentence", "") if empty else None), not goes_on
     if code == 1 and case.command and case.command[0] in MAY_FAIL:
         return None, False
     frames = _FRAME.findall(said)

@@ -7,7 +7,7 @@ file is never held as Python objects.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import polars as pl
@@ -19,6 +19,8 @@ from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundT
 from calipers.model.run import RUN_SCHEMA, Run, order_notes
 
 CHUNK = 5_000
+MOST = msgspec.Meta(max_length=1_000_000)
+"""No retriever returns a million results for one query; a file that says so is a trap."""
 
 Id = str | int
 
@@ -54,9 +56,9 @@ class Record(msgspec.Struct):
 
     query: Id
     id: Id | None = None
-    retrieved: list[Id | Result] | dict[str, float] | None = None
-    ground_truth: list[Id | Target] | dict[str, float] | None = None
-    forbidden: list[Id | Target] | None = None
+    retrieved: Annotated[list[Id | Result], MOST] | dict[str, float] | None = None
+    ground_truth: Annotated[list[Id | Target], MOST] | dict[str, float] | None = None
+    forbidden: Annotated[list[Id | Target], MOST] | None = None
     tags: dict[str, str | int | float | bool | None] | None = None
     latency_ms: float | None = None
     error: str | None = None
