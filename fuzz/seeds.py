@@ -98,8 +98,9 @@ def read_seeds(folder: Path) -> Seeds:
     return Seeds(common, forms)
 
 
-def _write_common(folder: Path) -> None:
-    records: list[dict[str, Any]] = [
+def small_records(n: int) -> list[dict[str, Any]]:
+    """Records whose queries find some of what they should, at different ranks."""
+    return [
         {
             "id": f"q{i}",
             "query": f"question number {i}",
@@ -108,8 +109,12 @@ def _write_common(folder: Path) -> None:
             "ground_truth": {f"d{(i * 7 + i % 5) % 20}": 1, f"d{(i * 3) % 20}": 2},
             "tags": {"type": "odd" if i % 2 else "even"},
         }
-        for i in range(8)
+        for i in range(n)
     ]  # fmt: skip
+
+
+def _write_common(folder: Path) -> None:
+    records = small_records(8)
     turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in records]
     chunks = [{"id": f"d{i}", "text": f"text {i}"} for i in range(20)]
     labels = [

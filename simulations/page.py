@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from simulations import decisions, differences, means, nights
+from simulations import decisions, differences, floors, means, nights
 from simulations.rates import Rate, table
 
 HEAD = """# Do the answers hold?
@@ -99,6 +99,24 @@ PARTS = [
         lambda share: decisions.advised(_count(100)(share)),
         "",
         1,
+    ),
+    Part(
+        "Floors under scores: broken promises",
+        "How often the floor that is advised keeps less than was asked for, among all queries of "
+        "the kind: 0.95 of what is found without it, or a recall of 0.8, with a confidence of "
+        "0.95. Held to: at most 0.05. `low tail` has 6 % of its targets at scores that no floor "
+        "may touch.",
+        lambda share: floors.broken_promises(_count(400)(share), (30, 60, 100, 300, 1000)),
+        "scores",
+    ),
+    Part(
+        "Floors under scores: what they do",
+        "The mean shares under the advised floor among all queries of the kind (a quarter of them "
+        "without an answer), and by how much the shares that are shown, measured on queries that "
+        "had no part in choosing it, are off on average. Held to: off by at most 0.01; what is "
+        "refused although something was found, at most 0.05 on average.",
+        lambda share: floors.shares(_count(200)(share), (60, 100, 300, 1000)),
+        "scores",
     ),
     Part(
         "Marks on slices",

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t
 
-from calipers.analyse.agreement import cohen_kappa, krippendorff_alpha
+from calipers.analyse.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from calipers.analyse.agreement_interval import agreement_interval
 
 
@@ -29,14 +30,50 @@ def test_the_value_lies_within_and_nothing_above_one(n, seed):
         assert ends.low <= alpha(table) <= ends.high <= 1.0
 
 
-def test_against_the_jackknife_row_by_row():
-    rng = np.random.default_rng(3)
-    table = rng.integers(0, 2, (20, 2)).astype(float)
-    gaps = np.array([1 - kappa(np.delete(table, row, axis=0)) for row in range(20)])
+def jackknife(table):
+    """The ends row by row, as on paper."""
+    n = len(table)
+    gaps = np.array([1 - kappa(np.delete(table, row, axis=0)) for row in range(n)])
     whole = 1 - kappa(table)
-    margin = 2.093024 * np.sqrt(19 / 20 * ((gaps - gaps.mean()) ** 2).sum()) / whole
-    expected = 1 - whole * np.exp(margin), 1 - whole * np.exp(-margin)
-    assert agreement_interval(table, kappa) == pytest.approx(expected, abs=1e-6)
+    spread = np.sqrt((n - 1) / n * ((gaps - gaps.mean()) ** 2).sum())
+    margin = t.ppf(0.975, n - 1) * spread / whole
+    return 1 - whole * np.exp(margin), 1 - whole * np.exp(-margin)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_against_the_jackknife_row_by_row(seed):
+    table = np.random.default_rng(seed).integers(0, 2, (20, 2)).astype(float)
+    rarest = float(table.mean() < 0.5)
+    more = {row: jackknife(np.vstack([table, row])) for row in [(0, 1), (1, 0), (rarest, rarest)]}
+    low, high = jackknife(table)
+    expected = min(low, more[0, 1][0], more[1, 0][0]), max(high, more[rarest, rarest][1])
+    assert agreement_interval(table, kappa) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_grade_that_nobody_shares_does_not_make_certain():
+    table = np.array([[0, 0]] * 16 + [[0, 1], [1, 0]], float)
+    low, high = agreement_interval(table, kappa)
+    assert jackknife(table)[1] < 0.1
+    assert high > 0.5
+    assert low >= -1.0
+
+
+@given(st.integers(3, 25), st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_exchanging_the_judges_changes_nothing(n, seed):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 3, (n, 2)).astype(float)
+    exchanged = agreement_interval(table[:, ::-1], kappa)
+    assert exchanged == pytest.approx(agreement_interval(table, kappa), abs=1e-9)
+    assert agreement_interval(rng.permutation(table), kappa) == agreement_interval(table, kappa)
+
+
+def test_three_who_agree_are_not_certain_either():
+    table = np.array([[0, 0, 0], [1, 1, 1]] * 10, float)
+    for measure in (alpha, lambda some: fleiss_kappa(some, ["a", "b", "c"]).value):
+        low, high = agreement_interval(table, measure)
+        assert 0.4 < low < 1.0
+        assert high == 1.0
 
 
 def test_full_agreement_is_not_certain():

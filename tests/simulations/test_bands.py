@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calipers.analyse.difference import difference
-from simulations import decisions, differences, means, nights
+from simulations import decisions, differences, floors, means, nights
 from simulations.rates import Rate, table
 from simulations.shapes import SKEWED, SYMMETRIC
 
@@ -15,6 +15,8 @@ BANDS = {
     "false findings with clusters": lambda: differences.clustered_level(200),
     "failing builds": lambda: differences.lucky_baseline(20),
     "advised k": lambda: decisions.too_small_k(60, (2, 30, 60, 300)),
+    "floors": lambda: floors.broken_promises(40, (100,)),
+    "shares under floors": lambda: floors.shares(12, (200,)),
     "marks": lambda: decisions.false_marks(15),
     "alarms": lambda: nights.false_alarms(20, (20, 100)),
     "slow declines": lambda: nights.slow_decline(15),

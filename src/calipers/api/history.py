@@ -33,8 +33,8 @@ def save(
     """Keep scores under a name, in one transaction, with the git commit they were made on.
 
     With ``ground_truth`` it can later be told which judgements changed; with ``run`` too, what
-    was retrieved is kept (unless ``results`` is false), and misses can be explained later. Of the
-    ``corpus`` the fingerprint is kept. ``tags`` say what was measured, such as the model.
+    was retrieved is kept (unless ``results`` is false), and misses can be explained later. The
+    fingerprint of the ``corpus`` is kept. ``tags`` say what was measured, such as the model.
 
     >>> import tempfile
     >>> from calipers import evaluate

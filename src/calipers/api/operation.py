@@ -53,13 +53,16 @@ def refuses_unknown(function: F) -> F:
     A mistyped argument gets a sentence with the nearest one, a value of another type one that
     says what is allowed, and what the machine refuses is one of our errors.
     """
-    kinds = dict(arguments(function))
-    known = frozenset(kinds)
+
+    @cache
+    def known() -> dict[str, Any]:  # When called: of all operations, a program calls one or two.
+        return dict(arguments(function))
 
     @wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
-        if not known.issuperset(given):
-            raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
+        kinds = known()
+        if not kinds.keys() >= given.keys():
+            raise _unknown(function.__name__, sorted(given.keys() - kinds), sorted(kinds))
         placed = [
             (name, _plain(one, kinds[name]))
             for name, one in zip(_in_place(function), args, strict=False)
@@ -215,7 +218,7 @@ def _plain(value: Any, kind: Any) -> Any:
         return value
     if isinstance(value, Iterator):
         return list(value)
-    if isinstance(value, bool) or not isinstance(value, Real) or type(value) in (int, float):
+    if not isinstance(value, Real) or type(value).__module__ == "builtins":
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 

@@ -12,6 +12,7 @@ from calipers.api.keywords import DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.columns import Columns
 from calipers.io.load import load
+from calipers.io.one_side import load_run
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.model.scores import Scores
@@ -103,16 +104,11 @@ def matched_to_report(
     return found
 
 
-def named_run(value: Any, name: str, store: Where) -> Run:
+def named_run(value: Any, name: str, store: Where, columns: Columns) -> Run:
     """A run with a name: its file, or what the caller calls it."""
     if isinstance(value, Matched):
         return value.run
-    found = load(plain_run(kept_before(value, store)), "run").run
-    if found is None:
-        raise InvalidInput(
-            f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "
-            "what a retriever returned, such as a file of `calipers retrieve`."
-        )
+    found = load_run(plain_run(kept_before(value, store)), name, columns)
     return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
 
 
@@ -196,6 +192,19 @@ def is_result_file(value: Any) -> bool:
         return False
     path = Path(value)
     return is_score_table(path) or (path.is_file() and is_result(path))
+
+
+def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:
+    """Systems and their ground truth; two results one behind the other are two systems."""
+    if not isinstance(systems, str | os.PathLike):
+        return systems, ground_truth
+    if all(is_reference(one) or is_result_file(one) for one in (systems, ground_truth)):
+        return [systems, ground_truth], None
+    raise InvalidInput(
+        f"One system is given, {os.fspath(systems)}, and two are needed; give a list of paths or a "
+        "mapping of names to systems. Two files that `calipers eval --per-query` wrote can also be "
+        "given one behind the other."
+    )
 
 
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

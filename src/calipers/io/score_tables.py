@@ -17,7 +17,7 @@ from calipers.io.parquet_size import check_parquet
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
-from calipers.io.write import write_table
+from calipers.io.write import PARQUET, ending_or, write_blocks, write_table
 from calipers.model.scores import Scores
 
 KEY = "calipers"
@@ -27,10 +27,14 @@ _MAGIC = b"PAR1"
 _AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 
 
-def write_scores(scores: Scores, path: str | os.PathLike[str]) -> None:
+def write_scores(scores: Scores, path: str | Path) -> None:
     """Every query's scores, in the form that the ending of the path names."""
+    place = os.fspath(path)
+    if ending_or(place, ".csv") != PARQUET:
+        write_table(scores.per_query, place)
+        return
     content = msgspec.json.encode(scores.to_dict(per_query=False)).decode()
-    write_table(scores.per_query, Path(path), {KEY: content})
+    write_blocks(scores.query_blocks, place, {KEY: content})
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:

@@ -16,6 +16,8 @@ BLOCK = 8 << 20
 HEAD = 1 << 16
 SMALL, SMALL_PACKED, MOST_TIMES = 24 << 20, 1 << 20, 200
 """Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
+LARGE = 16 << 20
+"""A compressed file of so many bytes is no longer unpacked as a whole."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
@@ -51,6 +53,13 @@ class Source:
         with self.path.open("rb") as file:
             magic = file.read(4)
         return magic[:2] != PACKED and magic != _ZSTD
+
+    @property
+    def is_large_and_packed(self) -> bool:
+        """Whether it is a large compressed file of lines in UTF-8, which is unpacked in blocks."""
+        if self._held is not None or b"\n" not in self.head:
+            return False
+        return not self.is_plain and self.path.stat().st_size > LARGE
 
     @cached_property
     def _held(self) -> bytes | None:
@@ -91,7 +100,8 @@ class Source:
             if not cut:
                 rest += piece
                 continue
-            yield _newlines((rest + piece[:cut]).removeprefix(mark))
+            # A view of the piece, as every copy of a block costs about what reading it does.
+            yield _newlines(b"".join((rest, memoryview(piece)[:cut])).removeprefix(mark))
             rest, mark = piece[cut:], b""
         if rest.removeprefix(mark):
             yield _newlines(rest.removeprefix(mark))
