@@ -7,7 +7,7 @@ file is never held as Python objects.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import polars as pl
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that become columns at once: so many, or fewer that have so many results."""
+MOST = msgspec.Meta(max_length=1_000_000)
+"""No retriever returns a million results for one query; a file that says so is a trap."""
 
 Id = str | int
 
@@ -60,9 +62,9 @@ class Record(msgspec.Struct):
 
     query: Id
     id: Id | None = None
-    retrieved: list[Id | Result] | dict[str, float] | None = None
-    ground_truth: list[Id | Target] | dict[str, float] | None = None
-    forbidden: list[Id | Target] | None = None
+    retrieved: Annotated[list[Id | Result], MOST] | dict[str, float] | None = None
+    ground_truth: Annotated[list[Id | Target], MOST] | dict[str, float] | None = None
+    forbidden: Annotated[list[Id | Target], MOST] | None = None
     tags: dict[str, str | int | float | bool | None] | None = None
     latency_ms: float | None = None
     error: str | None = None

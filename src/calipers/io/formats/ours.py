@@ -10,14 +10,14 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.facets import EVERYTHING, Remarks
 from calipers.io.format import Output, RecordStream
-from calipers.io.records import EXAMPLE, Id, Record, Result, Target
+from calipers.io.records import EXAMPLE, MOST, Id, Record, Result, Target
 from calipers.io.rows import At, EachRow
 from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
@@ -68,8 +68,8 @@ _FIELDS: dict[type, dict[str, Any]] = {
 }
 _StrictResult = msgspec.defstruct("_StrictResult", [], bases=(Result,), forbid_unknown_fields=True)
 _StrictTarget = msgspec.defstruct("_StrictTarget", [], bases=(Target,), forbid_unknown_fields=True)
-_Results = list[Id | _StrictResult] | dict[str, float]  # type: ignore[valid-type]
-_Targets = list[Id | _StrictTarget] | dict[str, float]  # type: ignore[valid-type]
+_Results = Annotated[list[Id | _StrictResult], MOST] | dict[str, float]  # type: ignore[valid-type]
+_Targets = Annotated[list[Id | _StrictTarget], MOST] | dict[str, float]  # type: ignore[valid-type]
 
 StrictRecord = msgspec.defstruct(
     "StrictRecord",
