@@ -1,5 +1,6 @@
 """A comparison in words and cells, the same for terminal, Markdown and LaTeX."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from calipers.model.comparison import Comparison
@@ -124,7 +125,25 @@ def power_sentences(comparison: Comparison) -> list[str]:
         return []
     tests = comparison.settings["tests"]
     units = "clusters of queries" if comparison.settings.get("cluster") else "queries"
-    return [power_sentence(comparison.primary, comparison.visibility, tests, units)]
+    return [
+        power_sentence(comparison.primary, comparison.visibility, tests, units),
+        *_undone(comparison, units),
+    ]
+
+
+def _undone(comparison: Comparison, units: str) -> Iterator[str]:
+    """What the smallest difference that few queries show would not survive."""
+    known = [one for one in comparison.differences if one.unseen is not None]
+    one = min(known, key=lambda one: one.unseen.change if one.unseen else 1.0, default=None)
+    if one is None or one.unseen is None:
+        return
+    whose = f" of {printable(one.system, 30)}" if len(comparison.others) > 1 else ""
+    way, left = ("lost", "gain") if one.verdict == "better" else ("gained", "loss")
+    yield (
+        f"As many as {one.unseen.share:.0%} of all {units} may be of a kind that these happen to "
+        f"lack; if each of those {way} {_rough(one.unseen.change)} or more in {one.metric}, there "
+        f"would be no {left}{whose}."
+    )
 
 
 def board_lines(comparison: Comparison) -> list[tuple[str, ...]]:
