@@ -19,6 +19,12 @@ however little.
 
 Nothing in these methods is random: the same scores in any order give the same answer to the last
 bit.
+
+An interval by hand: 60 of 100 queries found their target, so the mean is 0.6 and the variance 0.2424.
+They tell as much as 100 · 0.24 / 0.2424 = 99 queries; with t = 1.984 and u = t² / 99 = 0.0398 the middle
+of the interval is (0.6 + u / 2) / (1 + u) = 0.596, and it reaches √(u · 0.24 + u² / 4) / (1 + u) =
+0.096 to either side: 0.500 to 0.692. Where all of 20 queries found it, the lower end is 0.025^(1/20) =
+0.832.
 """
 
 

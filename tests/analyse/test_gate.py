@@ -17,7 +17,7 @@ from calipers.analyse.gate import (
     slices_by,
 )
 from calipers.analyse.non_inferiority import mean_of_runs
-from calipers.analyse.plan import visibility
+from calipers.analyse.plan import visibility, visible_difference
 from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
@@ -74,6 +74,15 @@ def test_a_real_drop_is_seen():
     drops = [one.baseline - one.value for one in check.worst]
     assert drops == sorted(drops, reverse=True)
     assert len(drops) == 5
+
+
+def test_what_would_be_seen_is_a_loss():
+    rng = np.random.default_rng(3)
+    before, now = np.full(60, 0.9), 0.9 - np.where(rng.random(60) < 0.3, rng.random(60) * 0.8, 0.0)
+    made = compare(*(scores_of(one[:, np.newaxis]) for one in (now, before)))
+    seen = made[0].change.visibility
+    assert seen.smallest == visible_difference(before - now, alpha=0.1).difference
+    assert seen.smallest < visible_difference(now - before, alpha=0.1).difference
 
 
 def test_a_gain_is_no_failure_however_large():
