@@ -5,6 +5,7 @@ Run as a program it answers in a process of its own, with the threads that it is
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def answers(folder: Path, run: str) -> dict[str, Any]:
     for night in range(NIGHTS):
         calipers.save(scores["old" if night < NIGHTS - 2 else "new"], "nightly", store=store)
     said = {
-        "evaluate": scores["new"].to_dict(),
+        "evaluate": scores["new"].to_dict(per_query=False),
         "compare": calipers.compare(systems, truth).to_dict(),
         "compare by clusters": calipers.compare(systems, truth, cluster="intent").to_dict(),
         "gate": calipers.gate(scores["new"], baseline=scores["old"], by="type").to_dict(),
@@ -38,15 +39,20 @@ def answers(folder: Path, run: str) -> dict[str, Any]:
         "slices": calipers.slices(scores["new"], ["type", "length"]).to_dict(),
         "plan": calipers.plan(systems, truth, queries=80).to_dict(),
         "bounds": calipers.bounds(**new, metrics="recall@3,ndcg@5").to_dict(),
-        "alarm": [one.__dict__ if hasattr(one, "__dict__") else repr(one)
-                  for one in calipers.alarm("nightly", store=store).checks],
+        "alarm": [asdict(one) for one in calipers.alarm("nightly", store=store).checks],
     }  # fmt: skip
-    # Repr has every digit of a number; times and ids of the history differ each time.
-    plain: dict[str, Any] = json.loads(json.dumps(said, default=repr))
-    for check in plain["alarm"]:
-        check.pop("since", None)
-        check.pop("raised", None)
+    plain: dict[str, Any] = _numbers(json.loads(json.dumps(said, default=repr)))
     return plain
+
+
+# How equal scores are ordered depends on the format; ids and times differ with every save.
+LEFT_OUT = ("settings", "policy", "fingerprints", "since", "raised")
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _numbers(one) for name, one in value.items() if name not in LEFT_OUT}
+    return [_numbers(one) for one in value] if isinstance(value, list) else value
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def write(folder: Path, shuffled: random.Random | None = None) -> None:
             for i, place in enumerate(found)
         }  # fmt: skip
         rows = [(q, rank, item) for q, items in lists.items() for rank, item in enumerate(items, 1)]
-        records = [{"id": q, "retrieved": items} for q, items in lists.items()]
+        records = [{"query": q, "retrieved": items} for q, items in lists.items()]
         if shuffled:
             shuffled.shuffle(rows)
             shuffled.shuffle(records)

@@ -15,6 +15,7 @@ import numpy as np
 
 from calipers.analyse.context import Context, wanted_per_query
 from calipers.analyse.score_interval import mean_interval
+from calipers.analyse.units import as_shares, clusters_of
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.floor import Floor, FloorPoint, Goal, HeldOut
@@ -41,6 +42,8 @@ class FloorEvidence:
     result_score: Floats
     useful: Bools
     """Which results hold a target."""
+    clusters: Ints | None = None
+    """Queries with the same number count as one unit."""
 
     @property
     def n_queries(self) -> int:
@@ -68,10 +71,11 @@ def find_floor(
     confidence: float = 0.95,
     folds: int = 5,
     seed: int = 0,
+    cluster: str | None = None,
 ) -> Floor:
     """The highest floor that keeps what was asked for, and how it does on other queries."""
     goal, least = check_goal(keep, recall, confidence, folds)
-    evidence = gather(pair, k)
+    evidence = gather(pair, k, cluster)
     answerable = evidence.wanted > 0
     if not answerable.any():
         raise InvalidInput(
@@ -118,7 +122,7 @@ def check_goal(
     return goal, float(least)
 
 
-def gather(pair: Matched, k: int) -> FloorEvidence:
+def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     """The scores of the first k results of every query, and of what holds each target."""
     matches = pair.matches
     context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
@@ -151,10 +155,12 @@ def gather(pair: Matched, k: int) -> FloorEvidence:
     wanted = wanted_per_query(matches, pair.rel)
     sound = ~failed
     number = np.cumsum(sound) - 1
+    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
     return FloorEvidence(
         wanted[sound],
         number[unit_query[sound[unit_query]]], best[sound[unit_query]],
         number[context.code[within]], score[within], context.holds_target[within],
+        None if clusters is None else clusters[sound],
     )  # fmt: skip
 
 
@@ -190,9 +196,10 @@ def choose(
     """The last floor, from the lowest up, that keeps enough of the queries in question."""
     chosen = None
     for floor in floors.tolist():
-        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)[among]
-        values = values[~np.isnan(values)]
-        if not values.size or lowest_mean(values, confidence) < least:
+        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
+        known = among & ~np.isnan(values)
+        named = None if evidence.clusters is None else evidence.clusters[known]
+        if not known.any() or lowest_mean(values[known], confidence, named) < least:
             break
         chosen = floor
     return chosen
@@ -208,12 +215,15 @@ def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
     return values
 
 
-def lowest_mean(values: Floats, confidence: float) -> float:
+def lowest_mean(values: Floats, confidence: float, clusters: Ints | None = None) -> float:
     """The lowest mean that values between 0 and 1 leave possible, by Chernoff's bound.
 
     >>> round(lowest_mean(np.ones(59), 0.95), 3)
     0.95
     """
+    if clusters is not None:
+        shares, scale = as_shares(1.0 - values, clusters)
+        return max(0.0, 1.0 - scale * (1.0 - lowest_mean(1.0 - shares, confidence)))
     mean, budget = float(values.mean()), math.log(1 / (1 - confidence)) / values.size
     low, high = 0.0, mean
     for _ in range(60):
@@ -263,16 +273,20 @@ def _held_out(
     evidence: FloorEvidence, floors: Floats, goal: Goal, least: float, confidence: float,
     folds: int, seed: int,
 ) -> HeldOut | None:  # fmt: skip
-    n = evidence.n_queries
+    units = np.arange(evidence.n_queries)
+    if evidence.clusters is not None:
+        units = np.unique(evidence.clusters, return_inverse=True)[1]
+    n = int(units.max()) + 1
     if n < 2 * folds:
         return None
-    fold = np.random.default_rng(seed).permutation(n) % folds
+    # Paraphrases in another fold would not be other queries.
+    fold = (np.random.default_rng(seed).permutation(n) % folds)[units]
     chosen = [choose(evidence, fold != i, floors, goal, least, confidence) for i in range(folds)]
     each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
     values = kept_values(evidence, each, goal)
     return HeldOut(
         folds, tuple(chosen), point(evidence, each),
-        mean_interval(values, confidence),
+        mean_interval(values, confidence, clusters=evidence.clusters),
     )  # fmt: skip
 
 

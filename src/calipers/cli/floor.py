@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import reading
 
@@ -26,6 +26,7 @@ from calipers.cli.parts.progress import reading
     help="Into how many parts the queries are split to try the floor on others.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Draws the folds.")
+@deciding.cluster_option
 @options.matching_options
 @options.config_option
 @options.json_option
