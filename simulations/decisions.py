@@ -43,7 +43,7 @@ def advised(draws: int, seed: int = 8) -> Iterator[Rate]:
     A share of 0.02 of the targets is found at no rank; k = 12 is the smallest within the margin.
     """
     for n in (30, 60, 100, 300, 1000, 6000):
-        some = max(5, min(draws, 100_000 // n))
+        some = max(5, min(draws, 40_000 // n))
         rng = np.random.default_rng([seed, n])
         found = []
         for _ in range(some):

@@ -108,7 +108,7 @@ PARTS = [
         "Losses of recall whose true mean is 0.051, with a margin of 0.05: how often the k is "
         "advised all the same. Held to: at most 0.05.",
         lambda share: decisions.too_small_k(
-            _count(500)(share), (2, 10, 30, 59, 60, 100, 200, 500, 1000, 6000)
+            _count(300)(share), (2, 10, 30, 59, 60, 100, 200, 500, 1000, 6000)
         ),
         "losses",
     ),
@@ -117,7 +117,7 @@ PARTS = [
         "A retriever that finds the target at a random rank (recall 0.97 at k = 20). More "
         "queries let `sweep` come down to the smallest k that is within the margin, and not "
         "below. Held to: at most 0.05 of the advice below it.",
-        lambda share: decisions.advised(_count(60)(share)),
+        lambda share: decisions.advised(_count(40)(share)),
         "",
         2,
     ),

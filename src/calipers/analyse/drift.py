@@ -117,7 +117,7 @@ def threshold(false_alarms: float, nights_a_year: float = NIGHTS_A_YEAR) -> floa
     """The height of the CUSUM at which so many alarms a year are false, at the most.
 
     >>> round(threshold(1.0), 2), round(threshold(0.1), 2)
-    (6.68, 11.08)
+    (6.68, 11.11)
     """
     if not 0.0 < false_alarms < nights_a_year / 5:
         raise InvalidInput(
