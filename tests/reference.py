@@ -8,11 +8,24 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from scipy.special import polygamma
-
 from calipers.measures import Metric
 from calipers.model.policy import Policy
-from tests.reference_query import Query, found, paid, ranks_of, shown, units, wanted, worth
+from tests.reference_query import (
+    Query,
+    credited,
+    found,
+    gain_of,
+    ideal,
+    paid,
+    ranks_of,
+    satisfaction,
+    satisfied,
+    shown,
+    units,
+    wanted,
+    worth,
+)
+from tests.reference_readers import inst, nerr8, nerr9, nerr10, nerr11
 
 
 def share(above: float, below: float) -> float | None:
@@ -165,23 +178,15 @@ def eleven_point_average(
     return None if None in values else sum(value or 0.0 for value in values) / 11
 
 
-def gain_of(grade: float, gain: str) -> float:
-    return 2**grade - 1 if gain == "exp" else grade
-
-
 def dcg(
     query: Query, k: int | None = None, gain: str = "linear", gains: str | None = None
 ) -> float:
     query = worth(query, gains)
-    return sum(
-        gain_of(grade, gain) / math.log2(at + 1) for at, grade in paid(query, wanted(query), k)
-    )
 
+    def added(grade: float, before: float) -> float:
+        return gain_of(grade, gain) - gain_of(before, gain)
 
-def ideal(query: Query) -> list[float]:
-    """The best grades there are, of alternatives the best, from the highest down."""
-    some = units(query, wanted(query)).values()
-    return sorted((max(query.grades[item] for item in unit) for unit in some), reverse=True)
+    return sum(v / math.log2(at + 1) for at, v in credited(query, wanted(query), k, added))
 
 
 def ndcg(
@@ -193,21 +198,13 @@ def ndcg(
     return share(dcg(query, k, gain), best)
 
 
-def satisfaction(positions: list[tuple[int, float]], highest: float) -> float:
-    """Expected reciprocal rank of targets at positions."""
-    total, still_reading = 0.0, 1.0
-    for at, grade in positions:
-        satisfied = (2**grade - 1) / 2**highest
-        total += still_reading * satisfied / at
-        still_reading *= 1 - satisfied
-    return total
-
-
 def err(
     query: Query, k: int | None = None, gmax: float | None = None, gains: str | None = None
 ) -> float:
     query = worth(query, gains)
-    return satisfaction(paid(query, wanted(query), k), query.highest if gmax is None else gmax)
+    highest = query.highest if gmax is None else gmax
+    shares = credited(query, wanted(query), k, lambda one, before: satisfied(one, before, highest))
+    return satisfaction(shares)
 
 
 def nerr(
@@ -215,8 +212,8 @@ def nerr(
 ) -> float | None:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    best = satisfaction(list(enumerate(ideal(query)[:k], 1)), highest)
-    return share(satisfaction(paid(query, wanted(query), k), highest), best)
+    best = [satisfied(grade, 0.0, highest) for grade in ideal(query)[:k]]
+    return share(err(query, k, highest), satisfaction(list(enumerate(best, 1))))
 
 
 def rbp(
@@ -228,26 +225,8 @@ def rbp(
 ) -> float:
     query = worth(query, gains)
     highest = query.highest if gmax is None else gmax
-    return sum(
-        (1 - p) * p ** (at - 1) * grade / highest for at, grade in paid(query, wanted(query), k)
-    )
-
-
-def inst(
-    query: Query, t: float = 1.0, gmax: float | None = None, gains: str | None = None
-) -> float:
-    query = worth(query, gains)
-    highest = query.highest if gmax is None else gmax
-    gain_at = {at: grade / highest for at, grade in paid(query, wanted(query))}
-    weight, weights, earned, missing = 1.0, 0.0, 0.0, t
-    for rank in range(1, max(gain_at, default=0) + 2):
-        weights += weight
-        earned += weight * gain_at.get(rank, 0.0)
-        missing -= gain_at.get(rank, 0.0)
-        weight *= ((rank + t + missing - 1) / (rank + t + missing)) ** 2
-    # Nothing comes any more: all further weights, each (rank / (rank + 1))² of the one before.
-    weights += weight * (rank + t + missing) ** 2 * float(polygamma(1, rank + t + missing))
-    return earned / weights
+    steps = credited(query, wanted(query), k, lambda grade, before: (grade - before) / highest)
+    return sum((1 - p) * p ** (at - 1) * gain for at, gain in steps)
 
 
 def alpha_ndcg(
@@ -276,7 +255,10 @@ def alpha_ndcg(
 
 def rbp_residual(query: Query, p: float = 0.8) -> float:
     pool = {item for item, grade in query.grades.items() if grade >= 0}
-    known = {*ranks_of(query, pool), *(at for at, _ in paid(query, pool))}
+    known = {
+        *ranks_of(query, pool),
+        *(at for at, _ in credited(query, pool, None, lambda g, b: g - b)),
+    }
     return 1 - sum((1 - p) * p ** (at - 1) for at in known)
 
 
@@ -324,7 +306,8 @@ REFERENCE: dict[str, Callable[..., float | None]] = {
         hit_rate, precision, recall, f1, f, full_recall, capped_recall, tp, fp, fn, tn, mrr,
         first_rank, r_precision, dcg, ndcg, err, rbp, rbp_residual, judged, bpref, num_ret,
         num_rel, num_rel_ret, num_q, set_precision, set_recall, set_f, set_map, rprec_mult, gm_map,
-        iprec_at_recall, eleven_point_average, nerr, inst, alpha_ndcg, unjudged, inferred_ap,
+        iprec_at_recall, eleven_point_average, nerr, nerr8, nerr9, nerr10, nerr11,
+        inst, alpha_ndcg, unjudged, inferred_ap,
     )
 }  # fmt: skip
 REFERENCE["map"] = average_precision

@@ -1,6 +1,9 @@
 """One query as plain values, and what was found of it: the ground of the references."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+
+Step = tuple[int, float, float]
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,34 @@ def paid(query: Query, items: set[str], k: int | None = None) -> list[tuple[int,
     return sorted((at, grade) for at, grade in taken.items() if k is None or at <= k)
 
 
+def improvements(query: Query, items: set[str], k: int | None = None) -> list[Step]:
+    """Rank, grade, and the best grade before: of each unit, and of better alternatives of it."""
+    steps = []
+    for unit in units(query, items).values():
+        best = None
+        for rank, held in enumerate(shown(query, k), 1):
+            grade = max((query.grades[item] for item in held & unit), default=None)
+            if grade is not None and (best is None or grade > best):
+                steps.append((rank, grade, best or 0.0))
+                best = grade
+    return steps
+
+
+def credited(
+    query: Query, items: set[str], k: int | None, value: Callable[[float, float], float]
+) -> list[tuple[int, float]]:
+    """Position and value of all that adds something, by its grade and the one before it: what is
+    worth most takes the first free position at or after its rank."""
+    taken: dict[int, float] = {}
+    steps = [(rank, value(*grades)) for rank, *grades in improvements(query, items, k)]
+    for rank, added in sorted(steps, key=lambda one: -one[1]):
+        position = rank
+        while position in taken:
+            position += 1
+        taken[position] = added
+    return sorted((at, added) for at, added in taken.items() if k is None or at <= k)
+
+
 def worth(query: Query, gains: str | None) -> Query:
     """The query with gains in place of grades."""
     if gains is None:
@@ -77,3 +108,27 @@ def worth(query: Query, gains: str | None) -> Query:
     assert gains == "{2:2.25,3:7}"
     grades = {item: table.get(grade, grade) for item, grade in query.grades.items()}
     return replace(query, grades=grades, highest=table.get(query.highest, query.highest))
+
+
+def satisfied(grade: float, before: float, highest: float) -> float:
+    """The share that a grade satisfies, of those whom an earlier one left unsatisfied."""
+    return (2**grade - 2**before) / (2**highest - 2**before + 1)
+
+
+def satisfaction(positions: list[tuple[int, float]]) -> float:
+    """Expected reciprocal rank of what satisfies at positions."""
+    total, still_reading = 0.0, 1.0
+    for at, share_of_them in positions:
+        total += still_reading * share_of_them / at
+        still_reading *= 1 - share_of_them
+    return total
+
+
+def gain_of(grade: float, gain: str) -> float:
+    return 2**grade - 1 if gain == "exp" else grade
+
+
+def ideal(query: Query) -> list[float]:
+    """The best grades there are, of alternatives the best, from the highest down."""
+    some = units(query, wanted(query)).values()
+    return sorted((max(query.grades[item] for item in unit) for unit in some), reverse=True)

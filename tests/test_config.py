@@ -6,6 +6,8 @@ import pytest
 
 from calipers.config import Config, check_config, find_config, read_config
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.model.policy import CHOICES
+from tests.command import calipers_command
 
 
 @pytest.fixture
@@ -51,6 +53,24 @@ def test_names_may_be_written_with_either_dash():
     found = check_config({"ground_truth": "g", "gate": {"max_age": "3d"}}, Path("calipers.toml"))
     assert set(found.shared) == {"ground-truth"}
     assert set(found.gate) == {"max-age"}
+
+
+@pytest.mark.parametrize("spelling", ["nothing_in_common", "nothing-in-common"])
+def test_a_policy_of_several_words_holds_in_either_spelling(spelling, folder):
+    (folder / "a" / "b" / "calipers.toml").write_text(f'{spelling} = "zero"')
+    Path("g").write_text("q 0 a 1\n")
+    Path("r").write_text("q Q0 b 1 1 t\n")
+    assert calipers_command("eval", "-g", "g", "-r", "r", "-m", "mrr").code == 0
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_word_of_every_policy_can_stand_in_the_file(name):
+    for spelling in (name, name.replace("_", "-")):
+        for word in CHOICES[name]:
+            found = check_config({spelling: word}, Path("calipers.toml"))
+            assert found.fill(dict.fromkeys(CHOICES)) == {**dict.fromkeys(CHOICES), name: word}
+        with pytest.raises(InvalidInput, match=f"can be {', '.join(CHOICES[name])}"):
+            check_config({spelling: "no such word"}, Path("calipers.toml"))
 
 
 @pytest.mark.parametrize(

@@ -365,7 +365,7 @@ def test_rel_must_be_a_grade_above_0(function, rel) -> None:
 
 def test_gain_must_be_known() -> None:
     with pytest.raises(InvalidInput, match="found 'log'; use 'linear' or 'exp'"):
-        ndcg_at_k(["a"], ["a"], 1, gain="log")
+        ndcg_at_k(["a"], ["a"], 1, gain="log")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("size", [0, True, 2.5, "9"])

@@ -3,7 +3,7 @@
     python tools/take_screenshots.py [--output FOLDER] [--all]
 
 Needs Chromium and Playwright, and the runs that `make demo` leaves in examples/demo/output. With
---all every page is taken three times: light, dark, and as wide as a phone.
+--all every page is taken four times: light and dark, each also as wide as a phone.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,17 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "examples" / "demo" / "output"
 TRUTH = ROOT / "examples" / "demo" / "questions.jsonl"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-LOOKS: dict[str, tuple[int, Any]] = {
-    "light": (1280, "light"),
-    "dark": (1280, "dark"),
-    "phone": (390, "light"),
+LOOKS: dict[str, tuple[str, int, Any]] = {
+    "light": ("anna", 1280, "light"),
+    "dark": ("ben", 1280, "dark"),
+    "phone": ("carla", 390, "light"),
+    "phone-dark": ("dora", 390, "dark"),
 }
+"""Who looks, how wide, and by which light."""
 SHOWN = ("evaluation", "compare", "judge", "conflicts")
 """The pages that the document shows."""
+GRADES = (0, 3, 0, 0, 2, 0)
+"""What whoever looks says of the first six results."""
 GUIDELINES = """3  answers the question
 2  helps to answer it
 1  touches the topic
@@ -53,7 +58,7 @@ def main() -> int:
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
         with _served(store, folder, options.runs) as links:
-            for name, (width, scheme) in LOOKS.items():
+            for name, (judge, width, scheme) in LOOKS.items():
                 if name != "light" and not options.all:
                     continue
                 page = browser.new_page(
@@ -61,14 +66,14 @@ def main() -> int:
                     color_scheme=scheme,
                     reduced_motion="reduce",
                 )
-                page.goto(links[name])
+                page.goto(links[judge])
                 page.wait_for_url(re.compile(r"/$"))
-                for shot in _visit(page):
+                for shot in _visit(page, store):
                     if options.all or shot in SHOWN:
                         ending = f"-{name}" if options.all else ""
                         target = options.output / f"web-{shot}{ending}.png"
                         page.evaluate("scrollTo(0, 0)")
-                        page.screenshot(path=target, full_page=options.all)
+                        page.screenshot(path=target, full_page=options.all or shot == "conflicts")
                         print(target)
                 page.close()
         browser.close()
@@ -92,7 +97,8 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
     process = subprocess.Popen(
         [sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--judge",
          str(runs / "bm25.jsonl"), str(runs / "dense.jsonl"), "-g", str(TRUTH),
-         "--judges", "light,dark,phone", "--overlap", "1", "--store", store,
+         "--judges", ",".join(judge for judge, _, _ in LOOKS.values()), "--overlap", "1",
+         "--store", store,
          "--metric", "recall@5", "--pool", "demo", "--guidelines", str(guide)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
@@ -108,7 +114,7 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
         process.wait(20)
 
 
-def _visit(page: Any) -> Iterator[str]:
+def _visit(page: Any, store: str) -> Iterator[str]:
     yield "evaluations"
     page.goto(page.url + "?name=hybrid")
     yield "trend"
@@ -131,15 +137,35 @@ def _visit(page: Any) -> Iterator[str]:
     yield "pools"
     page.locator("tbody a").first.click()
     page.locator("#desk").wait_for()
-    width = page.viewport_size["width"]
     for n in range(6):
-        page.keyboard.press(str((n * 3 + width) % 4))
-        page.get_by_text("Saved.").wait_for()
+        # At the pace of somebody who reads; the page shows it.
+        page.wait_for_timeout(1500)
+        page.keyboard.press(str(GRADES[n]))
+        page.locator("#save", has_text="Saved.").wait_for()
+    page.keyboard.press("m")
     page.locator(".moved-run").first.wait_for()
     page.wait_for_timeout(500)
     yield "judge"
+    _differ(store)
     page.get_by_role("link", name="Agreement and export").click()
     yield "conflicts"
+
+
+def _differ(store: str) -> None:
+    """Two others judge the same results, and do not always say the same."""
+    import calipers
+    from calipers.store.labels import append
+
+    desk = calipers.labels_desk("demo", store=store)
+    for judge, others in (("ben", (0, 3, 1, 0, 2, 0)), ("carla", (0, 3, 0, 0, 2, 1))):
+        when = datetime.now(UTC) - timedelta(minutes=10)
+        for item, grade in zip(desk.queue(judge)[: len(others)], others, strict=True):
+            when += timedelta(seconds=7 + len(judge))
+            if desk.known.current(item.position, judge) is None:
+                append(
+                    desk.store, desk.content.number, item=item.position, judge=judge, grade=grade,
+                    now=when,
+                )  # fmt: skip
 
 
 if __name__ == "__main__":

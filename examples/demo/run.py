@@ -92,18 +92,21 @@ def _step(question: str) -> None:
 
 def _where_next(folder: Path, best: str) -> None:
     _step("Where to look next")
+    # `make demo` installs into .venv, which is on nobody's path.
+    here = Path(sys.executable).parent / "calipers"
+    program = "calipers" if shutil.which("calipers") or not here.exists() else os.path.relpath(here)
     print(
         f"""
 The runs and the chunks are in {folder}; the questions in {QUESTIONS}.
-  calipers audit {QUESTIONS} --corpus {folder}/chunks.jsonl
+  {program} audit {QUESTIONS} --corpus {folder}/chunks.jsonl
       is the ground truth fit to judge anything?
-  calipers misses --run {best} -g {QUESTIONS} -k 10 -o misses.jsonl
+  {program} misses --run {best} -g {QUESTIONS} -k 10 -o misses.jsonl
       every miss on a line of its own, to read and to label
-  calipers serve --judge {folder}/bm25.jsonl {folder}/dense.jsonl -g {QUESTIONS} -m recall@5
+  {program} serve --judge {folder}/bm25.jsonl {folder}/dense.jsonl -g {QUESTIONS} -m recall@5
       two minutes in the browser: judge, and watch the metric move (docs/judge.md)
-  calipers gate --run {best} -g {QUESTIONS} --require "recall@10 >= 0.7"
+  {program} gate --run {best} -g {QUESTIONS} --require "recall@10 >= 0.7"
       a build that turns red when retrieval gets worse
-Your own retriever: docs/retrieve.md. Your own ground truth: docs/ground-truth.md."""
+Your own data: docs/your-own-data.md. A new project: {program} init."""
     )
 
 

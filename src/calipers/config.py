@@ -5,7 +5,6 @@ is looked for in the working folder and then in each folder above it.
 """
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +21,14 @@ NUMBERS = "a whole number or a list of them"
 WEIGHTS = "a table of metrics with their weights"
 NAMES = "a table of what a column is and its name in the file"
 
+POLICIES = {name.replace("_", "-"): words for name, words in CHOICES.items()}
+"""The words of each policy, by its key in the file."""
 SHARED: dict[str, str] = {
     "data": TEXT, "ground-truth": TEXT, "run": TEXT, "retriever": TEXT, "ask-for": NUMBER,
     "workers": NUMBER, "corpus": TEXT, "candidates": TEXT, "exact": TEXT,
     "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
     "primary": TEXT, "cluster": TEXT, "store": TEXT, "like": TEXT, "map-ids": TEXT,
-    "columns": NAMES, **dict.fromkeys(CHOICES, TEXT),
+    "columns": NAMES, **dict.fromkeys(POLICIES, TEXT),
 }  # fmt: skip
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
@@ -181,9 +182,21 @@ def _renamed(table: Mapping[str, Any], place: str) -> tuple[dict[str, Any], list
     return kept, said
 
 
+def _reason(error: Exception) -> str:
+    """What is wrong with a file; the interpreter speaks of its own limits, we of the file."""
+    if isinstance(error, RecursionError):
+        return "its lists or tables are nested too deeply"
+    return "a number in it has thousands of digits" if "digits" in str(error) else str(error)
+
+
 def _table(path: Path) -> Mapping[str, Any] | None:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if path.name == PROJECT and "calipers" not in text:
+            return None
+        import tomllib
+
+        content = tomllib.loads(text)
     except FileNotFoundError:
         raise UnreadableFile(f"There is no file {path}; check the path.") from None
     except OSError as error:
@@ -191,7 +204,9 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError) as error:  # also an integer of thousands of digits
         if path.name == PROJECT and b"[tool.calipers" not in path.read_bytes():
             return None
-        raise UnreadableFile(f"{path} is not valid TOML: {error}; correct it there.") from None
+        raise UnreadableFile(
+            f"{path} is not valid TOML: {_reason(error)}; correct it there."
+        ) from None
     if path.name != PROJECT:
         return content
     tool = content.get("tool")
@@ -242,7 +257,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _check_choice(name: str, value: Any, path: Path) -> None:
-    allowed = tuple(LIKE) if name == "like" else CHOICES.get(name)
+    allowed = tuple(LIKE) if name == "like" else POLICIES.get(name)
     if allowed is not None and value not in allowed:
         raise InvalidInput(
             f"{path} has {name} = {value!r}; {name} can be {', '.join(allowed)}."

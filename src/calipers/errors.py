@@ -81,6 +81,11 @@ def as_sentence(error: BaseException) -> CalipersError | None:
         return InvalidInput(
             "The name of a file holds a NUL character, which no file has; name another."
         )
+    if isinstance(error, UnicodeDecodeError):
+        found = f" (byte {error.object[error.start]:#04x})"
+        return UnreadableFile(
+            f"A text in the input is not valid UTF-8{found}; save the file as UTF-8."
+        )
     if isinstance(error, UnicodeEncodeError):
         return InvalidInput(
             f"A text holds an unpaired surrogate, which is no character: found "

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from calipers.api.keywords import Matching
 
 if TYPE_CHECKING:
-    from calipers.engines.spark import SparkScores
+    from calipers.engines.spark_scores import SparkScores
     from calipers.measures import Metric
 
-_UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints")
+_UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints", "columns")
 
 
 def evaluate(
@@ -29,15 +29,16 @@ def evaluate(
     """Score a run against a ground truth, both Spark DataFrames with one row per item.
 
     Columns are found by their usual names; ``query`` and ``item`` name those that are called
-    otherwise on both sides. ``tags`` are columns of the ground truth by which the result can be
-    sliced. ``partitions`` divides the work (default: as Spark is set). Further arguments are
-    those of ``calipers.read`` that say how to match. The values are those of
-    ``calipers.evaluate``, to the last bit; ``per_query`` is a DataFrame, and nothing of it comes
-    to the driver.
+    otherwise on both sides, ``columns`` any others, as for ``calipers.read``. ``tags`` are
+    columns of the ground truth by which the result can be sliced. ``partitions`` divides the work
+    (default: as Spark is set). Further arguments are those of ``calipers.read`` that say how to
+    match. The values are those of ``calipers.evaluate``, to the last bit; ``per_query`` is a
+    DataFrame, and nothing of it comes to the driver.
     """
     from calipers.analyse.scoring import choose_metrics
     from calipers.engines.spark import evaluate_frames
     from calipers.errors import InvalidInput
+    from calipers.io.columns import Columns
     from calipers.match.pair import check_matching
     from calipers.model.policy import CHOICES, Policy
 
@@ -50,7 +51,8 @@ def evaluate(
     return evaluate_frames(
         run, ground_truth, choose_metrics(metrics, k, None, weights, like),
         policy=policy.with_changes(**{name: matching.get(name) for name in CHOICES}),
-        query=query, item=item, tags=tags, match=matching.get("match"),
+        query=query, item=item, tags=tags,
+        columns=Columns.of(matching.get("columns")), match=matching.get("match"),
         level=matching.get("level"), rel=rel, corpus_size=size, weights=weights,
         partitions=partitions, confidence=confidence,
         fingerprints=matching.get("fingerprints", True),

@@ -27,7 +27,8 @@ _CJK = (
     "\u2e80-\u2fdf\u3001-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f"
     "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff9f\U00020000-\U0003ffff"
 )
-BETWEEN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])")
+_MARKS = "\u302a-\u302f\u3099\u309a\uff9e\uff9f"  # of these scripts, set on the letter before
+BETWEEN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])(?![{_MARKS}])")
 """White space between two characters of a script that has none: where a line was broken."""
 
 FORMS = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee]")
@@ -59,9 +60,10 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
     """
     if not text.isascii():
         # Before NFC: an invisible character between a letter and its accent keeps them apart.
+        # NFC also puts marks in order, so that the same letter stands before a broken line.
+        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
         # Before the forms: a full-width comma tells that the space behind it is a broken line.
-        text = BETWEEN_CJK.sub("", _INVISIBLE.sub("", text))
-        text = FORMS.sub(lambda form: plain_form(form[0]), text)
+        text = FORMS.sub(lambda form: plain_form(form[0]), BETWEEN_CJK.sub("", text))
         text = unicodedata.normalize("NFC", text)
     text = " ".join(text.split())
     if not ignore_case:

@@ -1,14 +1,13 @@
 """A server on this machine that answers like the part of GitHub's API that comments need."""
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.loopback import JsonHandler, LoopbackServer, serving
 
 
 @dataclass
@@ -25,11 +24,11 @@ class GitHub:
 def running() -> Iterator[GitHub]:
     state = GitHub()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         def answer(self) -> None:
             parts = urlsplit(self.path)
             state.requests.append((self.command, self.path))
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}")
+            body = self.body()
             if state.refuse or self.headers["Authorization"] != "Bearer ghs_secret":
                 return self.send(state.refuse or 401, {"message": "Resource not accessible"})
             if parts.path == "/repos/acme/search/issues/7/comments" and self.command == "GET":
@@ -49,23 +48,6 @@ def running() -> Iterator[GitHub]:
 
         do_GET = do_POST = do_PATCH = answer  # noqa: N815
 
-        def send(self, code: int, value: Any) -> None:
-            content = json.dumps(value).encode()
-            self.send_response(code)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: Any) -> None:
-            """Stay quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.address = f"http://127.0.0.1:{server.server_port}"
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(LoopbackServer(Handler)) as server:
+        state.address = server.address
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(10)

@@ -47,7 +47,7 @@ class Runner:
                 continue
             self.log.append(step["name"])
             if "uses" in step:
-                self._use(step["uses"], {k: self._filled(v) for k, v in step["with"].items()})
+                self._use(step["uses"], {k: self._filled(str(v)) for k, v in step["with"].items()})
                 continue
             self.code = self._shell(step)
             if self.code:

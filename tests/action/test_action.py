@@ -1,6 +1,7 @@
 """The GitHub Action, step by step, on a stand-in for the runner and for the API."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,13 @@ def test_the_default_branch_keeps_the_baseline_and_a_pull_request_is_held_to_it(
     assert "Keep the new baseline" not in failed.log, "a failed run must not become the yardstick"
 
 
+def test_a_gate_is_not_held_to_the_baseline_of_one_whose_name_begins_like_its_own(job):
+    job("push", PUSH, hits=20, sha="1" * 40).run(**GIVEN, name="retrieval-german")
+    other = job("pull_request", pull(), hits=8).run(**GIVEN, name="retrieval", comment="false")
+    assert other.code == 0
+    assert not any("--baseline" in line for line in other.log)
+
+
 def test_the_report_is_uploaded(job):
     pytest.importorskip("jinja2")
     given = {**GIVEN, "report": "out.html"}
@@ -142,6 +150,13 @@ def test_every_input_is_used_and_described():
         assert f"inputs.{name}" in text, name
         assert f"`{name}`" in page, name
     assert action["inputs"]["package"]["default"].partition("==")[2] == version()
+
+
+def test_what_the_action_uses_is_pinned_to_a_commit_and_names_its_version():
+    lines = [one for one in (ROOT / "action.yml").read_text().splitlines() if "uses:" in one]
+    assert len(lines) == 3
+    for line in lines:
+        assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
 
 
 def version() -> str:

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
@@ -85,12 +85,64 @@ def test_recall_after_each_call_is_that_of_a_loop(made, quoted):
         )  # fmt: skip
 
 
-def test_misses_name_the_calls_that_returned_it():
+def test_misses_name_the_calls_that_returned_it_and_those_that_lost_it(tmp_path):
+    import json
+
+    from tests.command import calipers_command
+
     made = [{"calls": [["a", "x"], ["y"], ["z"]], "truth": ["a", "b"]}]
     table = calipers.misses(records(made), k=5, calls="last", nothing_in_common="zero").table
-    assert dict(table.select("item", "returned_in_calls").iter_rows()) == {"a": [1], "b": []}
+    columns = ("item", "returned_in_calls", "lost_in_calls")
+    assert table.select(columns).rows() == [("a", [1], [2, 3]), ("b", [], [1, 2, 3])]
     plain = calipers.misses(ground_truth={"q": ["a", "b"]}, run={"q": ["a"]}).table
-    assert "returned_in_calls" not in plain.columns
+    assert not set(columns[1:]) & set(plain.columns)
+
+    path, csv = tmp_path / "agent.jsonl", tmp_path / "misses.csv"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
+    words = ("misses", str(path), "-k", "5", "--calls", "last", "--nothing-in-common", "zero")
+    done = calipers_command(*words, "-o", str(csv))
+    assert "calls     returned in call 1, lost in calls 2 and 3" in done.out
+    assert "calls     lost in calls 1, 2 and 3: none returned it" in done.out
+    assert ",1 | 2 | 3," in csv.read_text()
+
+
+@settings(max_examples=30)
+@given(agents())
+def test_the_calls_of_every_miss_are_those_of_a_loop(made):
+    table = calipers.misses(records(made), k=1).table
+    for query, item, returned, lost in table.select(
+        "query", "item", "returned_in_calls", "lost_in_calls"
+    ).iter_rows():
+        calls = made[int(query[1:])]["calls"]
+        assert returned == [n for n, call in enumerate(calls, 1) if item in call]
+        assert lost == [n for n, call in enumerate(calls, 1) if item not in call]
+
+
+@settings(max_examples=50)
+@given(agents(), st.sampled_from([1, 2, 3]))
+def test_the_best_call_holds_most_of_what_is_relevant(made, rel):
+    """From a grade on, and with ids that are written in another way."""
+    graded = [
+        {**one, "ground_truth": {f"DOCS/{t}": 1 + n % 3 for n, t in enumerate(case["truth"])}}
+        for one, case in zip(records(made), made, strict=True)
+    ]
+    found = calipers.evaluate(
+        graded, metrics="precision@4", calls="best", rel=rel, match="id",
+        map_ids="prefix=DOCS/", nothing_in_common="zero",
+    )  # fmt: skip
+    for case, value in zip(made, found.values[:, 0].tolist(), strict=True):
+        wanted = {t for n, t in enumerate(case["truth"]) if 1 + n % 3 >= rel}
+        if wanted:
+            held = [len(wanted & set(call[:4])) / 4 for call in case["calls"]]
+            assert value == max(held)
+
+
+def test_a_query_that_names_no_call_is_one_call():
+    """Most traces search once; those are read without a call."""
+    made = records([{"calls": [["a"], ["b"]], "truth": ["a", "b"]}])
+    once = {"query": "once", "ground_truth": ["c"], "retrieved": [{"id": "c", "tokens": 5}]}
+    steps = calipers.calls([*made, once]).calls
+    assert [(one.call, one.queries, one.recall) for one in steps] == [(1, 2, 0.75), (2, 1, 1.0)]
 
 
 def test_a_run_without_calls_and_calls_in_part_are_refused():

@@ -71,4 +71,38 @@ def test_queries_without_a_latency_are_counted():
     some[0]["latency_ms"] = None
     verdict = calipers.gate(some, require="latency_max <= 1s")
     assert verdict.checks[0].undefined == 1
-    assert "no latency for 1 queries" in verdict.notes[0]
+    assert "no latency for 1 query; these do not count" in verdict.notes[0]
+
+
+def test_a_latency_is_shown_with_its_unit_and_nothing_else_is_measured(tmp_path):
+    import json
+
+    from tests.command import calipers_command
+
+    path = tmp_path / "evals.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records()))
+    done = calipers_command("gate", str(path), "--require", "latency_p95 <= 100ms")
+    assert "latency_p95 is 190.0 ms (20 queries)" in done.out
+    assert "200.0 ms  q19" in done.out
+    assert "hit_rate" not in done.out
+    assert calipers.gate(records(), require="latency_p95 <= 100ms").checks[0].unit == "ms"
+
+
+def test_a_live_retriever_is_asked_for_the_results_whose_tokens_count():
+    asked = []
+
+    def search(query, k):
+        asked.append(k)
+        return [{"id": "a", "tokens": 1}] * k
+
+    truth = [{"id": "q", "query": "Who?", "ground_truth": ["a"]}]
+    calipers.gate(ground_truth=truth, retriever=search, require="tokens_mean@25 <= 30")
+    assert asked == [25]
+
+
+@pytest.mark.parametrize(
+    "name", ["tokens", "tokens@10", "latency", "latency_p101", "latency_p99.9"]
+)
+def test_a_figure_that_does_not_exist_gets_those_that_do(name):
+    with pytest.raises(InvalidInput, match=r"is no figure of a run.*latency_p95"):
+        calipers.gate(records(), require=f"{name} <= 30")

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
@@ -12,6 +12,7 @@ from calipers.analyse.floor import (
     candidates,
     choose,
     find_floor,
+    gather,
     kept_values,
     lowest_mean,
 )
@@ -65,6 +66,21 @@ def test_every_point_is_what_a_loop_counts(records, k):
         values = (one.precision, one.recall, one.kept, one.wrongly_answered, one.wrongly_refused,
                   one.results)  # fmt: skip
         assert values == pytest.approx(naive(records, one.floor, k))
+
+
+@settings(max_examples=40)
+@given(queries(), st.sampled_from(["keep", "recall"]), st.floats(0.05, 0.9))
+def test_the_floor_is_the_last_before_the_first_that_keeps_too_little(records, goal, least):
+    evidence = gather(calipers.read(records), 4)
+    floors, some = candidates(evidence), np.arange(evidence.n_queries) % 3 > 0
+    wanted = None
+    for floor in floors.tolist():
+        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)[some]
+        values = values[~np.isnan(values)]
+        if not values.size or lowest_mean(values, 0.6) < least:
+            break
+        wanted = floor
+    assert choose(evidence, some, floors, goal, least, 0.6) == wanted
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.5, 0.99))
@@ -144,6 +160,8 @@ def test_a_recall_that_is_never_reached_is_said():
     for one in bad[:60]:
         one["ground_truth"] = ["a", "b", "c", "d"]
     assert "without a floor the recall is 0.550" in calipers.floor(bad, recall=0.8).notes[0]
+    # Also where there are too few queries for the promise: more of them would not help.
+    assert "without a floor the recall is 0.550" in calipers.floor(bad, recall=0.99).notes[0]
 
 
 def test_distances_and_missing_scores_are_refused():

@@ -33,6 +33,16 @@ def naive_reason(item, returned, k, candidates, exact, corpus):
     return "never_a_candidate" if candidates is not None else "not_returned"
 
 
+def staged(truth, returned, candidates, exact):
+    """The query in question; one more keeps ids in common between run, corpus and ground truth."""
+    stages = {"candidates": candidates, "exact": exact}
+    known = {name: found for name, found in stages.items() if found is not None}
+    return [
+        {"query": "q", "retrieved": returned, "ground_truth": sorted(truth), "stages": known},
+        {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]},
+    ]
+
+
 @given(
     truth=st.sets(st.sampled_from(ITEMS), min_size=1),
     returned=LISTS,
@@ -44,16 +54,7 @@ def naive_reason(item, returned, k, candidates, exact, corpus):
 def test_every_miss_has_the_reason_that_the_rules_give(
     truth, returned, k, candidates, exact, corpus
 ):
-    # One query more keeps ids in common between run, corpus and ground truth.
-    stages = {
-        name: found
-        for name, found in (("candidates", candidates), ("exact", exact))
-        if found is not None
-    }
-    records = [
-        {"query": "q", "retrieved": returned, "ground_truth": sorted(truth), "stages": stages},
-        {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]},
-    ]
+    records = staged(truth, returned, candidates, exact)
     chunks = None if corpus is None else dict.fromkeys([*corpus, "s"], "text")
     found = misses(records, k=k, corpus=chunks)
     expected = {
@@ -76,15 +77,7 @@ def test_every_miss_has_the_reason_that_the_rules_give(
 def test_the_waterfall_runs_from_all_the_ground_truth_down_to_what_was_found(
     truth, returned, k, candidates, exact
 ):
-    stages = {
-        name: found
-        for name, found in (("candidates", candidates), ("exact", exact))
-        if found is not None
-    }
-    records = [
-        {"query": "q", "retrieved": returned, "ground_truth": sorted(truth), "stages": stages},
-        {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]},
-    ]
+    records = staged(truth, returned, candidates, exact)
     found = misses(records, k=k)
     left = found.targets
     for step in found.waterfall:

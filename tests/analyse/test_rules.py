@@ -1,5 +1,7 @@
 """Every rule on data made to show it, and on data that must not trigger it."""
 
+from typing import Any
+
 import pytest
 
 from calipers import diagnose
@@ -188,6 +190,7 @@ def test_too_wide_advises_a_reranker_where_every_smaller_k_loses():
 def test_unknown_thresholds_and_values_are_refused():
     with pytest.raises(InvalidInput, match=r"no threshold 'too_wide.recal'.*too_wide.recall\?"):
         thresholds_in_force({"too_wide.recal": 1.0})
-    for value in (float("nan"), float("inf"), True, "1"):
+    bad: list[Any] = [float("nan"), float("inf"), True, "1"]
+    for value in bad:
         with pytest.raises(InvalidInput, match="it must be a number"):
             thresholds_in_force({"too_wide.recall": value})

@@ -119,6 +119,12 @@ def test_queries_are_cut_by_length_and_by_targets():
     }  # fmt: skip
 
 
+def test_a_question_that_is_its_own_id_has_a_length():
+    truth = {"who wrote it": ["a"], "what did she write before that one": ["a"]}
+    scores = evaluate(ground_truth=truth, run={query: ["a"] for query in truth}, metrics="mrr")
+    assert [name for name, _ in cut(scores, "length")] == ["1 to 4 words", "5 to 9 words"]
+
+
 def test_a_tag_goes_before_what_is_computed_and_gaps_have_a_name():
     made = records([1, 2, 3])
     made[0]["tags"] = {"length": "long"}

@@ -1,6 +1,7 @@
 """Summaries are the same however many queries there are, alone or side by side."""
 
 import statistics
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_a_score_has_the_bounds_of_its_parts():
 
 def test_clusters_make_the_interval_that_of_the_clusters():
     judged = {f"q{i}": {"a": 1} for i in range(30)}
-    records = [
+    records: list[dict[str, Any]] = [
         {"query": query, "retrieved": ["a"] if i % 3 else ["b"], "ground_truth": truth,
          "tags": {"intent": f"{i % 3}-{i // 15}"}}
         for i, (query, truth) in enumerate(judged.items())

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -60,7 +61,7 @@ def test_rare_slices_have_their_turn():
 
 def test_what_is_masked_is_masked_everywhere_and_first():
     result = Result(id="a", text="ben@example.org wrote")
-    tags = {"user": "cy@example.org"}
+    tags: dict[str, Any] = {"user": "cy@example.org"}
     one = Record("Mail to ann@example.org", retrieved=[result], tags=tags)
     other = Record("Mail to bob@example.org", retrieved=[Result(id="a")])
     found = sample_traces([("f", one), ("f", other)], ["email"])

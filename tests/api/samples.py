@@ -9,19 +9,10 @@ from typing import Any
 
 import calipers
 from calipers.io.baselines import baseline_dict
+from fuzz.seeds import small_records
 
 TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")
-RECORDS = [
-    {
-        "id": f"q{i}",
-        "query": f"question number {i}",
-        "retrieved": [{"id": f"d{(i * 7 + j) % 20}", "text": f"text {(i * 7 + j) % 20}"}
-                      for j in range(5)],
-        "ground_truth": {f"d{(i * 7 + i % 5) % 20}": 1, f"d{(i * 3) % 20}": 2},
-        "tags": {"type": "odd" if i % 2 else "even"},
-    }
-    for i in range(16)
-]  # fmt: skip
+RECORDS = small_records(16)
 
 
 def write_files() -> None:

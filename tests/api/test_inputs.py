@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from calipers.io.source import Source
 from calipers.match import by_id, by_quote, by_span
 from tests.command import calipers_command
 
-RECORDS = [
+RECORDS: list[dict[str, Any]] = [
     {
         "id": f"q{i}",
         "query": f"question {i}",

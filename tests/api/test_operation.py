@@ -55,9 +55,9 @@ def test_every_typed_option_of_every_operation_refuses_what_it_cannot_be(name: s
 
 def test_the_sentence_says_what_is_allowed() -> None:
     with pytest.raises(InvalidInput, match=r"found 'many', a str; a number is allowed\.$"):
-        calipers.evaluate("x", confidence="many")
+        calipers.evaluate("x", confidence="many")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="a whole number or a list of whole numbers or None is"):
-        calipers.evaluate("x", k="5")
+        calipers.evaluate("x", k="5")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("path", ["x" * 300, "a\0b", "/proc/1/mem", "."])

@@ -7,11 +7,12 @@ import pytest
 
 import calipers
 from calipers.present.charts_trend import write_trend
+from calipers.present.diff import save_diff
 from tests.reports import records, report_of, reversed_records
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 PAGES = ("report", "comparison", "bare", "over-k", "precision-recall", "waterfall", "slices",
-         "differences", "head-to-head", "first-trend", "trend")  # fmt: skip
+         "differences", "head-to-head", "first-trend", "trend", "diff")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,8 @@ def pages(tmp_path_factory):
         calipers.plot(records(), chart).save(folder / f"{chart}.html")
     for chart in ("differences", "head-to-head"):
         calipers.plot(systems=two, chart=chart).save(folder / f"{chart}.html")
+    changed = calipers.diff(records(), reversed_records(), by="length")
+    save_diff(changed, folder / "diff.html")
     for name, count in (("first-trend", 1), ("trend", 3)):
         for n in range(count):
             calipers.save(calipers.evaluate(records(30 + n)), name, store=folder / "history.db")
@@ -51,8 +54,9 @@ def test_a_page_fits_its_window_says_nothing_and_breaks_no_rule_of_axe(
     seen = visit(pages / f"{name}.html", width=width, dark=dark)
     page = seen.page
     page.locator("svg, table").first.wait_for(state="attached")
-    if page.locator(".open").count():
-        page.locator(".open").first.click()
+    for closed in (".open", "details > summary"):
+        if page.locator(closed).count():
+            page.locator(closed).first.click()
     assert page.evaluate(SIDEWAYS) == 0
     assert seen.is_calm(), seen.troubles
     light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -6,49 +6,37 @@ Every request is kept.
 """
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.retrievers.server import serving
+from tests.loopback import JsonHandler, LoopbackServer, serving
 
 KEY = "sk-very-secret-key"
 
 
-class ModelServer(ThreadingHTTPServer):
-    daemon_threads = True
-
+class ModelServer(LoopbackServer):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.times: Counter[str] = Counter()
-        self.lock = threading.Lock()
-        self.released = threading.Event()
         self.wants_key = False
 
     @property
     def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that left early is no news."""
+        return f"{self.address}/v1"
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(JsonHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: ModelServer
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class calls it
-        pass
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def do_POST(self) -> None:  # noqa: N802 - as the base class calls it
+        body = self.body()
         prompt = body["messages"][-1]["content"]
         with self.server.lock:
             self.server.requests.append(body)
@@ -86,15 +74,6 @@ class Handler(BaseHTTPRequestHandler):
     def say(self, content: str | None, finish_reason: str = "stop", **message: Any) -> None:
         said = {"role": "assistant", "content": content, **message}
         self.send(200, {"choices": [{"index": 0, "message": said, "finish_reason": finish_reason}]})
-
-    def send(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
-        content = value if isinstance(value, bytes) else json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        for name, text in (headers or {}).items():
-            self.send_header(name, text)
-        self.end_headers()
-        self.wfile.write(content)
 
 
 ANSWERS = {

@@ -152,7 +152,7 @@ TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
 
 
 @pytest.mark.parametrize(("ties", "rank"), [("trec", 1), ("input", 3), (None, 1)])
-def test_equal_scores(ties: str | None, rank: int) -> None:
+def test_equal_scores(ties: Any, rank: int) -> None:
     scores = calipers.evaluate(
         ground_truth={"q": {"c": 1, "d": 0}}, run=TIED, metrics="first_rank", ties=ties
     )

@@ -33,7 +33,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["eval", "sweep", "diagnose", "misses", "gate"])
+@pytest.mark.parametrize("command", ["eval", "sweep", "diagnose", "misses", "gate", "audit"])
 def test_every_command_reads_the_file(command):
     printed = calipers_command(command, "--json")
     assert printed.code == 0, printed.err
@@ -90,3 +90,56 @@ def test_nothing_that_applies_is_said_too(here):
     assert "No settings apply here" in calipers_command("config").out
     assert json.loads(calipers_command("config", "--json").out) == {"file": None, "settings": []}
     assert "Nothing is given to evaluate" in refused("eval")
+
+
+def test_a_k_of_the_command_line_goes_before_the_cutoffs_of_the_file():
+    found = json.loads(calipers_command("eval", "-k", "5", "--json").out)
+    assert [one["metric"] for one in found["summaries"]] == ["recall@5", "mrr@5"]
+    assert [one["mean"] for one in found["summaries"]] == [0.5, 0.5]
+
+
+def test_plan_and_compare_decide_by_the_same_metric(here):
+    rows = "".join(f"q{i} of all,d{i % 4}\n" for i in range(12))
+    (here / "questions.csv").write_text(f"question,chunk_id\n{rows}")
+    (here / "settled_search.py").write_text(
+        "def search(query, k):\n    return ['d0', 'd1', 'd2', 'd3']\n\n\n"
+        "def other(query, k):\n    return ['d3', 'd0', 'x', 'y']\n"
+    )
+    for name, function in (("old", "search"), ("new", "other")):
+        asked = ("retrieve", f"settled_search:{function}", "questions.csv")
+        assert calipers_command(*asked, "-o", f"{name}.jsonl").code == 0
+    two = ("old.jsonl", "new.jsonl", "-g", "questions.csv")
+    compared = json.loads(calipers_command("compare", *two, "--json").out)
+    planned = json.loads(calipers_command("plan", *two, "--difference", "0.2", "--json").out)
+    assert compared["primary"] == planned["metric"] == "recall@2"
+
+
+def test_a_policy_of_two_words_can_be_set(here):
+    (here / "questions.csv").write_text("question,chunk_id\nwho is it,elsewhere\n")
+    assert "share nothing" in refused("eval") or "no id" in refused("eval").lower()
+    (here / "calipers.toml").write_text(f'nothing-in-common = "zero"\n{SETTINGS}')
+    assert calipers_command("eval").code == 0
+
+
+def test_columns_of_the_file_hold_wherever_questions_are_read(here):
+    (here / "questions.csv").write_text("Frage,Abschnitt\nwho is it,d0\nwhat is it,d9\n")
+    asked = ("retrieve", "settled_search:search", "questions.csv", "-o", "run.jsonl")
+    assert "--column" in refused(*asked)
+    named = ("--column", "query=Frage", "--column", "item=Abschnitt")
+    printed = calipers_command(*asked, *named)
+    assert (printed.code, printed.out.rstrip().endswith(" ".join(named))) == (0, True)
+    (here / "calipers.toml").write_text(
+        f'{SETTINGS}\n[columns]\nquery = "Frage"\nitem = "Abschnitt"\n'
+        '[grid.retrievers.one]\nsearch = "settled_search:search"\n'
+        '[grid.retrievers.two]\nsearch = "settled_search:search"\n'
+    )
+    for command in (
+        asked,
+        ("eval",),
+        ("audit",),
+        ("draft", "run.jsonl", "--questions", "questions.csv", "-o", "label.csv"),
+        ("diff", "run.jsonl.bak", "run.jsonl", "-g", "questions.csv", "--by", "length"),
+        ("grid", "--dry-run"),
+    ):
+        printed = calipers_command(*command)
+        assert printed.code == 0, (command, printed.err)

@@ -29,8 +29,8 @@ def test_the_answer_comes_first_and_the_most_changed_query_first():
     printed = calipers_command("diff", "old.jsonl", "new.jsonl")
     assert printed.code == 0, printed.err
     lines = printed.out.splitlines()
-    assert lines[0] == "2 of 3 queries changed in the first 10: 2 new results, 2 lost."
-    assert "rank-biased overlap" in lines[1]
+    assert lines[0] == "2 of 3 queries changed in the first 10 results: 2 new results, 2 lost."
+    assert "rank-biased overlap" in lines[2]
     assert printed.out.index("question 2") < printed.out.index("question 1")
     assert "question 0" not in printed.out
     assert "with -o label.csv" in printed.out

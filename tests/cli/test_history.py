@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def history(tmp_path: Path, monkeypatch) -> Path:
 def test_history_lists_newest_first_with_sparklines_and_marks(history):
     printed = calipers_command("history", columns=120)
     verdict, _, *lines = printed.out.splitlines()
-    assert verdict.startswith("4 of 4 evaluations in ")
+    assert verdict == "nightly is at recall@5 0.536, down from 0.964 the time before."
     assert [line.split()[2] for line in lines[1:5]] == [
         "2026-01-04", "2026-01-03", "2026-01-02", "2026-01-01",
     ]  # fmt: skip
@@ -47,6 +48,7 @@ def test_history_lists_newest_first_with_sparklines_and_marks(history):
     assert "model=<b>e5</b>" in lines[4]
     assert any("██┊" in line for line in lines)
     assert "◆ the ground truth changed" in printed.out
+    assert "4 of 4 evaluations in " in printed.out
 
 
 @pytest.mark.parametrize("columns", [30, 50, 80, 200])
@@ -139,7 +141,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     store = open_store()
     for day in range(10, 16):
         write(store, record(tagged(GOOD), name="watched", day=day)[1])
-    bad = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
+    bad: dict[str, Any] = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
     for day in range(16, 22):
         write(store, record(tagged(bad), name="watched", day=day)[1])
     printed = calipers_command("alarm", "watched", "--by", "type", "--reference", "6")

@@ -67,6 +67,9 @@ def test_labels_of_another_pool_are_refused(files):
         (["--host", "0.0.0.0"], "opens the server to other machines"),
         (["--guidelines", "nowhere.txt"], "The guidelines nowhere.txt cannot be read"),
         (["nowhere.jsonl"], "nowhere.jsonl"),
+        (["--pool", "mine"], "There is no pool called 'mine'; there is none yet. To make one"),
+        (["bm25.jsonl", "--only", "misses"], "--only goes with --judge"),
+        (["bm25.jsonl", "--questions", "gt.jsonl"], "--questions goes with --judge"),
     ],
 )
 def test_bad_use_gets_a_sentence_before_anything_is_served(files, arguments, sentence):
@@ -80,8 +83,24 @@ def test_a_store_of_a_newer_version_is_refused(files):
     pool("history.db")
     with sqlite3.connect("history.db") as connection:
         connection.execute("UPDATE calipers_version SET version_num = '0999'")
-    said = refused("serve", "--judge", "bm25.jsonl", "-g", "gt.jsonl", "--store", "history.db")
-    assert "was written by a newer version of Calipers" in said
+    for data in (("--judge", "bm25.jsonl", "-g", "gt.jsonl"), ()):
+        said = refused("serve", *data, "--store", "history.db")
+        assert "was written by a newer version of Calipers" in said
+
+
+def test_runs_over_different_corpora_are_refused(files):
+    other = [{**one, "retrieved": [{"id": "zz", "text": "zz"}]} for one in BM25]
+    Path("odd.jsonl").write_text("".join(json.dumps(one) + "\n" for one in other))
+    said = refused("serve", "--judge", "bm25.jsonl", "odd.jsonl", "-g", "gt.jsonl", "--store", "h")
+    assert "The runs have no document in common" in said
+
+
+def test_nothing_different_and_nothing_missed_leave_nothing_to_judge(files):
+    for only, why in (("misses", "no run misses anything"),
+                      ("different", "one run alone differs from nothing")):  # fmt: skip
+        said = refused("serve", "--judge", "bm25.jsonl", "-g", "gt.jsonl", "--only", only,
+                       "--store", "h.db")  # fmt: skip
+        assert why in said
 
 
 def test_a_taken_port_is_refused_with_an_offer(files):
@@ -123,3 +142,16 @@ def test_the_command_serves_and_goes_on_with_its_pool(files):
             _, said = process.communicate(timeout=30)
     assert "Going on with the pool bm25-dense" in said
     assert "token" not in said
+
+
+def test_what_is_open_to_other_machines_is_said(capsys):
+    from calipers.cli.serve import _say
+    from calipers.web.start import listen
+
+    for host, opened in (("0.0.0.0", True), (None, False)):
+        listening = listen(host, 0, "https://judge.example.org" if host else None)
+        with listening.socket:
+            _say({"anna": "https://judge.example.org/enter?token=x"}, listening)
+        printed = capsys.readouterr()
+        assert printed.out == "anna: https://judge.example.org/enter?token=x\n"
+        assert ("whoever has a link" in printed.err) is opened

@@ -7,8 +7,15 @@ from calipers.measures import definitions
 from tests.command import calipers_command, refused
 
 
-def test_every_metric_is_listed_with_everything() -> None:
-    printed = calipers_command("metrics", columns=500)
+def test_every_metric_has_a_line_with_its_formula() -> None:
+    lines = calipers_command("metrics", columns=500).out.splitlines()
+    assert len(lines) == len(definitions()) + 4
+    for definition in definitions().values():
+        assert any(definition.name in line and definition.summary in line for line in lines)
+
+
+def test_everything_is_known_of_every_metric() -> None:
+    printed = calipers_command("metrics", "--explain", columns=500)
     assert printed.code == 0
     for definition in definitions().values():
         assert definition.grammar in printed.out

@@ -23,7 +23,7 @@ def test_eval_writes_the_page_and_the_short_form_beside_its_table(evals, tmp_pat
     assert printed.out == plain.out
     assert f"Written to {page}" in printed.err
     assert page.read_text().startswith("<!doctype html>")
-    assert short.read_text().startswith("## Of what should be found, hybrid finds half")
+    assert short.read_text().startswith("## hybrid finds half of what it should")
 
 
 def test_eval_refuses_places_before_any_work(tmp_path):

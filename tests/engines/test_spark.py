@@ -1,68 +1,22 @@
-"""Spark gives what evaluation in memory gives; needs pyspark and Java, which CI installs."""
+"""Spark gives what evaluation in memory gives, to the last bit."""
 
-import os
-import shutil
-import sys
-import warnings
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
 import calipers
 from calipers import spark
-from calipers.errors import InvalidInput, NoCommonIds
+from calipers.errors import InvalidInput
 from tests.contracts.test_engines import COUNTS, METRICS, made_tables
+from tests.engines.conftest import BATCH
+from tests.engines.spark_frames import FILTERS, frame_of
 
-pytest.importorskip("pyspark", reason="Spark is installed by make spark")
-if not shutil.which("java"):
-    pytest.skip("Spark needs Java", allow_module_level=True)
-
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    # What Spark leaves open is its own affair.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-KIND = os.environ.get("CALIPERS_SPARK", "classic")
-"""One process can hold one kind of session; make spark runs both."""
+pytestmark = FILTERS
 
 
-@pytest.fixture(scope="module")
-def session():
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "2")
-        builder = builder.config("spark.ui.enabled", "false")
-        if KIND == "connect":
-            found = builder.remote("local[2]").getOrCreate()
-        else:
-            found = builder.master("local[2]").getOrCreate()
-        # Batches that cut queries.
-        found.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "50")
-        yield found
-        found.stop()
-
-
-def frame_of(session, frame: pl.DataFrame):
-    return session.createDataFrame(frame.rows(), schema=_ddl(frame, frame.columns))
-
-
-def _ddl(frame, names):
-    kinds = {pl.String: "string", pl.Float64: "double", pl.Int64: "long"}
-    return ", ".join(f"`{name}` {kinds[frame.schema[name].base_type()]}" for name in names)
-
-
-@pytest.mark.parametrize("partitions", [1, 2, 8, 33])
-def test_values_counts_fingerprints_and_summaries_are_those_of_memory(session, partitions):
-    tables = made_tables()
-    shuffled = tables.run.sample(fraction=1.0, shuffle=True, seed=partitions)
-    found = spark.evaluate(
-        frame_of(session, shuffled), frame_of(session, tables.truth), metrics=list(METRICS),
-        partitions=partitions, weights={"recall@5": 1.0, "mrr": 2.0},
-    )  # fmt: skip
-    whole = tables.evaluate(weights={"recall@5": 1.0, "mrr": 2.0})
+def assert_same(found, whole) -> None:
+    """Values, counts, fingerprints and summaries, each to the last bit."""
     per_query = pl.DataFrame(found.per_query.toArrow())
     in_order = whole.per_query.select("query").join(per_query, on="query", maintain_order="left")
     assert in_order.equals(whole.per_query.select(per_query.columns))
@@ -70,13 +24,37 @@ def test_values_counts_fingerprints_and_summaries_are_those_of_memory(session, p
         c: getattr(whole.audit, c) for c in COUNTS
     }
     assert found.fingerprints == dict(whole.fingerprints)
-    for name in whole:
-        ours, theirs = found[name], whole[name]
-        assert (ours.mean, ours.median, ours.n, ours.undefined) == (
-            theirs.mean, theirs.median, theirs.n, theirs.undefined,
-        )  # fmt: skip
-        if theirs.interval is not None and theirs.interval.method != "bootstrap":
-            assert ours.interval == theirs.interval
+    assert found.summaries == dict(whole.summaries)
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 8, 33])
+def test_values_counts_fingerprints_and_summaries_are_those_of_memory(session, partitions):
+    tables = made_tables()
+    shuffled = tables.run.sample(fraction=1.0, shuffle=True, seed=partitions)
+    weights = {"recall@5": 1.0, "mrr": 2.0}
+    found = spark.evaluate(
+        frame_of(session, shuffled), frame_of(session, tables.truth), metrics=list(METRICS),
+        partitions=partitions, weights=weights,
+    )  # fmt: skip
+    assert_same(found, tables.evaluate(weights=weights))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"missing": "exclude", "unanswerable": "zero", "rel": 2.0},
+        {"like": "trec_eval"},
+        {"duplicates": "first", "unknown": "ignore", "ties": "trec-9", "corpus_size": 10_000},
+    ],
+)
+def test_every_policy_is_that_of_memory(session, policy):
+    tables = made_tables()
+    asked = {"metrics": "recall@5,ndcg@10,map", **policy}
+    found = spark.evaluate(
+        frame_of(session, tables.run), frame_of(session, tables.truth), partitions=2, **asked
+    )
+    whole = calipers.evaluate(ground_truth=tables.truth, run=tables.run, **asked)
+    assert_same(found, whole)
 
 
 def test_columns_of_other_names_tags_and_whole_floats(session, tmp_path):
@@ -96,69 +74,103 @@ def test_columns_of_other_names_tags_and_whole_floats(session, tmp_path):
     assert {row.value: row.mean for row in sliced.rows} == {"x": 0.5, "y": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("match", "truth", "run"),
-    [
-        ("quote", {"query": ["q", "p"], "quote": ["a lock", "no such"]},
-         {"query": ["q", "p"], "rank": [1, 1], "text": ["It is a lock.", "Nothing"]}),
-        ("span(min=0.9)",
-         {"query": ["q", "p"], "document": ["d", "d"], "start": [0, 50], "end": [10, 60]},
-         {"query": ["q", "p"], "rank": [1, 1], "document": ["d", "e"], "start": [0, 0],
-          "end": [20, 9]}),
-    ],
+QUOTED = pl.DataFrame(
+    {"query": ["q", "q", "p", "r"], "document": ["d", "e", "d", "e"],
+     "quote": ["a lock of many threads", "no such thing", "Time is a place", "in two halves"]}
 )  # fmt: skip
-def test_quotes_and_spans(session, match, truth, run):
-    truth, run = pl.DataFrame(truth), pl.DataFrame(run)
+SPANS = pl.DataFrame(
+    {"query": ["q", "q", "p", "r"], "document": ["d", "e", "d", "e"], "start": [0, 5, 50, 0],
+     "end": [10, 9, 60, 30]}
+)  # fmt: skip
+CHUNKS = pl.DataFrame(
+    {"query": ["q", "q", "p", "r", "r"], "rank": [2, 1, 1, 1, 2],
+     "item": ["a", "b", "a", "c", "d"], "document": ["d", "e", "d", "e", "e"],
+     "start": [0, 0, 40, 0, 14], "end": [20, 9, 70, 14, 40],
+     "text": ["A lock of many threads.", "Nothing", "Tirne is a place.", "It is in two",
+              "two halves"]}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("truth", "how"),
+    [
+        (QUOTED, {}),
+        (QUOTED, {"match": "quote(min=0.8)"}),
+        (QUOTED, {"match": "quote(case=ignore)", "level": "chunk"}),
+        (QUOTED, {"level": "document"}),
+        (SPANS, {}),
+        (SPANS, {"match": "span(min=0.5)", "level": "chunk"}),
+    ],
+)
+def test_every_way_of_matching_is_that_of_memory(session, truth, how):
+    asked = {"metrics": "recall@1,ndcg@2,mrr", **how}
     found = spark.evaluate(
-        frame_of(session, run), frame_of(session, truth), metrics="recall@1", partitions=2
+        frame_of(session, CHUNKS), frame_of(session, truth), partitions=2, **asked
     )
-    whole = calipers.evaluate(ground_truth=truth, run=run, metrics="recall@1", ties="trec")
-    assert found.settings["match"] == match == whole.settings["match"]
-    assert found["recall@1"].mean == whole["recall@1"].mean == 0.5
-    assert found.fingerprints["ground_truth"] == whole.fingerprints["ground_truth"]
-    assert found.fingerprints["run"] == whole.fingerprints["run"]
+    whole = calipers.evaluate(ground_truth=truth, run=CHUNKS, **asked)
+    assert found.settings["match"] == whole.settings["match"]
+    assert_same(found, whole)
 
 
-TRUTH = pl.DataFrame({"query": ["q"], "item": ["a"], "grade": [1.0]})
+def test_texts_of_equal_scores_need_no_ids(session):
+    truth = pl.DataFrame({"query": ["q", "p"], "quote": ["a lock", "no such"]})
+    run = pl.DataFrame({"query": ["q", "q"], "score": [1.0, 1.0], "text": ["a lock", "none"]})
+    found = spark.evaluate(frame_of(session, run), frame_of(session, truth), metrics="mrr")
+    whole = calipers.evaluate(ground_truth=truth, run=run, metrics="mrr", ties="trec")
+    assert_same(found, whole)
 
 
-@pytest.mark.parametrize(
-    ("run", "sentence"),
-    [
-        ({"query": [None, "q"], "item": ["a", "a"], "score": [1.0, 1.0]}, "'query' holds nothing"),
-        ({"query": ["q"], "item": [None], "score": [1.0]}, "'item' holds nothing"),
-        ({"query": ["q"], "item": ["a"], "score": [float("nan")]}, "'score' holds nan at the run"),
-        ({"query": ["q"], "item": ["a"], "score": ["high"]}, "'score' holds 'high' at the run"),
-        ({"query": ["q"], "score": [1.0]}, "The run has no column for the item"),
-        ({"item": ["q"], "score": [1.0]}, "The run has no column for the query"),
-        ({"query": ["q"], "item": ["a"]}, "neither a score nor a rank"),
-    ],
-)  # fmt: skip
-def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
-    run = pl.DataFrame(run, schema_overrides={"query": pl.String, "item": pl.String})
-    with pytest.raises(InvalidInput, match=sentence) as raised:
-        spark.evaluate(frame_of(session, run), frame_of(session, TRUTH), metrics="mrr")
-    assert "java" not in str(raised.value).lower()
-    assert raised.value.__cause__ is None
+def test_queries_with_nothing_to_find_are_counted(session):
+    truth = pl.DataFrame({"query": ["q", "p", "s"], "item": ["a", None, "b"]})
+    run = pl.DataFrame({"query": ["q", "p"], "item": ["a", "a"], "score": [1.0, 1.0]})
+    found = spark.evaluate(
+        frame_of(session, run), frame_of(session, truth), metrics="mrr", partitions=2
+    )
+    assert (found.audit.unanswerable, found["mrr"].undefined) == (1, 1)
+    assert_same(found, calipers.evaluate(ground_truth=truth, run=run, metrics="mrr"))
 
 
-def test_nothing_in_common_is_an_error_unless_it_is_asked_for(session):
-    run = pl.DataFrame({"query": ["q"], "item": ["doc-a"], "score": [1.0]})
-    frames = frame_of(session, run), frame_of(session, TRUTH)
-    with pytest.raises(NoCommonIds, match="no item id in common"):
-        spark.evaluate(*frames, metrics="mrr")
-    found = spark.evaluate(*frames, metrics="mrr", nothing_in_common="zero")
-    assert found["mrr"].mean == 0.0
+def test_one_query_of_a_million_rows(session):
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    million = 10**6
+    long = session.range(million).select(
+        F.lit("q").alias("query"), F.col("id").cast("string").alias("item"),
+        (F.lit(1.0) / (F.col("id") + 1)).alias("score"),
+    )  # fmt: skip
+    few = frame_of(session, pl.DataFrame({"query": ["p"], "item": ["1"], "score": [1.0]}))
+    truth = pl.DataFrame({"query": ["q", "q", "p"], "item": ["999", "999999", "2"]})
+    session.conf.set(BATCH, "10000")
+    try:
+        found = spark.evaluate(
+            long.union(few), frame_of(session, truth), metrics="recall@1000,mrr", partitions=2
+        )
+    finally:
+        session.conf.set(BATCH, "50")
+    assert (found["recall@1000"].mean, found["mrr"].mean) == (0.25, 0.0005)
+    assert found.audit.retrieved == million + 1
 
 
-def test_policies_are_enforced(session):
-    run = pl.DataFrame({"query": ["q", "x"], "item": ["a", "a"], "score": [1.0, 1.0]})
-    frames = frame_of(session, run), frame_of(session, TRUTH)
-    with pytest.raises(InvalidInput, match="unknown=error forbids it"):
-        spark.evaluate(*frames, metrics="mrr", unknown="error")
-    with pytest.raises(InvalidInput, match="ties=input"):
-        spark.evaluate(*frames, metrics="mrr", ties="input")
-    with pytest.raises(InvalidInput, match="memory has no meaning on Spark"):
-        spark.evaluate(*frames, metrics="mrr", memory="2GB")
-    with pytest.raises(InvalidInput, match="no column 'land' to slice by"):
-        spark.evaluate(*frames, metrics="mrr", tags=["land"])
+def test_slices_are_those_of_memory(session):
+    tables = made_tables()
+    number = tables.truth["query"].str.slice(1).cast(pl.Int64)
+    texts = pl.concat_str(pl.lit("word ").repeat_by(number % 12).list.join(""), pl.lit("end"))
+    truth = tables.truth.with_columns(
+        pl.Series("land", [None if n % 9 == 0 else f"l{n % 3}" for n in number]),
+        pl.select(texts.alias("query_text")).to_series(),
+    )
+    by, metrics = ["land", "length", "targets"], "recall@5,ndcg@10,mrr"
+    found = spark.evaluate(
+        frame_of(session, tables.run), frame_of(session, truth), metrics=metrics, tags=["land"],
+        partitions=3,
+    )  # fmt: skip
+    tagged = calipers.evaluate(
+        ground_truth=truth.drop("land"), run=tables.run, metrics=metrics, ties="trec"
+    )
+    queries = tagged.queries.join(
+        truth.select("query", "land").unique("query"), on="query", maintain_order="left"
+    )
+    whole = calipers.slices(replace(tagged, tags={"land": queries["land"]}), by)
+    assert calipers.slices(found, by).to_dict() == whole.to_dict()
+    with pytest.raises(InvalidInput, match="no tag 'lnad'; they can be cut by land"):
+        calipers.slices(found, "lnad")

@@ -33,7 +33,8 @@ def test_ids_and_grades_in_every_shape(case):
 def test_quotes(case):
     wanted = evaluated(case.results(), case.quotes(), "quote")
     assert agree(calipers.scorer(*METRICS, match="quote")(case.results(), case.quotes()), wanted)
-    plain = [one["quote"] for one in case.quotes()]
+    plain = case.plain_quotes()
+    wanted = evaluated(case.results(), [{"quote": one} for one in plain], "quote")
     texts = [{"text": one["text"]} for one in case.results()]
     if case.retrieved:
         assert agree(calipers.scorer(*METRICS)(texts, plain), wanted)
@@ -83,6 +84,7 @@ def test_a_miss_is_no_quote_that_stands_in_a_text_by_chance():
         (["a"], "a", "give a list of ids or texts, even for one"),
         (["a"], {"answer": "yes"}, "a mapping with 'answer'"),
         (7, ["a"], "What was retrieved cannot be read"),
+        ([{"role": "user", "content": "Who?", "id": "1"}], ["a"], "a list of chat messages"),
     ],
 )
 def test_what_cannot_be_read_gets_a_sentence(retrieved, expected, sentence):
@@ -103,4 +105,4 @@ def test_mistakes_are_found_when_the_scorer_is_made():
 
 def test_every_metric_given_by_its_place_is_checked():
     with pytest.raises(InvalidInput, match="argument metrics of scorer has the wrong type"):
-        calipers.scorer("recall@1", 3)
+        calipers.scorer("recall@1", 3)  # type: ignore[arg-type]

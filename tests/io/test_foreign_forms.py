@@ -26,7 +26,7 @@ WORDS = (
 )  # fmt: skip
 NOTHING = "records"
 """Records without results and without a ground truth: whoever measures them is told so."""
-ROLES = {
+ROLES: dict[str, Any] = {
     "mapping": "run", "msmarco_run": "run", "three_columns": "ground_truth",
     "rank_eval_hits": "run", "rank_eval_ratings": "ground_truth",
 }  # fmt: skip
@@ -82,7 +82,8 @@ def as_json(rows: list[dict[str, Any]], rng: random.Random) -> bytes:
 
 def as_text(rows: list[dict[str, Any]], rng: random.Random) -> bytes:
     names = list(rows[0])
-    separator, quoting = rng.choice(",;\t|"), rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
+    separator = rng.choice(",;\t|")
+    quoting: Any = rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=separator, quoting=quoting, lineterminator="\n")
     writer.writerow(names)

@@ -25,6 +25,8 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     text = (
         frame.write_csv()
         if ".csv" in path.name
+        else frame.write_ndjson()
+        if ".jsonl" in path.name
         else "".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, d, s in frame.iter_rows())
     ).encode()
     if path.suffix == ".gz":
@@ -40,7 +42,17 @@ def expected():
     return calipers.evaluate(ground_truth=TRUTH, run=ROWS, ties="trec").to_dict()["summaries"]
 
 
-ENDINGS = [".parquet", ".csv", ".csv.gz", ".csv.zst", ".trec", ".trec.gz", ".trec.zst"]
+ENDINGS = [
+    ".parquet",
+    ".csv",
+    ".csv.gz",
+    ".csv.zst",
+    ".jsonl",
+    ".jsonl.zst",
+    ".trec",
+    ".trec.gz",
+    ".trec.zst",
+]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -125,3 +137,24 @@ def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / "a.csv.zst").write_bytes(whole[:20] + b"\x00" * 50)
     with pytest.raises(UnreadableFile, match="is damaged or cut off"):
         calipers.evaluate(ground_truth=TRUTH, run=tmp_path / "a.csv.zst")
+
+
+def test_marks_beside_the_data_are_left_out_of_a_pattern(tmp_path):
+    ROWS.write_parquet(tmp_path / "part-0.parquet")
+    (tmp_path / "_SUCCESS").touch()
+    assert calipers.read(ground_truth=TRUTH, run=tmp_path / "*").run is not None
+    with pytest.raises(UnreadableFile, match="_SUCCESS is empty"):
+        calipers.read(ground_truth=TRUTH, run=tmp_path / "_*")
+
+
+def test_progress_goes_from_file_to_file(tmp_path):
+    told = []
+    for i in range(3):
+        ROWS[i::3].write_parquet(tmp_path / f"part-{i}.parquet")
+    calipers.evaluate(
+        ground_truth=TRUTH, run=tmp_path, metrics="mrr", progress=lambda *at: told.append(at)
+    )
+    size = sum(one.stat().st_size for one in tmp_path.iterdir())
+    assert {total for _, total in told} == {size}
+    assert told[-1][0] == size
+    assert len({done for done, _ in told}) == 3

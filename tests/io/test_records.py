@@ -51,7 +51,8 @@ def test_forms_of_targets(form: str) -> None:
 
 def test_scores_in_records_obey_the_rule_for_ties() -> None:
     data = [{"query": "q", "retrieved": {"a": 1.0, "b": 1.0}, "ground_truth": ["b"]}]
-    for ties, value in (("input", 0.5), ("trec", 1.0), (None, 1.0)):
+    expected: list[tuple[Any, float]] = [("input", 0.5), ("trec", 1.0), (None, 1.0)]
+    for ties, value in expected:
         scores = calipers.evaluate(data, metrics="mrr", ties=ties)
         assert scores["mrr"].mean == value
         assert scores.audit.ties_on_targets == 1

@@ -58,6 +58,10 @@ READ = {
         "question,chunk_id\nHow?,14;15\nWhen?,1\n", {"How?": ["14", "15"], "When?": ["1"]},
         "2 ids",
     ),
+    "a number that became a decimal": Sheet(
+        "question,chunk_id\nHow?,14.0\nWhen?,1\n", {"How?": ["14.0"], "When?": ["1"]},
+        r"Ids such as '14\.0' stand beside whole numbers in 'chunk_id'",
+    ),
     "a list of numbers": Sheet(
         'question,chunk_ids\nHow?,"[14, 15]"\nWhen?,[1]\n', {"How?": ["14", "15"], "When?": ["1"]},
         "2 ids",
@@ -178,7 +182,7 @@ REFUSED = {
     "a list that is none": ("question,chunk_id\nHow?,[a#14]\n", "is no list of ids at .*:2"),
     "unknown names": (
         "Frage,Antwort\nHow?,a#14\n",
-        r"no column for the query; found Antwort, Frage.*--column query=",
+        r"no column for the query; found Frage, Antwort.*--column query=Frage",
     ),
     "an unknown name of ids": (
         "question,richtig\nHow?,a#14\n",

@@ -9,6 +9,9 @@ import calipers
 from calipers.measures import Metric
 from tests.strategies import ALL_METRICS, VALUES, World
 
+RELS: tuple[Any, ...] = (None, *VALUES["rel"])
+"""Every threshold of relevance that is tried; None: a grade above 0."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -17,7 +20,7 @@ class Case:
     grades: dict[str, float]
     before: list[str]
     after: list[str]
-    rels: tuple[float | None, ...] = (None, *VALUES["rel"])
+    rels: tuple[Any, ...] = RELS
     """The thresholds of relevance for which the change is what it is meant to be."""
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.measures import definitions
-from tests.laws.cases import Case, both_values, values_of, worth
+from tests.laws.cases import RELS, Case, both_values, values_of, worth
 from tests.laws.exceptions import COPY, EXCEPTIONS, MOVED_UP, PERFECT
-from tests.strategies import ITEMS, VALUES, World, ids, judgements, worlds
+from tests.strategies import ITEMS, World, ids, judgements, worlds
 
 FEW = settings(max_examples=30)
 rankings = st.lists(ids, max_size=10)
@@ -92,7 +92,7 @@ def test_a_perfect_ranking_is_best(drawn) -> None:
         [
             Case(grades, perfect(grades, rel), other, rels=(rel,))
             for grades, other in drawn
-            for rel in (None, *VALUES["rel"])
+            for rel in RELS
         ],
     )
 

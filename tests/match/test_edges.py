@@ -102,7 +102,7 @@ POSITIONS = ["map", "map@2", "ndcg", "ndcg@2", "ndcg(gain=exp)", "dcg@3", "err",
 
 
 @settings(max_examples=150, deadline=None)
-@given(ungrouped, st.integers(0, DEPTH - 1), st.integers(0, 4))
+@given(answerable, st.integers(0, DEPTH - 1), st.integers(0, 4))
 def test_finding_one_target_more_never_hurts(case, rank, target):
     target %= len(case.targets)
     held = [{*some, target} if at == rank else some for at, some in enumerate(case.held)]
@@ -110,7 +110,7 @@ def test_finding_one_target_more_never_hurts(case, rank, target):
 
 
 @settings(max_examples=150, deadline=None)
-@given(ungrouped, st.integers(0, DEPTH - 1))
+@given(answerable, st.integers(0, DEPTH - 1))
 def test_joining_a_chunk_with_the_next_one_never_hurts(case, rank):
     """Two chunks as one: all of the second is found one rank earlier."""
     rank %= len(case.held)
@@ -128,6 +128,22 @@ def test_a_first_chunk_with_all_is_worth_as_many_chunks_with_one_each(case, k):
     whole = Case(case.targets, [set(best_first)])
     for name in (*POSITIONS, f"ndcg@{k}", f"map@{k}", f"err@{k}"):
         assert whole.value(name) == cut.value(name), name
+
+
+def test_a_lesser_alternative_found_first_never_costs_anything():
+    """Grades 1 and 3 in one group: what the second is better by is paid where it stands."""
+    alternatives = [(1, 0), (3, 0), (2, 1)]
+    lesser, nothing = Case(alternatives, [{0}, {1}, {2}]), Case(alternatives, [set(), {1}, {2}])
+    assert worse(nothing, lesser, POSITIONS) == []
+    assert lesser.value("dcg") == pytest.approx(1 + 2 / log2(3) + 2 / 2)
+    assert lesser.value("dcg(gain=exp)") == pytest.approx(1 + 6 / log2(3) + 3 / 2)
+    # 1/8 are satisfied at once, then 7/8 of all but for those; 3/8 of whom is left by the third.
+    assert lesser.value("err") == pytest.approx(1 / 8 + 6 / 8 / 2 + 1 / 8 * 3 / 8 / 3)
+    assert lesser.value("rbp(p=0.5)") == pytest.approx((1 + 2 / 2 + 2 / 4) / 3 / 2)
+    best_first = Case(alternatives, [{1}, {0}, {2}])
+    assert worse(lesser, best_first, POSITIONS) == []
+    # One of them is enough: the lesser one behind the better one adds nothing.
+    assert best_first.value("dcg") == 3 + 2 / 2
 
 
 def test_two_quotes_in_the_first_chunk():

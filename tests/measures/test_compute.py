@@ -27,7 +27,7 @@ def test_every_metric_has_a_reference() -> None:
     st.sampled_from(["zero", "exclude"]),
     st.sampled_from(["exclude", "zero"]),
 )
-def test_equal_to_the_reference(world: World, ties: str, missing: str, unanswerable: str) -> None:
+def test_equal_to_the_reference(world: World, ties: Any, missing: Any, unanswerable: Any) -> None:
     scores = calipers.evaluate(
         ground_truth=world.ground_truth_value(), run=world.run_value(), metrics=ALL_METRICS,
         corpus_size=1000, ties=ties, missing=missing, unanswerable=unanswerable,

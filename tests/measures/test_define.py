@@ -42,4 +42,4 @@ def test_grammar_shows_cutoff_and_parameters() -> None:
 
 def test_registries_cannot_be_changed_from_outside() -> None:
     with pytest.raises(TypeError):
-        definitions()["mine"] = definitions()["recall"]
+        definitions()["mine"] = definitions()["recall"]  # type: ignore[index]

@@ -1,6 +1,7 @@
 """A run is ranked the same way however its rows are cut into batches."""
 
 from itertools import pairwise
+from typing import Any
 
 import polars as pl
 import pytest
@@ -22,7 +23,7 @@ def in_batches(rows: list[tuple[str, str, float]], cuts: list[int]) -> Run:
     return Run(lambda: iter(frames), order="score")
 
 
-def ranking(run: Run, ties: str) -> dict[str, list[tuple[int, str]]]:
+def ranking(run: Run, ties: Any) -> dict[str, list[tuple[int, str]]]:
     found: dict[str, list[tuple[int, str]]] = {}
     frame = calipers.Run(run.scan, run.order, ties).frame
     for query, rank, item in frame.select("query", "rank", "item").iter_rows():
@@ -35,7 +36,7 @@ def ranking(run: Run, ties: str) -> dict[str, list[tuple[int, str]]]:
     worlds, st.lists(st.integers(0, 40), max_size=6), st.booleans(), st.randoms(),
     st.sampled_from(["input", "trec"]),
 )  # fmt: skip
-def test_batches_do_not_matter(world: World, cuts, mixed: bool, random, ties: str) -> None:
+def test_batches_do_not_matter(world: World, cuts, mixed: bool, random, ties: Any) -> None:
     rows = [(query, *row) for query, rows in world.run.items() for row in rows]
     if mixed:
         random.shuffle(rows)

@@ -73,14 +73,38 @@ def _resolution() -> Any:
     return calipers.resolve(truth, {"d": "Here the lock is held."})
 
 
+def _calls() -> list[dict[str, Any]]:
+    found = [{"id": "a", "call": 1}, {"id": "x", "call": 1}, {"id": "b", "call": 2}]
+    return [{"query": f"q {_MARK[0]}", "ground_truth": ["a", "b"], "retrieved": found}]
+
+
+def _corrected() -> Any:
+    run = {query: ["a", "b"] for query in "qrstuvwxyz"}
+    people = {query: {"ab"[i % 2]: 1} for i, query in enumerate("qrstuv")}
+    machine = {query: {"a": 1} for query in run}
+    return calipers.corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+
+
+def _scored() -> list[dict[str, Any]]:
+    return [
+        {"query": f"q{i} {_MARK[0]}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
+         "ground_truth": ["a"] if i % 4 else []}
+        for i in range(60)
+    ]  # fmt: skip
+
+
 MAKERS: dict[str, Callable[[], Any]] = {
     "Agreement": _agreement,
     "Alarm": _in_history(lambda: calipers.alarm("nightly", store="history.db")),
     "Bounds": lambda: calipers.bounds(_made()),
+    "CallTable": lambda: calipers.calls(_calls()),
     "Comparison": lambda: calipers.compare(
         {f"old{_MARK[0]}": _made(), "new": _made(reversed_records)}
     ),
+    "CorrectedScores": _corrected,
     "Diagnosis": lambda: calipers.diagnose(_made()),
+    "Diff": lambda: calipers.diff(_made(), _made(reversed_records), by="length"),
+    "Floor": lambda: calipers.floor(_scored()),
     "Grid": lambda: _grid(planned=False),
     "Health": lambda: calipers.audit(_made()),
     "History": _in_history(lambda: calipers.history(store="history.db")),
@@ -88,6 +112,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Misses": lambda: calipers.misses(_made(), k=3),
     "Planned": lambda: _grid(planned=True),
     "Plot": lambda: calipers.plot(_made()),
+    "QueryPlan": lambda: calipers.plan(
+        {"old": _made(), "new": _made(reversed_records)}, difference=0.1, primary="mrr"
+    ),
     "Report": lambda: calipers.report(_made()),
     "Resolution": _resolution,
     "Scores": lambda: calipers.evaluate(_made()),

@@ -39,7 +39,7 @@ def test_a_prompt_shows_the_verdict_in_one_line(kind, monkeypatch, tmp_path):
     assert re.match(words, str(result))
 
 
-@pytest.mark.parametrize("kind", ["Comparison", "Misses", "Scores", "Slices", "Sweep"])
+@pytest.mark.parametrize("kind", ["Comparison", "Diff", "Misses", "Scores", "Slices", "Sweep"])
 def test_hostile_text_steers_no_terminal(kind, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with hostile():

@@ -11,7 +11,7 @@ from tests.present.results import MAKERS, hostile
 from tests.reports import records, reversed_records
 
 DRAWN = {"Comparison", "Grid", "Misses", "Plot", "Slices", "Sweep", "Trend"}
-SENTENCES = {"Plot", "Report", "Resolution"}
+SENTENCES = {"Plot", "QueryPlan", "Report", "Resolution"}
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -23,7 +23,7 @@ def test_every_result_is_a_table_or_a_chart(kind, monkeypatch, tmp_path):
     assert shown.count("<table>") == shown.count("</table>")
 
 
-@pytest.mark.parametrize("kind", ["Comparison", "Misses", "Scores", "Slices", "Sweep"])
+@pytest.mark.parametrize("kind", ["Comparison", "Diff", "Misses", "Scores", "Slices", "Sweep"])
 def test_text_from_a_corpus_becomes_no_markup(kind, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with hostile():

@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_scores():
         assert f"{head[name].mean:.3f}" in said
     # One third finds all, one third half, one third nothing.
     assert head["recall@10"].mean == pytest.approx(0.5)
-    assert "Of what should be found, hybrid finds half within 10" in said
+    assert "hybrid finds half of what it should in the first 10 results" in said
 
 
 def test_only_our_script_and_style_may_run(page):
@@ -104,7 +104,7 @@ def test_two_systems_show_their_differences():
 
 def test_the_short_form_says_the_same_and_escapes():
     text = report_of(records(), name="hybrid").to_markdown()
-    assert text.startswith("## Of what should be found, hybrid finds half within 10")
+    assert text.startswith("## hybrid finds half of what it should in the first 10 results")
     assert "| recall |" in text
     assert "### Where recall is lost" in text
     hostile = report_of(hostile_records(), name="<b>").to_markdown()

@@ -8,18 +8,16 @@ Every request is counted, and answers are a function of the question alone.
 
 import json
 import socket
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.loopback import JsonHandler, LoopbackServer, serving
+
 SLOW_SECONDS = 0.05
-AnyServer = TypeVar("AnyServer", bound="ThreadingHTTPServer")
-"""With ``released``, an event that lets go of whoever waits."""
 
 
 def answer_to(query: str, k: int) -> list[dict[str, Any]]:
@@ -28,24 +26,15 @@ def answer_to(query: str, k: int) -> list[dict[str, Any]]:
     return [{"id": f"d{(seed + 7 * i) % 101}", "score": 1 / (i + 1)} for i in range(k)]
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
+class Server(LoopbackServer):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.at_once = 0
         self.most_at_once = 0
         self.connections = 0
         self.headers: list[dict[str, str]] = []
-        self.lock = threading.Lock()
-        self.released = threading.Event()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
 
     @property
     def search(self) -> str:
@@ -55,25 +44,19 @@ class Server(ThreadingHTTPServer):
         self.connections += 1
         super().process_request(request, client_address)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that left early is no news."""
 
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(JsonHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Server
 
-    def log_message(self, *args: Any) -> None:
-        """A test prints nothing."""
-
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - as the base class calls it
         parts = urlsplit(self.path)
         asked = parse_qs(parts.query)
         self.serve(asked["q"][0], int(asked["k"][0]), parts.path)
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def do_POST(self) -> None:  # noqa: N802 - as the base class calls it
+        body = self.body()
         self.serve(body["q"], body["top"], self.path)
 
     def serve(self, query: str, k: int, path: str) -> None:
@@ -132,15 +115,6 @@ class Handler(BaseHTTPRequestHandler):
             hits[0]["score"] = "high"
         return {"result": hits} if "keys" in words else {"hits": hits, "candidates": hits[::-1]}
 
-    def send(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
-        content = value if isinstance(value, bytes) else json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        for name, text in (headers or {}).items():
-            self.send_header(name, text)
-        self.end_headers()
-        self.wfile.write(content)
-
     def drip(self) -> None:
         """A byte every now and then, for longer than anyone waits."""
         self.send_response(200)
@@ -156,16 +130,3 @@ class Handler(BaseHTTPRequestHandler):
 def running() -> Iterator[Server]:
     with serving(Server()) as server:
         yield server
-
-
-@contextmanager
-def serving(server: AnyServer) -> Iterator[AnyServer]:
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.released.set()  # type: ignore[attr-defined]
-        server.shutdown()
-        server.server_close()
-        thread.join(5)

@@ -1,5 +1,6 @@
 """The fingerprint of a retriever's code: the same for the same code, another for any change."""
 
+import importlib
 import sys
 from functools import partial
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from calipers.retrievers.base import Question
-from calipers.retrievers.code import code_of, code_of_files
+from calipers.retrievers.code import StaleCodeWarning, code_of, code_of_files
+from calipers.retrievers.project import digest, forget_bytecode
 from calipers.retrievers.recognise import as_retriever
 
 SEARCH = (
@@ -19,11 +21,11 @@ HELPER = "import json\n\ndef find(query):\n    return [query]\n"
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     Path("own_search.py").write_text(SEARCH)
     Path("helper_of_search.py").write_text(HELPER)
     yield
-    for name in ("own_search", "helper_of_search"):
+    for name in ("own_search", "helper_of_search", "limit_of_search"):
         sys.modules.pop(name, None)
 
 
@@ -42,12 +44,83 @@ def test_an_edit_of_any_file_changes_its_fingerprint_alone(file):
 
 
 def test_an_edited_module_is_loaded_anew_in_the_same_session():
-    def answers():
-        return as_retriever("own_search:search").open().ask([Question("q", "q")], 1, None)
-
-    assert answers() == [["q"]]
+    assert answers("own_search:search") == [["q"]]
     Path("own_search.py").write_text("def search(query, k):\n    return ['edited', 'now']\n")
-    assert answers() == [["edited", "now"]]
+    assert answers("own_search:search") == [["edited", "now"]]
+
+
+def answers(target):
+    return as_retriever(target).open().ask([Question("q", "q")], 1, None)
+
+
+@pytest.mark.parametrize("target", ["own_search:search", "own_search.py:search"])
+def test_an_edited_helper_is_loaded_anew_with_all_that_import_it(target):
+    Path("own_search.py").write_text(
+        "from helper_of_search import find\n\ndef search(query, k):\n    return find(query)\n"
+    )
+    Path("helper_of_search.py").write_text(
+        "from limit_of_search import TOP\n\ndef find(query):\n    return [query] * TOP\n"
+    )
+    # Edits of one size within a second: what Python keeps of a compiled file does not show them.
+    for top in (1, 2, 3):
+        Path("limit_of_search.py").write_text(f"TOP = {top}\n")
+        assert answers(target) == [["q"] * top]
+    assert "limit_of_search.py" in as_retriever(target).code
+
+
+def test_a_module_of_another_folder_does_not_serve_for_one_of_the_same_name(tmp_path, monkeypatch):
+    assert answers("own_search:search") == [["q"]]
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    Path("own_search.py").write_text(SEARCH)
+    Path("helper_of_search.py").write_text(HELPER.replace("[query]", "['other']"))
+    assert answers("own_search:search") == [["other"]]
+
+
+def imported():
+    return importlib.import_module("own_search")
+
+
+@pytest.mark.parametrize("file", ["own_search.py", "helper_of_search.py"])
+def test_a_file_edited_after_its_import_is_said_and_has_another_fingerprint(file):
+    search = imported().search
+    before = code_of(search)
+    text = Path(file).read_text()
+    Path(file).write_text(text.replace("query", "asked"))
+    written = digest(Path(file))
+    with pytest.warns(StaleCodeWarning, match=rf"^{file} has changed since it was imported"):
+        after = code_of(search)
+    # Neither the code of before nor that of now: a later session asks again.
+    assert after[file] not in (before[file], written)
+    Path(file).write_text(text)
+    assert code_of(search) == before
+
+
+def test_a_file_edited_before_it_was_ever_looked_at_is_noticed():
+    search = imported().search
+    Path("own_search.py").write_text(SEARCH.replace("find(query)", "find(query)[:k]"))
+    with pytest.warns(StaleCodeWarning, match=r"^own_search.py has changed"):
+        code_of(search)
+    # Named as a text it is loaded as it is now, and then nothing is left to say.
+    as_retriever("own_search:search")
+    assert list(code_of(imported().search)) == ["helper_of_search.py", "own_search.py"]
+
+
+def test_a_function_kept_over_a_reload_is_not_taken_for_the_new_one():
+    module = imported()
+    old = module.search
+    Path("own_search.py").write_text(SEARCH.replace("find(query)", "find(query)[:k]"))
+    forget_bytecode(Path("own_search.py"))
+    importlib.reload(module)
+    with pytest.warns(StaleCodeWarning):
+        assert code_of(old) != code_of(module.search)
+
+
+def test_a_function_of_a_notebook_is_known_by_the_files_it_uses_too():
+    place = {"__name__": "no_such_module", "helper": importlib.import_module("helper_of_search")}
+    exec("def search(query, k):\n    return helper.find(query)\n", place)
+    assert set(code_of(place["search"])) == {"search", "helper_of_search.py"}
 
 
 def test_an_object_is_known_by_the_module_it_was_found_in():

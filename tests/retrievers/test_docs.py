@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 NEEDS = {
     "langchain": "langchain_core", "llama-index": "llama_index.core", "haystack": "haystack",
     "faiss": "faiss", "chroma": "chromadb", "qdrant": "qdrant_client", "lancedb": "lancedb",
-    "langsmith": "langsmith", "langfuse": "langfuse", "mlflow": "mlflow.genai", "dspy": "dspy",
+    "langsmith": "openevals", "langfuse": "langfuse", "mlflow": "mlflow.genai", "dspy": "dspy",
 }  # fmt: skip
 TALKATIVE = {"langsmith", "mlflow"}
 """Libraries that print a word of their own before what the page prints."""

@@ -146,7 +146,8 @@ def test_keep_and_resume_ask_nothing_of_a_finished_run(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     retrieve(search, QUESTIONS, k=3, output=output)
     old = output.read_bytes()
-    for wish in ({"keep": True}, {"resume": True}):
+    wishes: list[dict[str, Any]] = [{"keep": True}, {"resume": True}]
+    for wish in wishes:
         assert retrieve(search, QUESTIONS, k=3, output=output, **wish).report.asked == 0
         assert output.read_bytes() == old
     more = {**QUESTIONS, "q6": "question 6"}

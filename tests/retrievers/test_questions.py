@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.load import load
 from calipers.retrievers import questions as questions_module
 from calipers.retrievers.base import Question
@@ -181,3 +182,43 @@ def test_a_first_line_longer_than_the_head(tmp_path: Path) -> None:
     long = "why " * 30_000
     path.write_text(json.dumps({"query": long}) + '\n{"query": "b"}\n')
     assert [question.text for question in open_questions(path)] == [long, "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("question\nWho?\nWhen was it?\n", [("Who?", "Who?"), ("When was it?", "When was it?")]),
+        ("question,note\nWho was it?,new\n", [("Who was it?", "Who was it?")]),
+        ("id,question\nq1,Who?\nq2,When?\n", None),
+        ("query_id;question\nq1;Who?\nq2;When?\n", [("q1", "Who?"), ("q2", "When?")]),
+    ],
+)
+def test_a_table_may_hold_questions_alone(text, expected, tmp_path):
+    path = tmp_path / "questions.csv"
+    path.write_text(text)
+    found = [tuple(one) for one in read_questions(path)]
+    assert found == (expected or [("Who?", "Who?"), ("When?", "When?")])
+
+
+def test_the_column_of_questions_can_be_named(tmp_path):
+    path = tmp_path / "fragen.csv"
+    path.write_text("Frage,Notiz\nWer war das?,neu\n")
+    with pytest.raises(InvalidInput, match="no column for the query"):
+        read_questions(path)
+    assert read_questions(path, Columns.of("query=Frage"))[0].text == "Wer war das?"
+
+
+@pytest.mark.parametrize("content", ["frage,typ\nWho?,x\n", '{"frage": "Who?", "typ": "x"}\n'])
+def test_questions_under_any_name(content, tmp_path):
+    path = tmp_path / "questions"
+    path.write_text(content)
+    (asked,) = read_questions(path, Columns({"query": "frage"}))
+    assert asked.text == "Who?"
+    with pytest.raises(InvalidInput, match=r"no column 'fragen'.*Did you mean frage"):
+        read_questions(path, Columns({"query": "fragen"}))
+
+
+def test_a_table_of_questions_alone_can_be_asked(tmp_path):
+    path = tmp_path / "questions.csv"
+    path.write_text("qid,question,type\n7,Who?,x\n")
+    assert read_questions(path) == (Question("7", "Who?"),)

@@ -52,17 +52,8 @@ def test_killed_twenty_times(server: Server, tmp_path: Path, forks: subprocess.P
     server.answered.clear()
     chance = random.Random(7)
     asked_when_done: dict[str, int] = {}
-    assert forks.stdin is not None
-    assert forks.stdout is not None
     for _ in range(KILLS):
-        before = len(recorded(output))
-        forks.stdin.write(json.dumps([server.search, questions, str(output)]) + "\n")
-        forks.stdin.flush()
-        number = int(forks.stdout.readline())
-        _wait_for_news(output, before)
-        time.sleep(chance.uniform(0, 0.1))
-        os.kill(number, signal.SIGKILL)
-        assert int(forks.stdout.readline()) == -signal.SIGKILL
+        _kill_midway(forks, [server.search, questions, str(output)], chance.uniform(0, 0.1))
         for one in recorded(output):
             asked_when_done.setdefault(one["query"], server.asked[one["query"]])
     assert 0 < len(asked_when_done) < len(questions)
@@ -85,23 +76,30 @@ def test_killed_while_many_lines_are_on_their_way(
     questions = [f"question {i}" for i in range(20_000)]
     output, search = tmp_path / "run.jsonl", f"{interrupted.__file__}:quick"
     chance = random.Random(7)
-    assert forks.stdin is not None
-    assert forks.stdout is not None
     for _ in range(6):
         before = len(recorded(output))
-        forks.stdin.write(json.dumps([search, questions, str(output)]) + "\n")
-        forks.stdin.flush()
-        number = int(forks.stdout.readline())
-        _wait_for_news(output, before)
-        time.sleep(chance.uniform(0, 0.05))
-        os.kill(number, signal.SIGKILL)
-        assert int(forks.stdout.readline()) == -signal.SIGKILL
+        _kill_midway(forks, [search, questions, str(output)], chance.uniform(0, 0.05))
         done = [one["query"] for one in recorded(output)]
         assert len(done) == len(set(done)) > before
     assert len(done) < len(questions)
     interrupted.run(search, questions, str(output))
     assert [one["query"] for one in recorded(output)] == questions
     assert all(len(one["retrieved"]) == 5 for one in recorded(output))
+
+
+def _kill_midway(forks: subprocess.Popen[str], job: list[Any], after: float) -> None:
+    """Start a run, and kill it so many seconds after its first new line."""
+    output = Path(job[-1])
+    before = len(recorded(output))
+    assert forks.stdin is not None
+    assert forks.stdout is not None
+    forks.stdin.write(json.dumps(job) + "\n")
+    forks.stdin.flush()
+    number = int(forks.stdout.readline())
+    _wait_for_news(output, before)
+    time.sleep(after)
+    os.kill(number, signal.SIGKILL)
+    assert int(forks.stdout.readline()) == -signal.SIGKILL
 
 
 def _wait_for_news(output: Path, before: int) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulations import decisions, differences, labels, means, nights
+from simulations import decisions, differences, floors, labels, means, nights
 from simulations.rates import Rate, table
 
 BANDS = {
@@ -13,6 +13,8 @@ BANDS = {
     "gates": lambda: differences.gated(2000),
     "failing builds": lambda: differences.lucky_baseline(20),
     "advised k": lambda: decisions.too_small_k(80, (2, 30, 60, 300)),
+    "floors": lambda: floors.broken_promises(40, (100,)),
+    "shares under floors": lambda: floors.shares(12, (200,)),
     "marks": lambda: decisions.false_marks(15),
     "alarms": lambda: nights.false_alarms(12, (20, 100)),
     "slow declines": lambda: nights.slow_decline(15),

@@ -1,5 +1,5 @@
 """The databases that these tests share."""
 
-from tests.store.servers import place, server
+from tests.store.servers import place, quick_place, server
 
-__all__ = ["place", "server"]
+__all__ = ["place", "quick_place", "server"]

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -82,7 +83,8 @@ def postgresql() -> Iterator[Server]:
         _wait(server, process)
         yield server
     finally:
-        process.terminate()
+        # At once: nobody needs what is in it, and other signals wait for those who are connected.
+        process.send_signal(signal.SIGQUIT)
         process.wait(30)
         log.close()
         shutil.rmtree(home, ignore_errors=True)
@@ -122,3 +124,17 @@ def place(request, tmp_path) -> str:
         return str(tmp_path / "history.db")
     running: Server = request.getfixturevalue("server")
     return running.new_database()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def quick_place(request) -> Iterator[str]:
+    """The same for thousands of writes: in memory where there is a folder for that.
+
+    What is asked here is who may write when, and not how long a disk takes to be sure.
+    """
+    if request.param == "postgresql":
+        yield request.getfixturevalue("server").new_database()
+        return
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield str(Path(folder) / "history.db")

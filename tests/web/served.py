@@ -99,9 +99,9 @@ class Served:
 
 
 @contextmanager
-def served(shelf: WebShelf) -> Iterator[Served]:
+def served(shelf: WebShelf, port: int = 0) -> Iterator[Served]:
     """The server, as long as the block."""
-    listening = listen(port=0)
+    listening = listen(port=port)
     doors = Doors(shelf.judges)
     config = uvicorn.Config(
         make_app(shelf, listening.address, doors), log_level="error", access_log=False,

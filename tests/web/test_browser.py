@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 
 import calipers
+from calipers.io.load import load
+from calipers.store.labels import entries_after
+from calipers.store.open import open_store
+from calipers.web.doors import Doors
 from calipers.web.shelf import WebShelf
-from tests.store.judged import BM25, DENSE, TRUTH
+from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.web.conftest import fill
 from tests.web.served import served
 from tests.web.test_pages import NAMES, pages
@@ -138,59 +142,208 @@ def test_a_lost_connection_loses_no_label(open_page, own):
     assert calipers.labels_list(own.store).pools[0].labels == 3
 
 
-def axe(page):
+def at_the_desk(page, running):
+    page.goto(f"http://{running.host}/pools/{running.pool}/judge")
+    page.locator("#desk").wait_for()
+    return page
+
+
+def test_two_tabs_of_one_judge_lose_nothing_and_double_nothing(open_page, own):
+    first = at_the_desk(open_page(own.links["anna"]), own)
+    second = at_the_desk(first.context.new_page(), own)
+    press(first, "3")
+    press(second, "2")
+    # Both showed the same text: the later label holds, and both are in the log.
+    listed = calipers.labels_list(own.store).pools[0]
+    assert (listed.entries, listed.labels) == (2, 1)
+    # What the second wrote while it could not send is sent by the first, once.
+    second.route("**/labels", lambda route: route.abort())
+    second.keyboard.press("1")
+    second.locator("#save", has_text="Not saved yet").wait_for()
+    second.close()
+    first.reload()
+    first.locator("#save", has_text="Saved.").wait_for()
+    listed = calipers.labels_list(own.store).pools[0]
+    assert (listed.entries, listed.labels) == (3, 2)
+    assert first.evaluate("localStorage.length") == 0
+
+
+def test_a_server_that_was_started_again_gets_what_was_kept(open_page, tmp_path):
+    store = str(tmp_path / "own.db")
+    number = pool(store, judges=("anna", "ben")).content.number
+    with served(WebShelf(store, {}, ("anna",))) as running:
+        running.pool = number
+        page = at_the_desk(open_page(running.links["anna"]), running)
+        press(page, "3")
+        port = running.listening.port
+    page.keyboard.press("2")
+    page.locator("#save", has_text="The server cannot be reached").wait_for()
+    with served(WebShelf(store, {}, ("anna", "ben")), port) as running:
+        page.locator("#save", has_text="You are not signed in").wait_for()
+        # Somebody else comes in with the same browser: nothing is sent in their name.
+        other = page.context.new_page()
+        other.goto(running.links["ben"])
+        page.locator("#save", has_text="This page is that of anna, and ben is signed in").wait_for()
+        other.goto(running.links["anna"])
+        page.locator("#save", has_text="Saved.").wait_for()
+        press(page, "1")
+    entries = entries_after(open_store(store), number)
+    assert [(one.judge, one.grade) for one in entries] == [("anna", 3), ("anna", 2), ("anna", 1)]
+
+
+def test_a_sentence_is_marked_by_keys_alone(open_page, own):
+    page = at_the_desk(open_page(own.links["anna"]), own)
+    marked = page.locator("#text mark")
+    whole = page.locator("#text").text_content()
+    first, second, third = (f"{one}." for one in whole.rstrip(".").split(". "))
+    page.keyboard.press("m")
+    assert marked.text_content() == first
+    page.keyboard.press("m")
+    assert marked.text_content() == second
+    page.keyboard.press("Shift+M")
+    assert marked.text_content() == f"{second} {third}"
+    page.keyboard.press("Backspace")
+    assert marked.count() == 0
+    page.keyboard.press("m")
+    press(page, "3")
+    desk = calipers.labels_desk("first", store=own.store)
+    assert [one.quote for one in desk.state().labels()] == [first]
+
+
+def test_every_action_of_judging_has_a_key(open_page, own):
+    page = at_the_desk(open_page(own.links["anna"]), own)
+    shortcuts = page.locator(".tools button, .grades button").evaluate_all(
+        "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts'))"
+    )
+    assert sorted(shortcuts) == sorted("0123mnuc/?")
+    page.keyboard.press("?")
+    listed = page.get_by_role("dialog").text_content()
+    assert all(key in listed for key in "03mnuc/?")
+    page.keyboard.press("Escape")
+    # Search, go to what was found, and give it a grade.
+    page.keyboard.press("/")
+    page.keyboard.type("number 11.")
+    page.keyboard.press("Enter")
+    page.locator("#search-found button").first.wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    page.keyboard.press("Enter")
+    assert "number 11." in page.locator("#text").text_content()
+    press(page, "2")
+    desk = calipers.labels_desk("first", store=own.store)
+    [given] = desk.state().labels()
+    assert desk.items[given.item].label.item == "d11"
+    # After what was searched for comes what was to come before.
+    assert page.locator("#place").text_content() == "2 of 10"
+
+
+def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_path):
+    odd = [{**TRUTH[0], "ground_truth": [{"id": "d0"}, {"id": "gone"}]}, *TRUTH[1:]]
+    given = {"evals": calipers.read(ground_truth=odd, run=BM25)}
+    with served(WebShelf(str(tmp_path / "h.db"), given, ("me",))) as running:
+        page = open_page(running.links["me"])
+        page.goto(f"http://{running.host}/evaluations/evals/truth")
+        before = page.locator("code").first.text_content()
+        finding = page.locator("article", has_text="near duplicate queries")
+        finding.get_by_role("button", name="Judge this q0").first.click()
+        page.wait_for_url(re.compile(r"/pools/\d+/judge"))
+        page.locator("#desk").wait_for()
+        for _ in range(4):
+            gone = page.locator("#text").text_content() == "gone"
+            press(page, "0" if gone else "n")
+        page.goto(f"http://{running.host}/evaluations/evals/truth")
+        version = page.locator(".version")
+        assert "Version with 1 labelled" in version.text_content()
+        after = version.locator("code").text_content()
+        with page.expect_download() as download:
+            version.get_by_role("link", name="Export it").click()
+        exported = tmp_path / "gt.jsonl"
+        download.value.save_as(exported)
+        assert page.troubles == []
+    truth = load(str(exported), "ground_truth").ground_truth
+    assert truth.fingerprint.startswith(after)
+    assert after != before
+    grades = {row["item"]: row["grade"] for row in truth.targets.iter_rows(named=True)}
+    assert grades["gone"] == 0
+
+
+CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
+
+
+@pytest.fixture(scope="module")
+def axe():
     module = pytest.importorskip(
         "axe_playwright_python.sync_playwright",
         reason="axe-core is not installed: pip install axe-playwright-python",
     )
-    found = module.Axe().run(page).response["violations"]
-    return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
+    tool = module.Axe()
+
+    def violations(page, options=None):
+        wanted = {"resultTypes": ["violations"], **(options or {})}
+        found = tool.run(page, options=wanted).response["violations"]
+        return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
+
+    return violations
 
 
 @pytest.fixture(scope="module")
-def looks(site, browser):
-    """One browser window for each look, signed in."""
-    from calipers.web.doors import Doors
+def signed_in(site, browser):
+    """A window of somebody who came in; ``signed_in(script=False)``."""
+    contexts = []
 
-    made = {}
-    for look, (width, scheme) in {"light": (1280, "light"), "dark": (1280, "dark"),
-                                  "phone": (390, "light")}.items():  # fmt: skip
+    def window(script=True):
         doors = Doors(["me"])
         site.doors._tokens.update(doors._tokens)
         # axe runs inside the page; ours forbid it, which has tests of its own.
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
-        )
-        page = context.new_page()
+        contexts.append(browser.new_context(bypass_csp=True, java_script_enabled=script))
+        page = contexts[-1].new_page()
         page.goto(f"http://{site.host}/enter?token={doors.links['me']}")
         page.wait_for_url(re.compile(r"/$"))
-        made[look] = page
-    return made
+        return page
+
+    yield window
+    for context in contexts:
+        context.close()
 
 
-@pytest.mark.parametrize("look", ["light", "dark", "phone"])
+@pytest.fixture(scope="module")
+def window(signed_in):
+    return signed_in()
+
+
+@pytest.fixture(scope="module")
+def plain_window(signed_in):
+    return signed_in(script=False)
+
+
+def is_too_wide(page):
+    return page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_every_page_is_clean_by_axe_and_fits(site, looks, pages, name, look):
-    page = looks[look]
-    page.goto(f"http://{site.host}{pages[name]}")
-    page.wait_for_load_state("networkidle")
-    assert axe(page) == []
-    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert wide <= 0
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_page_can_be_read_without_javascript(site, open_page, pages, name):
-    from calipers.web.doors import Doors
-
-    doors = Doors(["me"])
-    site.doors._tokens.update(doors._tokens)
-    page = open_page(f"http://{site.host}/enter?token={doors.links['me']}", script=False)
-    page.goto(f"http://{site.host}{pages[name]}")
-    assert page.locator("h1").count() or name == "judge"
+def test_every_page_is_clean_by_axe_and_fits(site, window, pages, axe, name):
+    window.set_viewport_size({"width": 1280, "height": 900})
+    window.goto(f"http://{site.host}{pages[name]}")
     if name == "judge":
-        assert "Judging needs JavaScript" in page.content()
-    assert page.troubles == []
+        window.locator("#desk").wait_for()
+    assert axe(window) == []
+    assert not is_too_wide(window)
+    # By another light only colours change.
+    window.emulate_media(color_scheme="dark")
+    assert axe(window, CONTRAST) == []
+    window.emulate_media(color_scheme="light")
+    window.set_viewport_size({"width": 390, "height": 900})
+    assert axe(window) == []
+    assert not is_too_wide(window)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_can_be_read_without_javascript(site, plain_window, pages, name):
+    plain_window.goto(f"http://{site.host}{pages[name]}")
+    assert plain_window.locator("h1").count() or name == "judge"
+    if name == "judge":
+        assert "Judging needs JavaScript" in plain_window.content()
 
 
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'`{{7*7}}\u202e\x00"
@@ -203,6 +356,8 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
             "retrieved": [{**hit, "id": HOSTILE + hit["id"], "text": HOSTILE + hit["text"],
                            "document": HOSTILE} for hit in one["retrieved"]]}
            for n, one in enumerate(BM25)]  # fmt: skip
+    run[0]["retrieved"][0]["document"] = "javascript:window.hacked=1"
+    run[0]["retrieved"][1]["document"] = "https://evil.example/"
     judged: list[dict[str, Any]] = TRUTH
     truth = [{"id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"],
               "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
@@ -224,10 +379,12 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
                      "/evaluations/a%3Cb%3E/truth", "/compare?of=a%3Cb%3E&of=c%27%22",
                      f"/pools/{number}/judge", f"/pools/{number}/conflicts"):  # fmt: skip
             answer = page.goto(f"http://{running.host}{path}")
-            page.wait_for_load_state("networkidle")
+            if path.endswith("judge"):
+                page.locator("#desk").wait_for()
             assert answer.status == 200, page.content()[:2000]
             assert page.evaluate("window.hacked === undefined"), path
             assert page.locator("img").count() == 0
+            assert page.evaluate("[...document.links].every((a) => a.origin === location.origin)")
             assert "{{7*7}}" in page.content() or path in ("/", "/pools"), path
         press_first = page.goto(f"http://{running.host}/pools/{number}/judge")
         assert press_first.status == 200

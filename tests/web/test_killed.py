@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from calipers.store.labels import entries_after
 from calipers.store.open import open_store
 from tests.store.judged import pool
@@ -12,10 +14,13 @@ from tests.store.judged import pool
 ROOT = Path(__file__).parents[2]
 
 
-def test_fifty_servers_that_are_killed_lose_no_label_that_they_confirmed(tmp_path):
+@pytest.mark.parametrize(("kind", "times"), [("sqlite", 50), ("postgresql", 10)])
+def test_servers_that_are_killed_lose_no_label_that_they_confirmed(tmp_path, request, kind, times):
     store = str(tmp_path / "history.db")
+    if kind == "postgresql":
+        store = request.getfixturevalue("server").new_database()
     number = pool(store, judges=("me",)).content.number
-    command = [sys.executable, "-m", "tests.web.killed", store, str(number), "50"]
+    command = [sys.executable, "-m", "tests.web.killed", store, str(number), str(times)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import calipers
+from calipers.web import others
 from tests.store.judged import BM25, TRUTH
 
 
@@ -41,6 +42,51 @@ def test_an_opened_query_shows_what_was_expected_before_what_came(me, pages):
     text = me.get(pages["evaluation"]).text
     assert text.index("Expected") < text.index("Returned")
     assert "found at rank 1" in text
+
+
+def test_an_opened_query_shows_the_ranks_in_other_runs_of_the_same_ground_truth(
+    me, filled, monkeypatch
+):
+    _, ids, _ = filled
+    path = f"/evaluations/{ids['bm25']}?open=0"
+    # d0 is first in bm25 and second in dense; the other evaluation of bm25 is the same run.
+    text = me.get(path).text
+    assert re.findall(r"<bdi>(\w+)</bdi>: (rank \d|not in its list)", text) == [
+        ("dense", "rank 2"), ("dense", "rank 1"), ("dense", "not in its list"),
+    ]  # fmt: skip
+    given = me.get("/evaluations/evals?open=0").text
+    assert "not in its list" not in given
+    # A large one is opened when somebody asks for it.
+    monkeypatch.setattr(others, "OPENED_UNASKED", 3)
+    text = me.get(path).text
+    assert "Show the ranks in" in text
+    assert "rank 2" not in text
+    link = re.findall(r'href="([^"]+beside=[^"]+)#', text)[0].replace("&amp;", "&")
+    assert "rank 2" in me.get(link).text
+
+
+def test_agreement_is_shown_with_its_intervals(own):
+    desk = calipers.labels_desk("first", store=own.store)
+    for item in range(8):
+        desk.give("anna", item, item % 3)
+        desk.give("ben", item, item % 3 if item else 3)
+    found = desk.agreement().agreement.coefficients
+    text = own.visitor().get(f"/pools/{own.pool}/conflicts").text.replace("−", "-")
+    assert len(found) == 3
+    for one in found:
+        low, high = one.interval.low, one.interval.high
+        assert f"{one.value:.3f}" in text
+        assert f"{low:.3f} – {high:.3f}" in text
+    assert "settled" not in text
+
+
+def test_labels_of_a_machine_are_shown_on_request_and_marked(own):
+    desk = calipers.labels_desk("first", store=own.store)
+    desk.give("anna", 0, 3)
+    desk.give("machine:small", 0, 0)
+    visitor, path = own.visitor(), f"/pools/{own.pool}/conflicts"
+    assert "machine:small" not in visitor.get(path).text
+    assert "machine:small</bdi> (machine): 0" in visitor.get(f"{path}?machines=1").text
 
 
 def test_the_address_holds_the_view(me, filled):

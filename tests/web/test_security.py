@@ -8,11 +8,27 @@ import socket
 import pytest
 
 from calipers.errors import InvalidInput
+from calipers.store.labels import entries_after
+from calipers.store.open import open_store
 from calipers.web.doors import LIFETIME, TRIES, WITHIN, Doors
 from calipers.web.guard import LARGEST_BODY
 from calipers.web.shelf import WebShelf
 from calipers.web.start import listen
+from tests.store.judged import pool
 from tests.web.served import served
+
+
+@pytest.fixture(scope="module")
+def labelling(tmp_path_factory):
+    """Somebody who may label, where labels go, and how many are there."""
+    store = str(tmp_path_factory.mktemp("labelling") / "own.db")
+    number = pool(store, judges=("me",)).content.number
+    with served(WebShelf(store, {}, ("me",))) as running:
+        yield (
+            running.visitor(),
+            f"/api/v1/pools/{number}/labels",
+            lambda: len(entries_after(open_store(store), number)),
+        )
 
 
 def test_only_this_machine_is_listened_on():
@@ -140,13 +156,15 @@ def test_a_foreign_host_is_refused_everywhere(me, site, host, path):
         {"Sec_Fetch_Site": "none"},
     ],
 )
-def test_a_request_from_another_site_changes_nothing(own, headers):
-    visitor = own.visitor()
-    headers = {k: v and v.format(host=own.host) for k, v in headers.items()}
-    label = {"request": "abcdefgh", "item": 0, "grade": 1}
-    path = f"/api/v1/pools/{own.pool}/labels"
+def test_a_request_from_another_site_changes_nothing(labelling, headers):
+    visitor, path, entries = labelling
+    headers = {k: v and v.format(host=visitor.host) for k, v in headers.items()}
+    label = {"request": f"request-{entries()}", "item": 0, "grade": 1}
+    before = entries()
     assert visitor.post(path, label, **headers).status == 403
+    assert entries() == before
     assert visitor.post(path, label).status == 200
+    assert entries() == before + 1
 
 
 def test_reading_the_api_from_another_site_is_refused_too(me):
@@ -172,14 +190,16 @@ def test_pages_take_nothing(me):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", None])
-def test_only_json_is_taken(own, kind):
+def test_only_json_is_taken(labelling, kind):
+    visitor, path, entries = labelling
+    before = entries()
     label = {"request": "abcdefgh", "item": 0, "grade": 1}
-    path = f"/api/v1/pools/{own.pool}/labels"
-    assert own.visitor().post(path, label, Content_Type=kind).status == 415
+    assert visitor.post(path, label, Content_Type=kind).status == 415
+    assert entries() == before
 
 
-def test_a_body_that_is_too_large_is_refused_whatever_it_says_of_itself(own):
-    visitor, path = own.visitor(), f"/api/v1/pools/{own.pool}/labels"
+def test_a_body_that_is_too_large_is_refused_whatever_it_says_of_itself(labelling):
+    visitor, path, _ = labelling
     large = b" " * (LARGEST_BODY + 1)
     assert visitor.ask("POST", path, large).status == 413
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(large), large)
@@ -198,8 +218,9 @@ def test_a_body_that_is_too_large_is_refused_whatever_it_says_of_itself(own):
         b'{"request": "../../../etc", "grade": 1}', b'{"request": "abcdefgh", "grade": 1e400}',
     ],
 )  # fmt: skip
-def test_types_are_strict(own, body):
-    answer = own.visitor().ask("POST", f"/api/v1/pools/{own.pool}/labels", body)
+def test_types_are_strict(labelling, body):
+    visitor, path, _ = labelling
+    answer = visitor.ask("POST", path, body)
     assert answer.status == 400
     assert set(answer.json()) == {"error"}
 
@@ -236,8 +257,6 @@ def test_tricks_with_paths_lead_nowhere(me, path):
 
 
 def test_a_download_has_a_safe_name(tmp_path):
-    from tests.store.judged import pool
-
     store = str(tmp_path / "h.db")
     desk = pool(store, "team/größe..2", judges=("me",))
     with served(WebShelf(store)) as running:
@@ -253,6 +272,36 @@ def test_no_secret_and_no_text_reaches_the_log(site, caplog):
         visitor.get("/?text=s3cr3t-words")
         visitor.get("/api/v1/pools", Origin="http://evil.example/s3cr3t")
     assert "GET /enter 403" in caplog.text
+    assert "s3cr3t" not in caplog.text
+
+
+def test_a_mistake_of_ours_is_logged_with_its_place_and_without_a_text(
+    site, me, caplog, monkeypatch
+):
+    def broken(self):
+        raise ValueError("s3cr3t words of a corpus")
+
+    monkeypatch.setattr(WebShelf, "pools", broken)
+    with caplog.at_level(logging.INFO):
+        for path in ("/pools", "/api/v1/pools"):
+            answer = me.get(path)
+            assert answer.status == 500
+            assert "s3cr3t" not in answer.text
+    assert "ValueError" in caplog.text
+    assert "in broken" in caplog.text
+    assert "GET /pools 500" in caplog.text
+    assert "s3cr3t" not in caplog.text
+
+
+def test_what_is_refused_is_logged_with_its_status_alone(site, me, caplog):
+    with caplog.at_level(logging.INFO):
+        me.get("/", Host="s3cr3t.example")
+        me.ask("DELETE", "/api/v1/pools")
+        me.post("/api/v1/pools", {"of": ["s3cr3t" * 20_000], "queries": []})
+        site.stranger().get("/api/v1/pools?text=s3cr3t")
+    for line in ("GET / 421", "DELETE /api/v1/pools 405", "POST /api/v1/pools 413",
+                 "GET /api/v1/pools 401"):  # fmt: skip
+        assert line in caplog.text
     assert "s3cr3t" not in caplog.text
 
 

@@ -53,7 +53,7 @@ def bound_metrics(
     deepest = max([depth, *(one.k for one in bounded if one.k is not None)])
     listing = list_results(pair.run, matches, policy.ties, deepest)
     unjudged = unjudged_results(matches, listing)
-    grade = max(matches.highest_grade, rel or 0.0) or 1.0
+    grade = float(max(matches.highest_grade, rel or 0.0)) or 1.0
     return Bounds(
         bounds=bound_all(matches, listing, bounded, policy, grade=grade, depth=depth),
         grade=grade,
@@ -188,7 +188,7 @@ def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
     gain = RELATIVE_GAIN[str(dict(metric.parameters).get("gain", "linear"))]
     best = np.array(grade)
     gains = Gains.of(matches)
-    reached = gains.discounted(gain(gains.grade, best), metric.k)
+    reached = gains.discounted(gains.added(lambda one: gain(one, best)), metric.k)
     levels = gain(np.unique([*gains.ideal_grade, grade]), best).tolist()
     # Sorted by query, all of these: each query has its stretch.
     ideal = np.searchsorted(gains.ideal_query, np.arange(matches.n_queries + 1))

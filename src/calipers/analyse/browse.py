@@ -1,6 +1,7 @@
 """An evaluation held ready to be looked through, a page at a time."""
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +25,7 @@ from calipers.suggest import did_you_mean
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""
 NO_REASON = {"query": pl.String(), "reason": pl.String()}
-AT_ONCE = 5_000
+AT_ONCE = 2_000
 """Queries whose misses are explained at once."""
 
 
@@ -37,6 +38,8 @@ class Browse:
     pair: Matched | None = None
     _reasons: pl.DataFrame | None = field(default=None, repr=False)
     _explaining: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _wanted: threading.Event = field(default_factory=threading.Event, repr=False)
+    """Set when somebody waits for the reasons of misses."""
 
     @cached_property
     def k(self) -> int:
@@ -85,8 +88,14 @@ class Browse:
     def _recall(self) -> str:
         return next(name for name in self.metrics if name.startswith("recall"))
 
-    def explain(self) -> None:
-        """Find out why pieces are missing, before somebody asks."""
+    def explain(self, *, gently: bool = False) -> None:
+        """Find out why pieces are missing; ``gently`` leaves half the time to others.
+
+        Nobody waits for what is found out before somebody asks, and whoever reads the first page
+        meanwhile does.
+        """
+        if not gently:
+            self._wanted.set()
         with self._explaining:
             if self._reasons is None:
                 self._reasons = self._explained()
@@ -100,7 +109,9 @@ class Browse:
         found = []
         try:
             for part in self._portions.some(AT_ONCE) if self._portions else ():
+                began = time.perf_counter()
                 found.append(explain_misses(part, self.k).table.select("query", "reason"))
+                self._wanted.wait(time.perf_counter() - began)
         except InvalidInput:
             found = []
         return pl.concat(found) if found else pl.DataFrame(schema=NO_REASON)

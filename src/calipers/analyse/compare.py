@@ -155,7 +155,8 @@ def _refuse(blocked: list[str], anyway: bool) -> None:
 def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> str:
     if len(systems) < 2:
         raise InvalidInput(
-            f"A comparison needs at least two systems: found {', '.join(systems) or 'none'}."
+            f"A comparison needs at least two systems: found {', '.join(systems) or 'none'}; give "
+            "another run, or a live retriever with --retriever (retrievers= in Python)."
         )
     if baseline is None:
         return next(iter(systems))

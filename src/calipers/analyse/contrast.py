@@ -1,5 +1,6 @@
 """The queries of a comparison, those on which the systems differ most first."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,15 @@ class ContrastPage:
     total: int
     page: int
     pages: int
+
+
+def places_won(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int | None]:
+    """How many places each result of a ranking stands higher than in another; None: it is new.
+
+    >>> places_won({"a": 1, "b": 2}, {"b": 1, "a": 2, "c": 3})
+    {'b': 1, 'a': -1, 'c': None}
+    """
+    return {name: before[name] - rank if name in before else None for name, rank in after.items()}
 
 
 def contrast(

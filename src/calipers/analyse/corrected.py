@@ -133,11 +133,11 @@ class AgainstPeople:
     neither: int
 
     def sensitivity(self) -> float | None:
-        """Of what people found relevant, the share the machine did too."""
+        """The share of what people found relevant that the machine did too."""
         return _share(self.both, self.both + self.missed)
 
     def specificity(self) -> float | None:
-        """Of what people found irrelevant, the share the machine did too."""
+        """The share of what people found irrelevant that the machine did too."""
         return _share(self.neither, self.neither + self.invented)
 
     def sensitivity_interval(self, confidence: float = 0.95) -> Ends | None:

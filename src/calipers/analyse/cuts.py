@@ -1,10 +1,12 @@
 """Ways to cut queries into slices: by a tag, by length, by number of targets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Bools
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
 
@@ -16,45 +18,80 @@ TARGETS = (0, 1, 2, 5)
 COMPUTED = ("length", "targets")
 
 
-def cut(scores: Scores, by: str) -> list[tuple[str, np.ndarray]]:
+def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     """Name and mask of every slice, in an order that makes sense.
 
     A tag of the queries goes before "length" (words of the query) and "targets" (how many
     relevant targets it has).
     """
-    if by in scores.tags:
-        labels = [UNTAGGED if value is None else value for value in scores.tags[by].to_list()]
-        names: Sequence[str] = sorted(set(labels), key=lambda name: (name == UNTAGGED, name))
-    elif by == "length":
-        labels = _lengths(scores)
-        names = _bucket_names(WORDS, "word")
-    elif by == "targets":
-        labels = [_bucket(n, TARGETS, "target") for n in scores.queries["targets"].to_list()]
-        names = _bucket_names(TARGETS, "target")
-    else:
-        known = [*scores.tags, *COMPUTED]
+    check_cut(by, list(scores.tags))
+    if by == "length" and by not in scores.tags:
+        check_texts(any(questions_asked(scores.queries)))
+    labels = labels_of(scores.queries, scores.tags, by)
+    present = set(labels.unique())
+    check_slices(by, len(present), len(labels))
+    buckets = {"length": (WORDS, "word"), "targets": (TARGETS, "target")}
+    usual = _bucket_names(*buckets[by]) if by in buckets else []
+    # From low to high; names that are no buckets have no other order than their own.
+    names = usual if present <= set(usual) else sorted(present, key=lambda n: (n == UNTAGGED, n))
+    return [(name, (labels == name).to_numpy()) for name in names if name in present]
+
+
+def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> pl.Series:
+    """The name of the slice of every query; ``queries`` has columns text and targets."""
+    if by in tags:
+        return tags[by].cast(pl.String).fill_null(UNTAGGED)
+    if by == "length":
+        texts = questions_asked(queries)
+        lengths = [UNTAGGED if text is None else length_of(text) for text in texts]
+        return pl.Series(lengths, dtype=pl.String)
+    counts = queries["targets"].to_numpy()
+    names = pl.Series(_bucket_names(TARGETS, "target"), dtype=pl.String)
+    return names.gather(np.searchsorted(TARGETS, counts))
+
+
+def check_cut(by: str, tags: Sequence[str]) -> None:
+    """Refuse to cut by what the queries do not have."""
+    known = [*tags, *COMPUTED]
+    if by not in known:
+        how = "" if tags else f' Records may have tags: "tags": {{"{by}": "…"}}.'
         raise InvalidInput(
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
-            f"{did_you_mean(by, known)}"
+            f"{did_you_mean(by, known)}{how}"
         )
-    found, present = np.array(labels, dtype=object), set(labels)
-    if len(present) > MOST_SLICES:
-        raise InvalidInput(
-            f"The tag {by!r} has {len(present)} different values over {len(labels)} queries; a "
-            f"slice needs several queries, and {MOST_SLICES} slices are allowed. Cut by a tag with "
-            "fewer values."
-        )
-    return [(name, found == name) for name in names if name in present]
 
 
-def _lengths(scores: Scores) -> list[str]:
-    texts = scores.queries["text"]
-    if texts.null_count() == len(texts):
+def asked(query: str, text: str | None) -> str | None:
+    """What a query asks; an id with a blank in it is a question that is its own id.
+
+    >>> asked("q7", "Who wrote it?"), asked("Who wrote it?", None), asked("q7", None)
+    ('Who wrote it?', 'Who wrote it?', None)
+    """
+    return query if text is None and " " in query.strip() else text
+
+
+def questions_asked(queries: pl.DataFrame) -> list[str | None]:
+    """What each query asks, where it is known."""
+    return [asked(*both) for both in queries.select("query", "text").iter_rows()]
+
+
+def check_texts(known: bool) -> None:
+    """Refuse to cut by the length of texts that nobody has."""
+    if not known:
         raise InvalidInput(
             "The queries cannot be cut by length: the ground truth gives their ids and not their "
             "texts; add the text of each query, or cut by a tag or by targets."
         )
-    return [UNTAGGED if text is None else length_of(text) for text in texts.to_list()]
+
+
+def check_slices(by: str, slices: int, queries: int) -> None:
+    """Refuse so many slices that they say nothing."""
+    if slices > MOST_SLICES:
+        raise InvalidInput(
+            f"The tag {by!r} has {slices} different values over {queries} queries; a "
+            f"slice needs several queries, and {MOST_SLICES} slices are allowed. Cut by a tag with "
+            "fewer values."
+        )
 
 
 def length_of(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.cuts import UNTAGGED, length_of
+from calipers.analyse.cuts import UNTAGGED, asked, length_of
 from calipers.analyse.draft import pool_runs, shuffled, without_judged
 from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
@@ -201,7 +201,8 @@ def _slices(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> l
 def _labels(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> list[str]:
     tags = {} if truth is None else truth.tags
     if by == "length" and by not in tags:
-        return [UNTAGGED if one.text is None else length_of(one.text) for one in found]
+        texts = [asked(one.query, one.text) for one in found]
+        return [UNTAGGED if text is None else length_of(text) for text in texts]
     if truth is None or by not in tags:
         known = [*tags, "length"]
         where = "" if truth is not None else " Give the questions with their tags (-g FILE)."

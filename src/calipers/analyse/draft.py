@@ -10,8 +10,9 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.corpus import open_corpus
-from calipers.io.load import load
+from calipers.io.one_side import load_ground_truth, load_run
 from calipers.model.draft import Draft
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
@@ -63,6 +64,7 @@ def draft(
     seed: int,
     ground_truth: Any = None,
     corpus: Any = None,
+    columns: Columns | None = None,
 ) -> Draft:
     """Pool the first k results of several runs into rows that somebody can judge.
 
@@ -71,15 +73,18 @@ def draft(
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
-    loaded = [_run(one) for one in _listed(runs)]
+    said = columns or Columns()
+    loaded = [load_run(one, columns=said) for one in _listed(runs)]
+    truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
+    said.check_used()
     pool = pool_runs((run.frame for run in loaded), k)
     texts = asked if asked is not None else _texts(loaded, pool)
     items = {query: some for query, some in pool.items.items() if query in texts}
     if not items:
         raise InvalidInput(_nothing_in_common(texts, pool))
     left, judged = items, 0
-    if ground_truth is not None:
-        left, judged = without_judged(items, _truth(ground_truth))
+    if truth is not None:
+        left, judged = without_judged(items, truth)
     if corpus is not None:
         left = _with_texts(left, corpus)
     rows = tuple(
@@ -112,23 +117,6 @@ def _listed(runs: Any) -> list[Any]:
 
 def _is_record(one: Any) -> bool:
     return isinstance(one, Mapping) and "query" in one and "retrieved" in one
-
-
-def _run(value: Any) -> Run:
-    found = load(value, "run")
-    if found.run is None:
-        raise InvalidInput(
-            f"{_name(value)} holds no results ({found.kind}); give what `calipers retrieve` wrote, "
-            "or any other run."
-        )
-    return found.run
-
-
-def _truth(value: Any) -> GroundTruth:
-    found = load(value, "ground_truth")
-    if found.ground_truth is None:
-        raise InvalidInput(f"{_name(value)} holds no ground truth ({found.kind}); name another.")
-    return found.ground_truth
 
 
 def _texts(runs: list[Run], pool: Pool) -> dict[str, str]:
@@ -174,10 +162,6 @@ def _nothing_in_common(texts: Mapping[str, str], pool: Pool) -> str:
         f"There is nothing to judge: the questions are {asked}, and the runs have results for "
         f"{found}; give the questions that these runs were asked."
     )
-
-
-def _name(value: Any) -> str:
-    return str(value) if isinstance(value, str | os.PathLike) else "What is given"
 
 
 def pool_runs(frames: Iterable[pl.DataFrame], k: int) -> Pool:

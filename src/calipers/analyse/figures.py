@@ -12,7 +12,9 @@ from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Floats
 from calipers.model.matched import Matched
+from calipers.words import plural
 
+_ABOUT = re.compile(r"(latency|tokens)(?![a-z])", re.IGNORECASE)
 _FORM = re.compile(r"(latency|tokens)_(mean|max|p\d{1,2})(?:@(.+))?", re.IGNORECASE)
 
 
@@ -52,6 +54,12 @@ class Figure:
 def parse_figure(name: str) -> Figure | None:
     """The figure that a name stands for; None where it is another name."""
     form = _FORM.fullmatch(name)
+    if form is None and _ABOUT.match(name):
+        raise InvalidInput(
+            f"{name} is no figure of a run; write the mean, the largest or a percentile from p1 to "
+            "p99: latency_mean, latency_max, latency_p95, or tokens_p95@10 for the first 10 "
+            "results."
+        )
     if form is None:
         return None
     of: Literal["latency", "tokens"] = "latency" if form[1].lower() == "latency" else "tokens"
@@ -82,7 +90,8 @@ def _latency(pair: Matched) -> tuple[Floats, str | None]:
     )  # fmt: skip
     values = asked["latency_ms"].fill_null(float("nan")).to_numpy().copy()
     without = int(np.isnan(values).sum())
-    return values, f"The run has no latency for {without:,} queries." if without else None
+    said = f"The run has no latency for {plural(without, 'query', 'queries')}; these do not count."
+    return values, said if without else None
 
 
 def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:

@@ -76,6 +76,14 @@ def find_floor(
     """The highest floor that keeps what was asked for, and how it does on other queries."""
     goal, least = check_goal(keep, recall, confidence, folds)
     evidence = gather(pair, k, cluster)
+    return floor_of(evidence, k, goal, least, confidence, folds, seed)
+
+
+def floor_of(
+    evidence: FloorEvidence, k: int, goal: Goal, least: float, confidence: float, folds: int,
+    seed: int,
+) -> Floor:  # fmt: skip
+    """The floor that the scores of some queries allow."""
     answerable = evidence.wanted > 0
     if not answerable.any():
         raise InvalidInput(
@@ -194,15 +202,19 @@ def choose(
     confidence: float,
 ) -> float | None:
     """The last floor, from the lowest up, that keeps enough of the queries in question."""
-    chosen = None
-    for floor in floors.tolist():
+
+    def keeps_enough(floor: float) -> bool:
         values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
         known = among & ~np.isnan(values)
         named = None if evidence.clusters is None else evidence.clusters[known]
-        if not known.any() or lowest_mean(values[known], confidence, named) < least:
-            break
-        chosen = floor
-    return chosen
+        return bool(known.any()) and lowest_mean(values[known], confidence, named) >= least
+
+    # No query keeps more under a higher floor, so the first failure is found by halves.
+    held, failed = 0, floors.size
+    while held < failed:
+        middle = (held + failed) // 2
+        held, failed = (middle + 1, failed) if keeps_enough(floors[middle]) else (held, middle)
+    return float(floors[held - 1]) if held else None
 
 
 def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
@@ -321,15 +333,15 @@ def _why_none(found: Floor, evidence: FloorEvidence) -> str:
     values = kept_values(evidence, np.full(evidence.n_queries, EVERYTHING), found.goal)
     n = int((~np.isnan(values)).sum())
     needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
-    if n < needed:
-        return (
-            f"No floor can be promised: {n} queries say too little, and at least {needed} are "
-            f"needed to promise {found.least:g} with {found.confidence:.0%} confidence."
-        )
     if found.goal == "recall" and (found.without.recall or 0) < found.least:
         return (
             f"No floor can be promised: without a floor the recall is {found.without.recall:.3f}, "
             f"below the {found.least:g} that was asked for."
+        )
+    if n < needed:
+        return (
+            f"No floor can be promised: {n} queries say too little, and at least {needed} are "
+            f"needed to promise {found.least:g} with {found.confidence:.0%} confidence."
         )
     return (
         f"No floor can be promised to keep {found.least:g} with {found.confidence:.0%} "

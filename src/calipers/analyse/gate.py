@@ -110,6 +110,7 @@ def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Che
         interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
         n=defined.size,
         undefined=column.size - defined.size,
+        unit=figure.unit,
     )
 
 

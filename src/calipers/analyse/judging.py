@@ -196,6 +196,7 @@ def _together(
     kept = before.targets
     for same in (["item"], ["quote"], ["document", "start", "end"]):
         known = labelled.select("query", *same).drop_nulls()
+        labelled = _in_their_groups(labelled, kept, same)
         kept = kept.join(known, on=["query", *same], how="anti", maintain_order="left")
     new = asked.join(before.queries, on="query", how="anti", maintain_order="left")
     return GroundTruth.from_targets(
@@ -206,6 +207,19 @@ def _together(
             for name, tag in before.tags.items()
         },
     )
+
+
+def _in_their_groups(
+    labelled: pl.DataFrame, before: pl.DataFrame, same: Sequence[str]
+) -> pl.DataFrame:
+    """What was one of several alternatives stays one of them, whatever its grade is now."""
+    groups = before.drop_nulls([*same, "group"]).select("query", *same, was="group")
+    if not groups.height:
+        return labelled
+    found = labelled.join(
+        groups.unique(["query", *same]), on=["query", *same], how="left", maintain_order="left"
+    )
+    return found.with_columns(group=pl.coalesce("group", "was")).drop("was")
 
 
 def measured(

@@ -90,7 +90,7 @@ def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) 
     }
     by_call = edges_by_call(pair)
     if by_call is not None:
-        columns["returned_in_calls"] = calls_of(by_call, missed)
+        columns |= calls_of(by_call, missed, matches.target_query[missed])
     return Misses(
         k=k,
         targets=n_units,

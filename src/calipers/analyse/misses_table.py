@@ -13,6 +13,7 @@ from calipers.model.matches import Matches
 INSTEAD = 3
 """How many of the results that came instead stand in a line."""
 EXAMPLES = 3
+CALLS = pl.List(pl.Int64)
 CUT = 200
 """Characters of a text that a table shows; the whole text stands in the run."""
 
@@ -57,13 +58,18 @@ def expected_text(
     return targets["quote"].str.slice(0, CUT).fill_null(known)
 
 
-def calls_of(edges: CallEdges, missed: Ints) -> pl.Series:
-    """For each miss the calls that returned it all the same, and whose ranking lost it."""
+def calls_of(edges: CallEdges, missed: Ints, query: Ints) -> dict[str, pl.Series]:
+    """For each miss, of the query beside it, the calls that returned it and those that did not."""
     held: dict[int, set[int]] = {}
     for target, call in zip(edges.target.tolist(), edges.call.tolist(), strict=True):
         held.setdefault(target, set()).add(call)
-    listed = [sorted(held.get(target, ())) for target in missed.tolist()]
-    return pl.Series("returned_in_calls", listed, dtype=pl.List(pl.Int64))
+    returned, lost = [], []
+    for target, code in zip(missed.tolist(), query.tolist(), strict=True):
+        found = held.get(target, set())
+        returned.append(sorted(found))
+        lost.append([call for call in edges.made.get(code, ()) if call not in found])
+    columns = {"returned_in_calls": returned, "lost_in_calls": lost}
+    return {name: pl.Series(name, lists, dtype=CALLS) for name, lists in columns.items()}
 
 
 def came_instead(shown: pl.DataFrame) -> pl.DataFrame:

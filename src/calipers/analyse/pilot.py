@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from calipers.analyse.comparable import shared_queries
+from calipers.analyse.comparable import obstacles, shared_queries
 from calipers.analyse.compare import aligned, clusters_shared, facts_shared
 from calipers.analyse.paired import paired
 from calipers.analyse.plan import FEWEST_PILOT, as_seen, needed_queries, visible_difference
@@ -43,6 +43,11 @@ def plan_queries(
         raise InvalidInput(
             f"A plan is made from two systems, by how their differences vary from query to query; "
             f"found {len(pilot)}: {', '.join(pilot) or 'none'}."
+        )
+    if blocked := obstacles(pilot):
+        raise InvalidInput(
+            f"{blocked[0]} How their differences vary would say nothing about a comparison; give "
+            "a pilot whose systems were measured alike."
         )
     facts = facts_shared(pilot, None)
     decisive = choose_primary(facts, primary)

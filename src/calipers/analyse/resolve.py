@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.corpus import Corpus
 from calipers.io.kept_records import kept_records
 from calipers.match.resolution import resolve_quotes
@@ -14,7 +15,9 @@ from calipers.model.resolution import Resolution, Wanted
 Record = dict[str, Any]
 
 
-def resolve(ground_truth: Any, data: Dataset, corpus: Corpus, *, first: bool) -> Resolution:
+def resolve(
+    ground_truth: Any, data: Dataset, corpus: Corpus, *, first: bool, columns: Columns
+) -> Resolution:
     """Find the document, start and end of every quote of a ground truth.
 
     ``data`` is the ground truth as it was read; what was given is needed too, as everything else
@@ -29,7 +32,7 @@ def resolve(ground_truth: Any, data: Dataset, corpus: Corpus, *, first: bool) ->
     notes = _check_kinds(truth)
     records = [
         {**record, "ground_truth": _targets(record["ground_truth"], as_quotes=bool(notes))}
-        for record in kept_records(ground_truth, data)
+        for record in kept_records(ground_truth, data, columns)
     ]
     unplaced = list(_unplaced(records))
     wanted = [

@@ -77,7 +77,12 @@ def mean_interval(
     >>> mean_interval([3.0, 5.0, 4.0], bounds=None).method
     't'
     """
-    ends = score_interval(values, level, bounds, clusters)
+    return units_interval(as_units(values, clusters), level, bounds)
+
+
+def units_interval(units: Units, level: float, bounds: Bounds | None) -> Interval | None:
+    """`mean_interval` of values that are units already."""
+    ends = interval_of(units, level, bounds)
     return ends and Interval(*ends, level, "t" if bounds is None else "score")
 
 
@@ -118,13 +123,19 @@ def score_ends(mean: Floats, variance: Floats, n: int, confidence: float) -> tup
     middle = (mean + 0.5 * pull) / (1.0 + pull)
     margin = np.sqrt(pull * binary + 0.25 * pull * pull) / (1.0 + pull)
     low, high = middle - margin, middle + margin
-    few = _limit_of_few(np.minimum(mean, 1.0 - mean), worth, t, confidence)
-    low = np.where(mean <= 0.5, np.minimum(low, few), low)
-    high = np.where(mean >= 0.5, np.maximum(high, 1.0 - few), high)
+    low = _with_few(low, mean, _limit_of_few(mean, worth, t, confidence))
+    high = 1.0 - _with_few(1.0 - high, 1.0 - mean, _limit_of_few(1.0 - mean, worth, t, confidence))
     unseen = 1.0 - round((0.5 - 0.5 * confidence) ** (1.0 / n), _DIGITS)
     low = np.where(equal, mean * (1.0 - unseen), low)
     high = np.where(equal, mean + unseen * (1.0 - mean), high)
     return np.clip(low, 0.0, mean), np.clip(high, mean, 1.0)
+
+
+def _with_few(low: Floats, share: Floats, few: Floats) -> Floats:
+    """The limit of few where it is lower; of no weight from a share of 3/4 on, without a step."""
+    weight = np.clip(3.0 - 4.0 * share, 0.0, 1.0)
+    ends: Floats = low + weight * np.minimum(few - low, 0.0)
+    return ends
 
 
 def _limit_of_few(share: Floats, worth: Floats, t: float, confidence: float) -> Floats:

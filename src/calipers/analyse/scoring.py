@@ -210,6 +210,6 @@ def facts_of(metric: Metric) -> MetricFacts:
 def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
     """One row per query: what it is, what became of it, and how much there is to find."""
     targets = np.bincount(matches.target_query[matches.relevant(rel)], minlength=matches.n_queries)
-    return matches.queries.with_columns(
-        pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)
+    return matches.queries.hstack(
+        [pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)]
     )

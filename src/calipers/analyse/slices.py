@@ -35,6 +35,7 @@ def slice_scores(
     if not by:
         raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
     facts = _chosen(scores, metrics)
+    scores = scores.to_slice(tuple(dict.fromkeys(by)), [metric.name for metric in facts])
     level, clusters = scores.settings["confidence"], clusters_in(scores)
     decisive = choose_primary(facts, primary)
     rows: list[Slice] = []
@@ -75,10 +76,8 @@ def slice_scores(
 
 def _chosen(scores: Scores, names: Sequence[str] | None) -> list[MetricFacts]:
     if names is not None:
-        for name in names:
-            scores.of(name)
         known = facts_by_name(scores)
-        return [known[name] for name in dict.fromkeys(names)]
+        return [known[scores[name].metric] for name in dict.fromkeys(names)]
     headlines = []
     for stem in HEADLINES:
         same = [metric for metric in scores.metrics if metric.stem.partition("(")[0] == stem]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.score_interval import Bounds, mean_interval
-from calipers.analyse.units import exact_mean
+from calipers.analyse.score_interval import Bounds, units_interval
+from calipers.analyse.units import Units, as_units
 from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
 from calipers.model.scores import MetricFacts, Summary, combine
@@ -59,8 +59,8 @@ def _summary(
     n, undefined = defined.size, column.size - defined.size
     if not n:
         return Summary(facts.name, None, None, None, 0, undefined)
-    mean, median = exact_mean(defined), float(np.median(defined))
-    interval = interval_of_metric(column, facts, level, clusters)
+    units, median = as_units(column, clusters), float(np.median(defined))
+    mean, interval = units.mean, _interval(units, facts, level)
     if aggregate == "mean":
         return Summary(facts.name, mean, median, interval, n, undefined)
     ends = interval and Interval(
@@ -77,7 +77,11 @@ def interval_of_metric(
     column: Floats, facts: MetricFacts, level: float, clusters: ArrayLike | None = None
 ) -> Interval | None:
     """The interval of the mean of one metric, cut at the bounds that the metric has."""
-    interval = mean_interval(column, level, value_bounds(facts), clusters)
+    return _interval(as_units(column, clusters), facts, level)
+
+
+def _interval(units: Units, facts: MetricFacts, level: float) -> Interval | None:
+    interval = units_interval(units, level, value_bounds(facts))
     if interval is None or interval.method != "t" or facts.aggregate == "geometric":
         return interval
     return Interval(max(interval.low, facts.bounds[0]), interval.high, level, "t")

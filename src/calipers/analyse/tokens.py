@@ -95,7 +95,7 @@ def _complete(results: pl.DataFrame, column: str) -> bool:
 def _asked(tokenizer: Tokenizer, text: str) -> Any:
     try:
         return tokenizer(text)
-    except Exception as error:  # a user's function may raise anything
+    except (Exception, SystemExit) as error:  # a user's function may raise anything
         raise InvalidInput(
             f"The tokenizer raises {type(error).__name__}: {error!s:.200} for the text "
             f"{text[:40]!r}; it must take a text and give its tokens or their number."

@@ -21,7 +21,7 @@ from calipers.analyse.gate import (
 from calipers.analyse.gate import pair as pair_up
 from calipers.analyse.leaks import with_leaks
 from calipers.analyse.primary import choose_primary
-from calipers.analyse.scoring import choose_metrics
+from calipers.analyse.scoring import choose_metrics, deepest
 from calipers.analyse.units import clusters_of
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
@@ -141,8 +141,14 @@ def metrics_needed(
         asked = list(parse(list(weights)))
     if not asked and conditions:
         # Only figures are asked for; which queries there are, scores say all the same.
-        asked = list(parse("hit_rate@10"))
+        asked = list(parse("mrr"))
     return choose_metrics(asked, None, rel, weights)
+
+
+def results_needed(conditions: Sequence[Condition], needed: Sequence[Metric]) -> int:
+    """How many results a live retriever must be asked for, also where only tokens are counted."""
+    figures = (one.figure.k for one in conditions if one.figure is not None)
+    return max([deepest(needed), *(k for k in figures if k is not None)])
 
 
 def metrics_of_baseline(
@@ -162,14 +168,16 @@ def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str
     names = [str(metric) for metric in wanted]
     if scores.weights and kept.scores.weights:
         names.append("score")
-    has = list(kept.scores)
-    for name in names:
-        if name not in has:
-            raise InvalidInput(
-                f"The baseline {kept.name} has no {name}; it has {', '.join(has)}."
-                f"{did_you_mean(name, has)} Choose among these with -m, or save the baseline "
-                "again with the metric."
-            )
+    for what, has, again in (
+        (f"The baseline {kept.name}", list(kept.scores), "save the baseline again"),
+        ("This result", list(scores), "measure again"),
+    ):
+        for name in names:
+            if name not in has:
+                raise InvalidInput(
+                    f"{what} has no {name}; it has {', '.join(has)}.{did_you_mean(name, has)} "
+                    f"Choose among these with -m, or {again} with the metric."
+                )
     if not names:
         raise InvalidInput(
             f"The baseline {kept.name} holds no metric of which more or less is better; save it "

@@ -20,6 +20,7 @@ def diff(
     by: str | Iterable[str] = (),
     ground_truth: Any = None,
     seed: int = 0,
+    columns: Any = None,
     store: "Where" = None,
 ) -> "Diff":
     """Hold the first k results of two runs against each other; no ground truth is needed.
@@ -28,7 +29,8 @@ def diff(
     overlap with persistence ``p``, the overlap of the first k, Kendall's tau over the results that
     both have, and what is new and what is lost. ``ground_truth`` knows the tags to cut ``by``
     ("length" needs none), and which of the new results are judged already. ``write`` of what
-    comes back makes a file to label of exactly the new results, shuffled by ``seed``.
+    comes back makes a file to label of exactly the new results, shuffled by ``seed``. ``columns``
+    says which column is what ({"item": "chunk"}).
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
     >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)
@@ -36,10 +38,14 @@ def diff(
     """
     from calipers.analyse.diff import diff_runs
     from calipers.api.systems import named_run
+    from calipers.io.columns import Columns
     from calipers.io.load import load
 
-    truth = None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth
+    said = Columns.of(columns)
+    given = None if ground_truth is None else load(ground_truth, "ground_truth", None, said)
+    before, after = named_run(old, "old", store, said), named_run(new, "new", store, said)
+    said.check_used()
     return diff_runs(
-        named_run(old, "old", store), named_run(new, "new", store), k=k, p=p,
-        by=[by] if isinstance(by, str) else list(by), truth=truth, seed=seed,
+        before, after, k=k, p=p, by=[by] if isinstance(by, str) else list(by),
+        truth=None if given is None else given.ground_truth, seed=seed,
     )  # fmt: skip

@@ -127,6 +127,7 @@ def plan(
     queries: int | None = None,
     power: float = 0.8,
     primary: str | None = None,
+    metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
     cluster: str | None = None,
@@ -137,7 +138,8 @@ def plan(
 
     ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
     vary from query to query is what the plan is made from, by drawing from them and asking the
-    test that ``compare`` uses. ``power`` is the chance to see the difference where it is there.
+    test that ``compare`` uses. Without a ``primary`` metric, the one that ``compare`` would choose
+    among ``metrics`` decides. ``power`` is the chance to see the difference where it is there.
     With a ``cluster``, ``queries`` counts clusters.
 
     >>> truth = {f"q{i}": ["a"] for i in range(40)}
@@ -151,7 +153,7 @@ def plan(
 
     check_plan(difference, queries, power)
     _, measured, _ = _measured(
-        pilot, ground_truth, matching, metrics=None, k=k, weights=weights, primary=primary,
+        pilot, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
         cluster=cluster, confidence=confidence,
     )  # fmt: skip
     return plan_queries(
@@ -200,12 +202,13 @@ def gate(
     (False, 0.75)
     """
     from calipers.analyse.conditions import parse_condition
-    from calipers.analyse.scoring import deepest, score
+    from calipers.analyse.scoring import score
     from calipers.analyse.verdict import (
         check_gate,
         metrics_needed,
         metrics_of_baseline,
         reach_verdict,
+        results_needed,
         several,
     )
     from calipers.api.inputs import matched
@@ -220,7 +223,7 @@ def gate(
     scores, pair = measured_already(data, reading), None
     if scores is None:
         needed = metrics_needed(conditions, wanted, rel, weights)
-        pair = matched(data, looks=deepest(needed), **reading)
+        pair = matched(data, looks=results_needed(conditions, needed), **reading)
         rel = pair.rel
         scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
     return reach_verdict(

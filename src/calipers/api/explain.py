@@ -92,11 +92,20 @@ def misses(
     from calipers.analyse.misses import explain_misses
     from calipers.api.asking import below
     from calipers.api.inputs import matched
+    from calipers.io.columns import Columns
+    from calipers.io.load import load
     from calipers.measures.spec import check_cutoff
 
-    k = check_cutoff(k)
+    k, said = check_cutoff(k), Columns.of(reading.get("columns"))
+    if said.named:
+        reading["columns"] = said
     pair = matched(data, keep=True, looks=below(k), **reading)
-    return explain_misses(pair, k, corpus=corpus, candidates=candidates, exact=exact)
+    stages = {
+        name: None if value is None else load(value, "run", None, said)
+        for name, value in (("candidates", candidates), ("exact", exact))
+    }
+    said.check_used()
+    return explain_misses(pair, k, corpus=corpus, **stages)
 
 
 @operation(page="calls", command="calls")

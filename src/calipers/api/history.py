@@ -33,8 +33,8 @@ def save(
     """Keep scores under a name, in one transaction, with the git commit they were made on.
 
     With ``ground_truth`` it can later be told which judgements changed; with ``run`` too, what
-    was retrieved is kept (unless ``results`` is false), and misses can be explained later. Of the
-    ``corpus`` the fingerprint is kept. ``tags`` say what was measured, such as the model.
+    was retrieved is kept (unless ``results`` is false), and misses can be explained later. The
+    fingerprint of the ``corpus`` is kept. ``tags`` say what was measured, such as the model.
 
     >>> import tempfile
     >>> from calipers import evaluate
@@ -212,19 +212,19 @@ def store_vacuum(store: Where = None) -> "Vacuumed":
 @operation(page="history", command="store export")
 def store_export(target: Where, *, store: Where = None) -> "Copied":
     """Copy every evaluation that the target lacks to it; it may be of the other kind."""
-    from calipers.store.copy import copy
+    from calipers.store.copy import copy_to
     from calipers.store.open import open_store
 
-    return copy(open_store(store), open_store(target, create=True))
+    return copy_to(open_store(store), target)
 
 
 @operation(page="history", command="store import")
 def store_import(source: Where, *, store: Where = None) -> "Copied":
     """Copy every evaluation that is missing here from another history."""
-    from calipers.store.copy import copy
+    from calipers.store.copy import copy_to
     from calipers.store.open import open_store
 
-    return copy(open_store(source), open_store(store, create=True))
+    return copy_to(open_store(source), store)
 
 
 @operation(page="history", command="store prune")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput
 from calipers.io.columns import Columns
-from calipers.io.load import load, load_pair
+from calipers.io.load import load, load_pair, scores_by_item
 from calipers.io.source import Progress
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
@@ -144,6 +144,9 @@ def plain_run(run: Any) -> Any:
     """A run that was handed over, read by the rule for the answers of a retriever."""
     if not isinstance(run, Mapping | list | tuple):
         return run
+    if (found := scores_by_item(run)) is not None:
+        # Numbers only: no answer of a retriever is hidden in there.
+        return found
     from calipers.retrievers.handed import with_plain_answers
 
     return with_plain_answers(run)

@@ -9,7 +9,7 @@ from calipers.api.operation import operation
 
 if TYPE_CHECKING:
     from calipers.model.agreement import TargetsAs
-    from calipers.model.judging import Exported, Imported, PoolList, QueueOrder
+    from calipers.model.judging import Exported, Imported, JudgeOnly, PoolList, QueueOrder
     from calipers.store.labels_desk import Desk
 
 
@@ -76,6 +76,7 @@ def labels_pool(
     corpus: Any = None,
     judges: Sequence[str] = ("me",),
     queries: Collection[str] | None = None,
+    only: "JudgeOnly | None" = None,
     again: bool = False,
     metric: str = "ndcg@10",
     scale: str = "0-3",
@@ -87,14 +88,18 @@ def labels_pool(
     match: str | None = None,
     level: str | None = None,
     rel: float | None = None,
+    columns: Any = None,
     store: Where = None,
 ) -> "Desk":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
-    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
-    ``again``. ``queries`` leaves out every other question. Every judge gets ``overlap`` of the
-    questions; the others go to one judge each. ``order`` "moves" begins with the questions whose
-    labels can move ``metric`` most. ``scale`` is "0-3" or "yes/no".
+    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged; with
+    ``again`` it is, returned or not. ``queries`` leaves out every other question, and so does
+    ``only``: "misses" keeps those of which some run misses something, "different" those to which
+    the runs return other results. Every judge gets ``overlap`` of the questions; the others go to
+    one judge each. ``order`` "moves" begins with the questions whose labels can move ``metric``
+    most. ``scale`` is "0-3" or "yes/no", and ``columns`` says which column is what
+    ({"item": "chunk"}).
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -109,6 +114,8 @@ def labels_pool(
     ['a', 'b']
     """
     from calipers.api.systems import name_systems
+    from calipers.io.columns import Columns
+    from calipers.io.load import load
     from calipers.model.judging import PoolSettings
     from calipers.store.labels_make import make
     from calipers.store.open import open_store
@@ -117,10 +124,16 @@ def labels_pool(
         metric=metric, scale=scale, order=order, overlap=overlap, depth=depth, seed=seed,
         guidelines=guidelines, match=match, level=level, rel=rel,
     )  # fmt: skip
+    said, loaded = Columns.of(columns), name_systems(runs)
+    if said.named:
+        loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
+        if ground_truth is not None:
+            ground_truth = load(ground_truth, "ground_truth", None, said)
+        said.check_used()
     return make(
-        open_store(store, create=True), name, name_systems(runs), ground_truth=ground_truth,
-        questions=questions, corpus=corpus, judges=judges, queries=queries, again=again,
-        settings=settings,
+        lambda: open_store(store, create=True, keep=True), name, loaded,
+        ground_truth=ground_truth, questions=questions, corpus=corpus, judges=judges,
+        queries=queries, only=only, again=again, settings=settings,
     )  # fmt: skip
 
 
@@ -130,4 +143,4 @@ def labels_desk(pool: str, *, store: Where = None) -> "Desk":
     from calipers.store.labels_desk import open_desk
     from calipers.store.open import open_store
 
-    return open_desk(open_store(store), pool)
+    return open_desk(open_store(store, keep=True), pool)

@@ -53,17 +53,27 @@ def refuses_unknown(function: F) -> F:
     A mistyped argument gets a sentence with the nearest one, a value of another type one that
     says what is allowed, and what the machine refuses is one of our errors.
     """
-    kinds = dict(arguments(function))
-    known = frozenset(kinds)
+
+    @cache
+    def known() -> dict[str, Any]:  # When called: of all operations, a program calls one or two.
+        return dict(arguments(function))
 
     @wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
-        if not known.issuperset(given):
-            raise _unknown(function.__name__, sorted(given.keys() - known), sorted(known))
-        for name, value in chain(zip(_in_place(function), args, strict=False), given.items()):
+        kinds = known()
+        if not kinds.keys() >= given.keys():
+            raise _unknown(function.__name__, sorted(given.keys() - kinds), sorted(kinds))
+        placed = [
+            (name, _plain(one, kinds[name]))
+            for name, one in zip(_in_place(function), args, strict=False)
+        ]
+        named = {name: _plain(one, kinds[name]) for name, one in given.items()}
+        for name, value in chain(placed, named.items()):
             check(function.__name__, name, value, kinds[name])
+        # What is too many is left for Python to say.
+        args = (*(one for _, one in placed), *args[len(placed) :])
         try:
-            return function(*args, **given)
+            return function(*args, **named)
         except CalipersError:
             raise
         except Exception as error:
@@ -95,7 +105,7 @@ def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:
 MOST = 1 << 63
 """Whole numbers are below: what is beyond fits no table, and is never meant."""
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "True or False"}
-_WHOLE_KINDS = (list, tuple, set, frozenset)
+_WHOLE_KINDS = (Sequence, Set, Mapping)
 """Collections that may be looked through without using them up."""
 
 
@@ -202,6 +212,17 @@ def fits(value: Any, kind: Any) -> bool:
     return _fits_class(value, origin or kind, inner)
 
 
+def _plain(value: Any, kind: Any) -> Any:
+    """A number of another library as Python's own; an iterator as a list, which can be checked."""
+    if kind is Any:
+        return value
+    if isinstance(value, Iterator):
+        return list(value)
+    if not isinstance(value, Real) or type(value).__module__ == "builtins":
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
 def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
     if not isinstance(kind, type):
         return True  # a form of annotation that no operation has yet
@@ -228,7 +249,7 @@ def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
 
 def _is_collection(value: Any, kind: type) -> bool:
     # Nor is a whole table a list of names.
-    if isinstance(value, str | bytes | bytearray) or hasattr(value, "__dataframe__"):
+    if isinstance(value, str | bytes | bytearray) or hasattr(value, "columns"):
         return False
     return isinstance(value, kind)
 

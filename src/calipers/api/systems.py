@@ -12,6 +12,7 @@ from calipers.api.keywords import DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.columns import Columns
 from calipers.io.load import load
+from calipers.io.one_side import load_run
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.model.scores import Scores
@@ -103,16 +104,11 @@ def matched_to_report(
     return found
 
 
-def named_run(value: Any, name: str, store: Where) -> Run:
+def named_run(value: Any, name: str, store: Where, columns: Columns) -> Run:
     """A run with a name: its file, or what the caller calls it."""
     if isinstance(value, Matched):
         return value.run
-    found = load(plain_run(kept_before(value, store)), "run").run
-    if found is None:
-        raise InvalidInput(
-            f"{value if isinstance(value, str | os.PathLike) else name} holds no results; give "
-            "what a retriever returned, such as a file of `calipers retrieve`."
-        )
+    found = load_run(plain_run(kept_before(value, store)), name, columns)
     return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
 
 

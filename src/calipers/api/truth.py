@@ -64,14 +64,20 @@ def audit(
 
 @operation(page="resolve", command="resolve")
 def resolve(
-    ground_truth: Any, corpus: Any, *, first: bool = False, progress: "Progress | None" = None
+    ground_truth: Any,
+    corpus: Any,
+    *,
+    first: bool = False,
+    columns: Any = None,
+    progress: "Progress | None" = None,
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.
 
     Start and end count characters of the document as it stands in the corpus; the quote stays
     beside them. A quote that is not found, or found in several places, is left as it is and
     reported; ``first`` takes the first place instead. Targets that are ids or have a span
-    already are left alone, and so is everything else in the records.
+    already are left alone, and so is everything else in the records. ``columns`` says which
+    column is what ({"quote": "expected_passage"}).
 
     >>> evals = [{"query": "What is the GIL?", "ground_truth": [{"quote": "is a lock"}]}]
     >>> found = resolve(evals, {"gil.md": "The GIL  is\\na lock."})
@@ -81,12 +87,15 @@ def resolve(
     [{'quote': 'is a lock', 'document': 'gil.md', 'start': 9, 'end': 18}]
     """
     from calipers.analyse import resolve as rule
+    from calipers.io.columns import Columns
     from calipers.io.corpus import open_corpus
     from calipers.io.load import load
 
     opened = open_corpus(corpus, progress)
-    data = load(ground_truth, "ground_truth", progress)
-    return rule.resolve(ground_truth, data, opened, first=first)
+    said = Columns.of(columns)
+    data = load(ground_truth, "ground_truth", progress, said)
+    said.check_used()
+    return rule.resolve(ground_truth, data, opened, first=first, columns=said)
 
 
 @operation(page="make-ground-truth", command="draft")
@@ -98,6 +107,7 @@ def draft(
     seed: int = 0,
     ground_truth: Any = None,
     corpus: Any = None,
+    columns: Any = None,
 ) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
@@ -105,20 +115,24 @@ def draft(
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
     question are shuffled by ``seed``. ``questions`` gives the texts and the order of the
     questions; without it the runs must know them. ``ground_truth`` leaves out what is judged
-    already, ``corpus`` fills in texts that the runs do not carry.
+    already, ``corpus`` fills in texts that the runs do not carry, and ``columns`` says which
+    column is what ({"item": "chunk"}).
 
     >>> found = draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
     from calipers.analyse import draft as rule
+    from calipers.io.columns import Columns
 
-    asked = None
+    said, asked = Columns.of(columns), None
     if questions is not None:
         from calipers.retrievers.questions import read_questions
 
-        asked = {one.id: one.text for one in read_questions(questions)}
-    return rule.draft(runs, asked, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus)
+        asked = {one.id: one.text for one in read_questions(questions, said)}
+    return rule.draft(
+        runs, asked, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus, columns=said
+    )
 
 
 @operation(page="traces", command="traces")
@@ -131,13 +145,14 @@ def traces(
     mask: str | Sequence[str] = (),
     seed: int = 0,
 ) -> "TracedQuestions":
-    """Questions that were asked in earnest, each once, from traces: the start of a ground truth.
+    """Take the questions that people really asked from traces, each once.
 
     ``files`` are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
-    observations. Of ``n`` questions (default: all) the share ``disagreement`` are those for which
-    results differed most between askings; the rest are drawn by ``seed``, in turns from the values
-    of the tag ``by``. ``mask`` are regular expressions, or "email", "phone", "iban", "ip" and
-    "url": what they find is masked in questions, texts and tags before anything else is done.
+    observations. ``n`` questions are taken (default: all). A share of them, ``disagreement``, are
+    those whose results differed most from one asking to the next. The rest are drawn at random by
+    ``seed``, in turns from the values of the tag ``by``. ``mask`` are regular expressions, or
+    "email", "phone", "iban", "ip" and "url": what they match is masked in questions, texts and
+    tags before anything else is done.
     """
     from pathlib import Path
 
@@ -165,6 +180,7 @@ def agreement(
     add_to: Any = None,
     machine: str | None = None,
     confidence: float = 0.95,
+    columns: Any = None,
 ) -> "Agreement":
     """Read what judges filled in and say how far they agree.
 
@@ -175,9 +191,10 @@ def agreement(
     ``merge`` ("majority", "mean", "max", "min") makes one ground truth of all opinions. In a
     majority, two grades with equally many votes are left out and reported, unless ``when_tied``
     says which to take ("max", "min", "mean"). ``targets_as`` ("id", "quote", "span") is what its
-    targets are. ``add_to`` is a ground truth to which the new judgements are added. ``machine``
-    names the judge that is a language model: then its sensitivity and specificity against the
-    people are part of the answer. ``confidence`` is that of all intervals.
+    targets are. ``add_to`` is a ground truth to which the new judgements are added; ``columns``
+    says which of its columns is what. ``machine`` names the judge that is a language model: then
+    its sensitivity and specificity against the people are part of the answer. ``confidence`` is
+    that of all intervals.
 
     >>> from calipers.model.labels import Label
     >>> anna = [Label("q", item="a", grade=1), Label("q", item="b", grade=0)]
@@ -189,7 +206,14 @@ def agreement(
     ({'query': 'q', 'ground_truth': [{'id': 'a', 'grade': 1}]},)
     """
     from calipers.analyse.agreement import agree
+    from calipers.io.columns import Columns
 
+    said = Columns.of(columns)
+    if said.named and add_to is not None:
+        from calipers.io.load import load
+
+        add_to = load(add_to, "ground_truth", None, said)
+        said.check_used()
     return agree(
         labels, scale=scale, weights=weights, merge=merge, when_tied=when_tied,
         targets_as=targets_as, add_to=add_to, machine=machine, confidence=confidence,

@@ -35,7 +35,7 @@ def audit_counts(
         empty=int(matches.having_status(EMPTY).sum()),
         missing=int(missing.sum()),
         missing_examples=tuple(
-            matches.queries["query"].gather(np.flatnonzero(missing)[:EXAMPLES]).to_list()
+            matches.queries["query"][np.flatnonzero(missing)[:EXAMPLES]].to_list()
         ),
         errors=int(matches.having_status(FAILED).sum()),
         unanswerable=int((~answerable).sum()),

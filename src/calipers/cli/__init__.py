@@ -1,8 +1,10 @@
 """The command line: one file per command, each a thin call of the library."""
 
+import atexit
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pkgutil import iter_modules
@@ -15,6 +17,11 @@ from calipers.version import __version__
 
 FIRST = ("eval", "metrics")
 """The commands that help lists before the others."""
+PARTS_OF_EVAL = {
+    "report": "--html report.html", "slices": "--by TAG", "bounds": "--bounds",
+    "levels": "--level all", "save": "--save NAME",
+}  # fmt: skip
+"""What is an operation of the library, and an option of `calipers eval` here."""
 READER_LEFT = 141
 """The exit code of a program whose reader left, as shells give it."""
 
@@ -55,6 +62,10 @@ class LazyGroup(click.Group):
         name = args[0] if args else ""
         if name and not name.startswith("-") and self.get_command(ctx, name) is None:
             known = self.list_commands(ctx)
+            if name in PARTS_OF_EVAL:
+                raise click.UsageError(
+                    f"There is no command {name!r}: use `calipers eval FILE {PARTS_OF_EVAL[name]}`."
+                )
             raise click.UsageError(
                 f"There is no command {name!r}; the commands are {', '.join(known)}."
                 f"{did_you_mean(name, known)}",
@@ -75,6 +86,32 @@ def group() -> None:
 
     How good it is, at which k, why it fails, and whether the change helped.
     """
+
+
+def program() -> None:
+    """The installed command: `main`, and a quick end.
+
+    Taking the libraries apart object by object would cost a tenth of a second of every command,
+    for memory that the system takes back anyway.
+    """
+    code: list[int] = []
+    # What was registered first is called last, when threads are done and files are closed.
+    atexit.register(_leave, code)
+    try:
+        main()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            code.append(end.code or 0)
+        raise
+
+
+def _leave(code: list[int]) -> None:
+    # Output that cannot be written any more is the interpreter's to report.
+    with suppress(OSError, ValueError):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        if code:
+            os._exit(code[0])
 
 
 def main() -> None:
@@ -103,8 +140,14 @@ def main() -> None:
         # is the usual one for this: no success, since a gate may not have been heard out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(READER_LEFT)
-    except SystemExit:
-        raise
+    except SystemExit as leaving:
+        # No command of ours does this: a retriever, a tokenizer or a plug-in did.
+        click.echo(
+            "Error: Code that this command called ended the program (sys.exit with "
+            f"{leaving.code!r:.60}); a function must return or raise an error.",
+            err=True,
+        )
+        sys.exit(2)
     except BaseException as error:  # noqa: BLE001 - the last handler: also a panic of the table library
         sys.exit(explain(error))
     else:

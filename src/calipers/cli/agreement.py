@@ -49,14 +49,17 @@ from calipers.cli.parts.output import console, print_json
     help="The confidence level of the intervals.",
 )  # fmt: skip
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
+    "--examples", type=click.IntRange(min=0), default=3, show_default=True,
     help="How many disagreements to list.",
 )  # fmt: skip
+@options.column_option
+@options.explain_option
 @options.json_option
 def command(
     files: tuple[str, ...],
     output: str | None,
     examples: int,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -90,4 +93,4 @@ def command(
         return
     from calipers.present.agreement import print_agreement
 
-    print_agreement(found, console(), written=output, examples=examples)
+    print_agreement(found, console(), written=output, examples=examples, explain=explain)

@@ -1,14 +1,17 @@
 """calipers audit: is this ground truth fit to judge anything?"""
 
+from typing import Any
+
 import click
 
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import reading
+from calipers.errors import InvalidInput
 
 
 @click.command("audit", short_help="Check the health of a ground truth.")
-@click.argument("ground_truth", metavar="GROUND_TRUTH")
+@click.argument("ground_truth", metavar="[GROUND_TRUTH]", required=False)
 @click.option(
     "--corpus", "-c", metavar="PATH",
     help="What is searched: a folder of .txt and .md files, or a JSON lines, CSV or Parquet file.",
@@ -25,23 +28,23 @@ from calipers.cli.parts.progress import reading
 @click.option("--quiet", "-q", is_flag=True, help="Print one line per finding.")
 @options.explain_option
 @options.column_option
+@options.config_option
 @options.json_option
 @click.pass_context
 def command(
     context: click.Context,
-    ground_truth: str,
-    corpus: str | None,
-    run: str | None,
-    match: str | None,
-    columns: list[str] | None,
+    /,
+    config: str | None,
     fail_on: str | None,
     quiet: bool,
     explain: bool,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Check the health of a ground truth, alone or against the corpus that is searched.
 
     Each finding has a name, how grave it is, a count, examples, what it means and what to do.
+    Without GROUND_TRUTH the one of the settings file is checked.
 
     \b
     Examples:
@@ -51,10 +54,13 @@ def command(
     """
     from calipers.api.truth import audit
 
-    with reading() as progress:
-        health = audit(
-            ground_truth, run=run, corpus=corpus, match=match, columns=columns, progress=progress
+    settings = options.filled(config, **settings)
+    if "ground_truth" not in settings:
+        raise InvalidInput(
+            "No ground truth is given to check; name its file, or set it in calipers.toml."
         )
+    with reading() as progress:
+        health = audit(progress=progress, **settings)
     if as_json:
         print_json(health.to_dict())
     else:

@@ -19,10 +19,7 @@ def command() -> None:
 @click.option("--output", "-o", required=True, metavar="FILE", help="The .json file to write.")
 @click.option("--name", metavar="NAME", help="What to call it. [default: the file's name]")
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @click.option(
     "--add", is_flag=True,
     help="Add this run to those that the file holds: the gate compares with their mean.",
@@ -30,6 +27,7 @@ def command() -> None:
 @deciding.cluster_option
 @renamed.retired_option("--seed", "Nothing random is left in the intervals.")
 @options.config_option
+@options.explain_option
 @options.json_option
 def save(
     output: str,
@@ -39,6 +37,7 @@ def save(
     cutoffs: str | None,
     score: str | None,
     config: str | None,
+    explain: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -66,13 +65,14 @@ def save(
     if as_json:
         print_json(baseline_dict(baseline))
     else:
-        _print(baseline, f"Saved to {output}.")
+        _print(baseline, f"Saved to {output}.", explain=explain)
 
 
 @command.command("show")
 @click.argument("file")
+@options.explain_option
 @options.json_option
-def show(file: str, as_json: bool) -> None:
+def show(file: str, explain: bool, as_json: bool) -> None:
     """Show what a baseline holds: its name, its date and its scores."""
     from calipers.api.decide import read_baseline
     from calipers.io.baselines import baseline_dict
@@ -81,10 +81,10 @@ def show(file: str, as_json: bool) -> None:
     if as_json:
         print_json(baseline_dict(baseline))
     else:
-        _print(baseline, "")
+        _print(baseline, "", explain=explain)
 
 
-def _print(baseline: Any, last: str) -> None:
+def _print(baseline: Any, last: str, *, explain: bool) -> None:
     from calipers.present.plain import printable
     from calipers.present.terminal import print_scores
 
@@ -95,6 +95,6 @@ def _print(baseline: Any, last: str) -> None:
     runs = f", {len(baseline.runs)} runs, of which the first" if baseline.further else ""
     out.print(f"Baseline {printable(baseline.name, 60)}, {when}{runs}:", markup=False)
     out.print()
-    print_scores(baseline.scores, out)
+    print_scores(baseline.scores, out, explain=explain)
     if last:
         out.print(printable(last), markup=False, soft_wrap=True)

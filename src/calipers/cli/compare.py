@@ -1,6 +1,5 @@
 """calipers compare: which of these retrievers is better, and is that real?"""
 
-from collections.abc import Mapping
 from typing import Any, cast
 
 import click
@@ -8,7 +7,7 @@ import click
 from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.output import Outputs, console, print_json
 from calipers.cli.parts.progress import asking
-from calipers.errors import InvalidInput
+from calipers.cli.parts.retrievers import named_retrievers, questions_beside
 
 COMPARING = ("baseline", "anyway", "confidence", "primary", "cluster")
 """The options that say how to compare, not how to read."""
@@ -33,10 +32,7 @@ EXAMPLES = 5
     help="Compare although ground truth, queries or policies differ; the result says so.",
 )  # fmt: skip
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @deciding.primary_option
 @deciding.interval_options
 @click.option(
@@ -99,8 +95,8 @@ def command(
     outputs.check_table(per_query)
     outputs.check_page(html)
     outputs.begin()
-    live = _named_retrievers(retrievers)
-    systems, settings["ground_truth"] = _questions(systems, settings["ground_truth"], live)
+    live = named_retrievers(retrievers)
+    systems, settings["ground_truth"] = questions_beside(systems, settings["ground_truth"], live)
     # A ground truth in the file is for retrievers; a run may bring its own.
     own = {"ground_truth": settings.pop("ground_truth")} if not live else {}
     settings = {**own, **options.filled(
@@ -157,29 +153,3 @@ def command(
 def _listed(examples: int | None) -> int:
     """How many wins and losses stand in what is no table on a terminal."""
     return EXAMPLES if examples is None else examples
-
-
-def _named_retrievers(given: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in given:
-        name, equals, target = one.partition("=")
-        if not equals or not name or not target or "/" in name or ":" in name:
-            name, target = one, one
-        if name in found:
-            raise InvalidInput(f"Two retrievers are called {name!r}; give each a name of its own.")
-        found[name] = target
-    return found
-
-
-def _questions(
-    systems: tuple[str, ...], ground_truth: str | None, retrievers: Mapping[str, str]
-) -> tuple[tuple[str, ...], str | None]:
-    """The runs, and the questions: a file that stands alone beside retrievers is these."""
-    if retrievers and ground_truth is None and len(systems) == 1:
-        return (), systems[0]
-    if retrievers and ground_truth is None and systems:
-        raise InvalidInput(
-            f"Retrievers are given together with {', '.join(systems)}; say which file holds the "
-            "questions with their ground truth: --ground-truth FILE."
-        )
-    return systems, ground_truth

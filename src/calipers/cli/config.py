@@ -14,7 +14,7 @@ from calipers.cli.parts.output import print_json
 def command(config: str | None, as_json: bool) -> None:
     """Show the settings that apply in this folder, and in which file they stand.
 
-    Every command takes from there what is not given as an option.
+    A command takes from there what is not given as an option.
 
     \b
     Example:

@@ -29,13 +29,19 @@ from calipers.cli.parts.output import console, print_json
     "--output", "-o", metavar="FILE",
     help="Write exactly the new results to a file to label, .jsonl or .csv, as `calipers draft`.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Shuffles the rows to label.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True,
+    help="The seed that shuffles the rows to label.",
+)  # fmt: skip
 @click.option("--html", metavar="FILE", help="Write a page.")
 @click.option(
     "--examples", type=click.IntRange(min=0), default=5, show_default=True,
     help="How many of the most changed queries to print.",
 )  # fmt: skip
+@options.column_option
+@options.config_option
 @options.store_option
+@options.explain_option
 @options.json_option
 def command(
     old: str,
@@ -48,7 +54,10 @@ def command(
     seed: int,
     html: str | None,
     examples: int,
+    columns: list[str] | None,
+    config: str | None,
     store: str | None,
+    explain: bool,
     as_json: bool,
 ) -> None:
     """Show what changed between two runs of the same questions, before anybody labels anything.
@@ -71,7 +80,8 @@ def command(
         check_label_file(output)
     if html:
         check_place(html)
-    found = diff(old, new, k=k, p=p, by=by, ground_truth=ground_truth, seed=seed, store=store)
+    given = options.filled(config, columns=columns, store=store)
+    found = diff(old, new, k=k, p=p, by=by, ground_truth=ground_truth, seed=seed, **given)
     if output and found.to_judge:
         found.write(output)
     if html:
@@ -86,7 +96,7 @@ def command(
     from calipers.words import plural
 
     screen = console()
-    print_diff(found, screen, examples=examples)
+    print_diff(found, screen, examples=examples, explain=explain)
     rows = plural(len(found.to_judge), "new result")
     if output and found.to_judge:
         screen.print(f"{rows} to judge, written to {output}.", markup=False, soft_wrap=True)

@@ -29,6 +29,8 @@ from calipers.cli.parts.output import console, print_json
 @click.option(
     "--output", "-o", required=True, metavar="FILE", help="The file to label, .jsonl or .csv."
 )
+@options.column_option
+@options.config_option
 @options.json_option
 def command(
     runs: tuple[str, ...],
@@ -37,6 +39,8 @@ def command(
     seed: int,
     ground_truth: str | None,
     corpus: str | None,
+    columns: list[str] | None,
+    config: str | None,
     output: str,
     as_json: bool,
 ) -> None:
@@ -54,8 +58,9 @@ def command(
     from calipers.io.labels import check_label_file
 
     check_label_file(output)
+    given = options.filled(config, corpus=corpus, columns=columns)
     found = draft(
-        list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus
+        list(runs), questions=questions, k=k, seed=seed, ground_truth=ground_truth, **given
     )
     if found.rows:
         found.write(output)

@@ -1,5 +1,6 @@
 """calipers eval: score a run against a ground truth."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,10 +16,7 @@ from calipers.errors import InvalidInput
 @click.command("eval")
 @options.input_options
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
 @deciding.interval_options
 @click.option(
@@ -89,6 +87,7 @@ def command(
       calipers eval evals.json
       calipers eval -g qrels.txt -r run.txt -k 1,5,10 -m precision,recall,ndcg
       calipers eval evals.jsonl --per-query scores.parquet --json
+      calipers eval scores.parquet --by type
       calipers eval evals.jsonl --html report.html
       calipers eval evals.jsonl --save nightly --tag model=e5
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
@@ -104,8 +103,9 @@ def command(
     engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
         config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
-        **settings,
+        primary=primary, **settings,
     )  # fmt: skip
+    primary = settings.pop("primary", None)
     saving.store = settings.get("store")
     if engine == "local":
         outputs.check_table(per_query)
@@ -120,20 +120,36 @@ def command(
     # A name that is no metric is said before a large file is read.
     chosen = choose_metrics(metrics, k, None, weights, settings.get("like"))
     asked: dict[str, Any] = {"metrics": chosen, **intervals}
+    shown = {"as_json": as_json, "as_csv": as_csv, "notes": not quiet, "explain": explain}
     if engine == "spark":
         from calipers.cli.parts.on_spark import on_spark
 
         refused = {
             "--bounds": bounds, "--html": html, "--markdown": markdown, "--save": saving.wanted,
-            "--corpus": corpus, "--by": by,
+            "--corpus": corpus, "--corrected-by": corrected_by,
         }  # fmt: skip
-        on_spark(
-            refused, master, settings, per_query=per_query, as_json=as_json, as_csv=as_csv,
-            notes=not quiet, weights=weights, **asked,
+        found, cuts = on_spark(
+            refused, master, settings, per_query=per_query, by=by, named=bool(metrics),
+            primary=deciding.configured_primary(primary), weights=weights, **asked,
         )  # fmt: skip
+        _show(found, {"slices": cuts}, **shown)
         return
     if master is not None:
         raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
+    if _is_measured(settings.get("data")):
+        from calipers.cli.parts.on_scores import on_scores
+
+        refused = {
+            "--bounds": bounds, "--corrected-by": corrected_by, "--html": html, "--score": weights,
+            "--markdown": markdown, "--save": saving.wanted, "--per-query": per_query,
+            "--retriever": settings.get("retriever"), "--level": settings.get("level"),
+        }  # fmt: skip
+        found, cuts = on_scores(
+            settings["data"], refused, names=[str(one) for one in chosen] if metrics else None,
+            by=by, primary=deciding.configured_primary(primary),
+        )  # fmt: skip
+        _show(found, {"slices": cuts}, **shown)
+        return
     settings["watch"] = asking
     if _several(settings.get("level")):
         one_result = {
@@ -162,8 +178,7 @@ def command(
     slices = None
     if by:
         slices = slice_by(
-            scores, by, metrics=names if metrics else None,
-            primary=deciding.configured_primary(primary),
+            scores, by, metrics=names if metrics else None, primary=primary,
         )  # fmt: skip
     bounded = bound(pair, metrics=names) if bounds else None
     people = None
@@ -184,17 +199,34 @@ def command(
     if report is not None:
         outputs.write(html, lambda: write_page(report, html or "", full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown or ""))
-    if as_json:
-        parts = {"slices": slices, "bounds": bounded, "corrected": people}
-        further = {name: part.to_dict() for name, part in parts.items() if part is not None}
-        print_json({**scores.to_dict(), **further})
-    elif as_csv:
-        _print_csv(scores, slices, bounded)
-    else:
-        _print_tables(scores, slices, bounded, people, notes=not quiet, explain=explain)
+    further = {"slices": slices, "bounds": bounded, "corrected": people}
+    _show(scores, further, **shown)
     if saving.wanted:
         outputs.attempt(lambda: saving.keep(pair, scores, corpus, report))
     outputs.finish()
+
+
+def _is_measured(data: Any) -> bool:
+    """Whether a file, or a folder of Spark's, holds the scores of queries."""
+    if not isinstance(data, str) or not (data.endswith(".parquet") or Path(data).is_dir()):
+        return False
+    from calipers.io.score_tables import is_score_table
+
+    return is_score_table(data)
+
+
+def _show(
+    scores: Any, further: dict[str, Any], *, as_json: bool, as_csv: bool, notes: bool, explain: bool
+) -> None:
+    slices, bounded = further.get("slices"), further.get("bounds")
+    if as_json:
+        parts = {name: part.to_dict() for name, part in further.items() if part is not None}
+        print_json({**scores.to_dict(), **parts})
+    elif as_csv:
+        _print_csv(scores, slices, bounded)
+    else:
+        people = further.get("corrected")
+        _print_tables(scores, slices, bounded, people, notes=notes, explain=explain)
 
 
 def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:

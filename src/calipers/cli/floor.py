@@ -6,7 +6,7 @@ import click
 
 from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
 
 
 @click.command("floor", short_help="Find the score below which to return nothing.")
@@ -14,25 +14,33 @@ from calipers.cli.parts.progress import reading
 @click.option("-k", "k", type=int, help="How many results count. [default: 10]")
 @click.option(
     "--keep", type=float, metavar="SHARE",
-    help="The share of what is found without a floor that must stay. [default: 0.95]",
+    help="Keep this share of what is found without a floor. [default: 0.95]",
 )  # fmt: skip
-@click.option("--recall", type=float, metavar="R", help="The recall that must stay, instead.")
+@click.option("--recall", type=float, metavar="R", help="Keep this recall instead of a share.")
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True,
-    help="How sure it must be that so much stays, on queries of the same kind.",
+    help="How sure it must be that so much is kept on other queries of the same kind.",
 )  # fmt: skip
 @click.option(
     "--folds", type=int, default=5, show_default=True,
-    help="Into how many parts the queries are split to try the floor on others.",
+    help="How many parts the queries are split into, to try the floor on unseen ones.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the folds.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The seed that draws the folds."
+)
 @deciding.cluster_option
 @options.matching_options
 @options.config_option
+@options.explain_option
 @options.json_option
 @options.printed_as("csv", "Print every floor as CSV.")
 def command(
-    k: int | None, config: str | None, as_json: bool, as_csv: bool, **settings: Any
+    k: int | None,
+    config: str | None,
+    explain: bool,
+    as_json: bool,
+    as_csv: bool,
+    **settings: Any,
 ) -> None:
     """Find the score below which results are better not returned.
 
@@ -49,14 +57,12 @@ def command(
     from calipers.api.decide import floor
     from calipers.present.floor import floor_csv, print_floor
 
-    given = options.filled(config, k=k, **settings)
-    if isinstance(given.get("k"), list):
-        given["k"] = max(given["k"])
+    given = options.largest_k(options.filled(config, k=k, **settings))
     with reading() as progress:
-        found = floor(progress=progress, **given)
+        found = floor(progress=progress, watch=asking, **given)
     if as_json:
         print_json(found.to_dict())
     elif as_csv:
         click.echo(floor_csv(found), nl=False)
     else:
-        print_floor(found, console())
+        print_floor(found, console(), explain=explain)

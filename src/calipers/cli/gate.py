@@ -43,10 +43,7 @@ from calipers.errors import CalipersError
     help="Compare although ground truth, policies or age forbid it; the result says so.",
 )  # fmt: skip
 @options.measure_options
-@click.option(
-    "--score", metavar="WEIGHTS",
-    help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
-)  # fmt: skip
+@deciding.score_option
 @renamed.retired_option("--seed", "Nothing random is left in the test.")
 @click.option("--junit", metavar="FILE", help="Write the checks as JUnit XML.")
 @click.option("--markdown", metavar="FILE", help="Write a summary as Markdown.")

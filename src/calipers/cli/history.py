@@ -19,12 +19,14 @@ from calipers.cli.parts.saving import tag_pairs
     "--metrics", "-m", metavar="LIST", help="Metrics to show. [default: a few that matter most]"
 )
 @options.store_option
+@options.explain_option
 @options.json_option
 @options.printed_as("csv", "Print the list as CSV.")
 def command(
     name: str | None,
     tags: tuple[str, ...],
     last: int,
+    explain: bool,
     as_json: bool,
     as_csv: bool,
     **settings: Any,
@@ -51,4 +53,4 @@ def command(
     if as_csv:
         click.echo(history_csv(found), nl=False)
     else:
-        print_history(found, console())
+        print_history(found, console(), explain=explain)

@@ -10,7 +10,7 @@ from calipers.cli.parts.output import console, print_json
 
 @click.group("labels", short_help="List, export and import what was judged.")
 def command() -> None:
-    """What was judged in the browser: list the pools, write a ground truth, take labels in."""
+    """List what was judged in the browser, write it as a ground truth, or take labels in."""
 
 
 @command.command("list")

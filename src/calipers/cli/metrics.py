@@ -8,11 +8,17 @@ from calipers.cli.parts.output import console, print_json
 
 @click.command("metrics", short_help="List what can be measured, with formulas and parameters.")
 @click.argument("name", required=False)
+@options.explain_option
 @options.json_option
-def command(name: str | None, as_json: bool) -> None:
-    """List every metric: its formula in words, its parameters, its other names.
+def command(name: str | None, explain: bool, as_json: bool) -> None:
+    """List every metric with its formula in words.
 
-    With NAME (any tool's spelling), only that one.
+    With NAME (in any tool's spelling) or --explain also parameters, bounds and other names.
+
+    \b
+    Examples:
+      calipers metrics
+      calipers metrics nDCG@10
     """
     from calipers.api.measure import metrics
 
@@ -22,4 +28,4 @@ def command(name: str | None, as_json: bool) -> None:
     else:
         from calipers.present.terminal import print_metrics
 
-        print_metrics(listing, console())
+        print_metrics(listing, console(), explain=explain)

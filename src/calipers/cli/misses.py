@@ -24,7 +24,7 @@ from calipers.cli.parts.progress import asking, reading
     help="Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file.",
 )  # fmt: skip
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
+    "--examples", type=click.IntRange(min=0), default=3, show_default=True,
     help="How many misses and false positives to print.",
 )  # fmt: skip
 @options.config_option

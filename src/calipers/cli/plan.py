@@ -30,11 +30,13 @@ from calipers.cli.parts.output import console, print_json
 )  # fmt: skip
 @deciding.cluster_option
 @options.matching_options
+@options.config_option
 @options.json_option
 def command(
     pilot: tuple[str, ...],
     cutoffs: str | None,
-    primary: str | None,
+    ground_truth: str | None,
+    config: str | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -50,10 +52,11 @@ def command(
     """
     from calipers.api.decide import plan
 
-    found = plan(
-        options.named_systems(pilot), k=options.cutoff_list(cutoffs),
-        primary=deciding.configured_primary(primary), **settings,
-    )  # fmt: skip
+    # As in compare, a ground truth in the settings file is not for runs, which may bring one.
+    given = options.filled(
+        config, metrics=None, k=options.cutoff_list(cutoffs), weights=None, **settings
+    )
+    found = plan(options.named_systems(pilot), ground_truth, **given)
     if as_json:
         print_json(found.to_dict())
         return

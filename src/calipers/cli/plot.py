@@ -5,13 +5,23 @@ from typing import Any
 import click
 
 from calipers.cli.parts import options, renamed
-from calipers.cli.parts.progress import reading
+from calipers.cli.parts.progress import asking, reading
+from calipers.cli.parts.retrievers import named_retrievers, questions_beside
+
+OVER_K = (None, "over-k", "precision-recall")
+"""Charts that measure at every k: metrics and k of the settings file are for the others."""
 
 
 @click.command("plot")
 @click.argument("data", nargs=-1, metavar="[DATA]...")
 @click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
 @click.option("--run", "-r", metavar="FILE", help="What the retriever returned.")
+@click.option(
+    "--retriever", "retrievers", multiple=True, metavar="[NAME=]RETRIEVER",
+    help="Ask this live retriever the questions in DATA: package.module:function, an address or "
+    "cmd:command; give several to compare them.",
+)  # fmt: skip
+@options.asking_options
 @click.option(
     "--output", "-o", required=True, metavar="FILE",
     help="The .svg, .png, .html or .json file to write.",
@@ -36,9 +46,16 @@ from calipers.cli.parts.progress import reading
     "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
     help="The system that the others are compared with. [default: the first]",
 )  # fmt: skip
+@click.option(
+    "--anyway", is_flag=True,
+    help="Compare although ground truth, queries or policies differ.",
+)  # fmt: skip
+@options.config_option
 @click.option("--width", type=int, metavar="PIXELS", help="How wide the chart is. [default: 680]")
 def command(
     data: tuple[str, ...],
+    retrievers: tuple[str, ...],
+    config: str | None,
     output: str,
     metrics: str | None,
     cutoffs: str | None,
@@ -46,9 +63,6 @@ def command(
     by: tuple[str, ...],
     width: int | None,
     ground_truth: str | None,
-    run: str | None,
-    baseline: str | None,
-    corpus: str | None,
     **settings: Any,
 ) -> None:
     """Draw one chart of one retriever, or of several.
@@ -61,20 +75,43 @@ def command(
       calipers plot evals.jsonl -o recall.svg -m recall
       calipers plot evals.jsonl --chart precision-recall -o curve.png
       calipers plot bm25.jsonl dense.jsonl -g gt.jsonl -o differences.svg
+      calipers plot questions.csv --retriever search:search -o recall.svg
     """
     from calipers.api.pages import plot
     from calipers.present.plot import check_plot_place
 
     check_plot_place(output)
-    several = len(data) > 1
+    live = named_retrievers(retrievers)
+    data, settings["ground_truth"] = questions_beside(data, ground_truth, live)
+    settings |= {"metrics": metrics, "k": options.cutoff_list(cutoffs)}
+    several = len(data) + len(live) > 1
+    if several:
+        settings = _several(data, live, config, settings)
+    else:
+        target = next(iter(live.values()), None)
+        settings |= {"data": next(iter(data), None), "retriever": target}
+        settings = _one(chart, config, settings)
     with reading() as progress:
-        if not several:
-            settings["progress"] = progress
         made = plot(
-            None if several or not data else data[0], chart, ground_truth=ground_truth, run=run,
-            systems=options.named_systems(data) if several else None, metrics=metrics,
-            k=options.cutoff_list(cutoffs), by=by or None, corpus=corpus, baseline=baseline,
+            chart=chart, by=by or None, watch=asking, progress=None if several else progress,
             **settings,
         )  # fmt: skip
     made.save(output, width=width)
     click.echo(f"Written to {output}", err=True)
+
+
+def _one(chart: str | None, config: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """What one retriever is drawn by, with the settings file."""
+    names = ("metrics", "k") if chart in OVER_K else ()
+    as_given = {name: given.pop(name) for name in names}
+    return {**as_given, **options.filled(config, **given)}
+
+
+def _several(
+    data: tuple[str, ...], live: dict[str, str], config: str | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    """What several are drawn by; a ground truth in the file is for retrievers, as in compare."""
+    names = ("run",) if live else ("run", "ground_truth")
+    as_given = {name: given.pop(name) for name in names}
+    found = {**as_given, **options.filled(config, **given)}
+    return {**found, "systems": options.named_systems(data), "retrievers": live}

@@ -15,7 +15,7 @@ from calipers.cli.parts.asking import ask_model, model_options
     "-n", type=int, default=50, show_default=True, help="How many chunks to write a question from."
 )
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Another number draws other chunks."
+    "--seed", type=int, default=0, show_default=True, help="The seed that draws the chunks."
 )
 @click.option("--output", "-o", required=True, metavar="FILE", help="The questions, as JSON lines.")
 @model_options

@@ -18,6 +18,8 @@ from calipers.cli.parts.progress import reading
     "--first", is_flag=True, help="Take the first place of a quote that stands in several."
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 if a quote has no span in the end.")
+@options.column_option
+@options.explain_option
 @options.json_option
 @click.pass_context
 def command(
@@ -27,6 +29,8 @@ def command(
     output: str | None,
     first: bool,
     strict: bool,
+    columns: list[str] | None,
+    explain: bool,
     as_json: bool,
 ) -> None:
     """Find the document, start and end of every quote in a ground truth.
@@ -45,7 +49,7 @@ def command(
     if output:
         check_place(output)
     with reading() as progress:
-        resolution = resolve(ground_truth, corpus, first=first, progress=progress)
+        resolution = resolve(ground_truth, corpus, first=first, columns=columns, progress=progress)
     if output:
         resolution.write(output)
     if as_json:
@@ -53,6 +57,6 @@ def command(
     else:
         from calipers.present.resolution import print_resolution
 
-        print_resolution(resolution, console(), written=output)
+        print_resolution(resolution, console(), written=output, explain=explain)
     if strict and resolution.resolved < len(resolution.quotes):
         context.exit(1)

@@ -17,7 +17,7 @@ def _driver_options(function: renamed.F) -> renamed.F:
         click.option("-k", type=int, default=20, show_default=True, help="Results to ask for."),
         click.option(
             "--output", "-o", required=True, metavar="FILE",
-            help="The run, a .jsonl file. An interrupted one is gone on with; a finished one is "
+            help="The run, a .jsonl file. An interrupted run is continued; a finished one is "
             "asked again, and the old file kept with the ending .bak.",
         ),
         click.option(
@@ -95,6 +95,8 @@ def _retriever_options(function: renamed.F) -> renamed.F:
 @click.argument("questions")
 @_driver_options
 @_retriever_options
+@options.column_option
+@options.config_option
 @options.json_option
 def command(
     retriever: str,
@@ -102,6 +104,8 @@ def command(
     params: tuple[str, ...],
     headers: tuple[str, ...],
     stages: tuple[str, ...],
+    columns: list[str] | None,
+    config: str | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -109,7 +113,8 @@ def command(
 
     RETRIEVER is a Python function (package.module:function or file.py:function), an address
     (http://host/search?q={query}&k={k}) or a command (cmd:./search, which reads and writes JSON
-    lines). QUESTIONS is a file with a "query" per record, such as the ground truth.
+    lines). QUESTIONS is a file with a "query" per record, a table with a column of questions, or
+    the ground truth.
 
     Every finished question is in the output at once: after a crash or Ctrl-C the same command
     goes on where it stopped. A finished run is asked again, so that an edited function is
@@ -131,12 +136,13 @@ def command(
     if params:
         pairs = _pairs(params, "=", "--param", "index=small")
         settings["params"] = {name: _value(text) for name, text in pairs.items()}
+    said = options.filled(config, columns=columns)
     output = settings["output"]
     with asking() as (total, progress):
         try:
             # The run stays in its file; here only the report is needed.
             report = retrieve(
-                retriever, questions, total=total, progress=progress, **settings
+                retriever, questions, total=total, progress=progress, **said, **settings
             ).report
         except KeyboardInterrupt:
             click.echo(
@@ -152,7 +158,7 @@ def command(
     screen = console()
     for line in report_lines(report):
         screen.print(line, markup=False)
-    what, next_command = _what_next(questions, output)
+    what, next_command = _what_next(questions, output, said.get("columns"))
     screen.print(f"Written to {output}. {what}:", markup=False, soft_wrap=True)
     # Never broken over two lines: it is there to be copied.
     screen.print(f"  {shlex.join(next_command)}", markup=False, soft_wrap=True)
@@ -160,17 +166,20 @@ def command(
         screen.print("Ask the failed ones again: the same command with --retry-errors.")
 
 
-def _what_next(questions: str, output: str) -> tuple[str, tuple[str, ...]]:
+def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:
     """A command that works on what is there: questions may come without a ground truth."""
     from calipers.errors import CalipersError
+    from calipers.io.columns import Columns
     from calipers.io.load import load
 
+    said = Columns.of(columns)
     try:
-        has_truth = load(questions, "ground_truth").ground_truth is not None
+        has_truth = load(questions, "ground_truth", None, said).ground_truth is not None
     except CalipersError:
         has_truth = False
     if has_truth:
-        return "Measure it", ("calipers", "eval", "-g", questions, "--run", output)
+        named = [word for one in said.named.items() for word in ("--column", "=".join(one))]
+        return "Measure it", ("calipers", "eval", "-g", questions, "--run", output, *named)
     what = f"{questions} holds no ground truth; draft one from what was found"
     return what, ("calipers", "draft", output, "-o", "label.csv")
 

@@ -42,13 +42,18 @@ from calipers.errors import InvalidInput, MissingExtra
     help="Begin with what can move the metric most, or take questions as they come.",
 )
 @click.option(
+    "--only",
+    type=click.Choice(["misses", "different"]),
+    help="Judge only questions with a miss, or only those whose results differ.",
+)
+@click.option(
     "--overlap",
     type=float,
     default=0.2,
     show_default=True,
     help="The share of questions that every judge gets.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Shuffles what is judged.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed that shuffles.")
 @click.option("--guidelines", metavar="FILE", help="A text that judges see beside every item.")
 @click.option(
     "--host",
@@ -59,6 +64,7 @@ from calipers.errors import InvalidInput, MissingExtra
     "--address", metavar="URL", help="How browsers reach the server, where --host opens it."
 )
 @click.option("--port", type=int, help="The port. [default: 8642, or the next that is free]")
+@options.column_option
 @options.store_option
 def command(**settings: Any) -> None:
     """Browse, compare and judge in the browser.
@@ -107,13 +113,18 @@ def _shelf(settings: dict[str, Any]) -> Any:
     kept["guidelines"] = read_guidelines(settings["guidelines"])
     check_settings(PoolSettings(**kept), judges)
     if not settings["judging"]:
+        _check_not_judging(settings)
         truth = settings["ground_truth"]
-        more = {} if truth is None else {"ground_truth": truth}
+        more = {"ground_truth": truth, "columns": settings["columns"]}
         given = {
             name.lstrip("@").replace("/", "-"): read(value, store=store, **more)
             for name, value in name_systems(data).items()
         }
-        return WebShelf(store, given, judges, PoolSettings(**kept))
+        shelf = WebShelf(store, given, judges, PoolSettings(**kept))
+        if shelf.has_store:
+            # A history that cannot be read is better said now than on every page.
+            shelf.store()
+        return shelf
     if not data:
         raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
     runs = name_systems(data)
@@ -123,9 +134,28 @@ def _shelf(settings: dict[str, Any]) -> Any:
         return WebShelf(store, {}, judges, PoolSettings(**kept))
     labels_pool(
         name, runs, ground_truth=settings["ground_truth"], questions=settings["questions"],
-        corpus=settings["corpus"], judges=judges, store=store, **kept,
+        corpus=settings["corpus"], judges=judges, only=settings["only"], store=store,
+        columns=settings["columns"], **kept,
     )  # fmt: skip
     return WebShelf(store, {}, judges, PoolSettings(**kept))
+
+
+def _check_not_judging(settings: dict[str, Any]) -> None:
+    """Refuse what would be passed over without --judge."""
+    from calipers.suggest import did_you_mean
+
+    for name in ("questions", "corpus", "only"):
+        if settings[name] is not None:
+            raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
+    if settings["pool"] is not None:
+        known = _pools(settings["store"])
+        if settings["pool"] not in known:
+            there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
+            raise InvalidInput(
+                f"There is no pool called {settings['pool']!r:.60}; {there}."
+                f"{did_you_mean(settings['pool'], known)} To make one, name the runs: calipers "
+                "serve --judge bm25.jsonl dense.jsonl -g gt.jsonl"
+            )
 
 
 def _pools(store: str | None) -> list[str]:
@@ -140,6 +170,13 @@ def _pools(store: str | None) -> list[str]:
 
 def _say(links: dict[str, str], listening: Any) -> None:
     click.echo(f"Serving on {listening.address.origin} until Ctrl+C.", err=True)
+    bound = listening.socket.getsockname()[0]
+    if bound not in ("127.0.0.1", "::1"):
+        click.echo(
+            f"It listens on {bound}, port {listening.port}, for other machines too: whoever has a "
+            "link sees every evaluation here and can judge. Put TLS in front of it.",
+            err=True,
+        )
     click.echo("Each link works once:", err=True)
     for judge, link in links.items():
         click.echo(f"{judge}: {link}")

@@ -37,13 +37,14 @@ def command(
       calipers show @nightly~1 --json
     """
     from calipers.api.history import show
-    from calipers.io.write import check_writable, write_table
+    from calipers.io.score_tables import write_scores
+    from calipers.io.write import check_writable
 
     if per_query:
         check_writable(per_query)
     shown = show(reference, store=store)
     if per_query:
-        write_table(shown.scores.per_query, per_query)
+        write_scores(shown.scores, per_query)
     if as_json:
         print_json(shown.to_dict())
     elif as_csv:

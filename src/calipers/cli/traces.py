@@ -12,13 +12,15 @@ from calipers.cli.parts.output import console, print_json
 @click.option("--by", metavar="TAG", help="Draw in turns from the values of this tag.")
 @click.option(
     "--disagreement", type=float, default=0.5, show_default=True, metavar="SHARE",
-    help="The share of the questions taken because their results differed between askings.",
+    help="The share to choose because their results differ between askings.",
 )  # fmt: skip
 @click.option(
     "--mask", multiple=True, metavar="PATTERN",
     help="Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the questions.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The seed that draws the questions."
+)
 @click.option(
     "--output", "-o", metavar="FILE", help="Write the questions, with what came back, to a .jsonl."
 )

@@ -25,12 +25,14 @@ from calipers.cli.parts.saving import tag_pairs
     "--last", "-n", type=int, default=50, show_default=True, help="How many evaluations; 0: all."
 )
 @options.store_option
+@options.explain_option
 @options.json_option
 @options.printed_as("csv", "Print the points as CSV.")
 def command(
     name: str,
     tags: tuple[str, ...],
     last: int,
+    explain: bool,
     output: str | None,
     as_json: bool,
     as_csv: bool,
@@ -67,4 +69,4 @@ def command(
     elif output:
         click.echo(f"Drawn to {output}.")
     else:
-        print_trend(found, console())
+        print_trend(found, console(), explain=explain)

@@ -102,8 +102,11 @@ def checked(
 
 
 def _truth(rows: pl.DataFrame, plan: EnginePlan) -> GroundTruth:
-    targets = checked(rows, TARGET_SCHEMA, plan.truth_columns, "the ground truth")
-    columns = {"query": targets["query"]}
+    says = pl.any_horizontal(pl.col(plan.identities).is_not_null())
+    # A row that names nothing stands for a query for which there is nothing to find.
+    named = rows.filter(says)
+    targets = checked(named, TARGET_SCHEMA, plan.truth_columns, "the ground truth")
+    columns = {"query": rows["query"].cast(pl.String)}
     if TEXT in rows.columns:
         columns["text"] = rows[TEXT]
     tagged = pl.DataFrame(columns).with_columns(rows[GIVEN_TAG + name] for name in plan.tags)

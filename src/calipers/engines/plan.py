@@ -7,6 +7,8 @@ from typing import Literal
 from calipers.model.policy import Policy, Ties
 from calipers.model.ranking import Order
 
+IDENTITIES = ("item", "quote", "document")
+
 
 @dataclass(frozen=True, kw_only=True)
 class EnginePlan:
@@ -35,7 +37,14 @@ class EnginePlan:
     """Whether the plain strings of the ground truth are quotes."""
     texts_from_ids: bool = False
     """Whether the plain strings of the run are texts."""
+    silent_queries: bool = False
+    """Whether the ground truth may name queries for which there is nothing to find."""
     fingerprints: bool = True
+
+    @property
+    def identities(self) -> list[str]:
+        """The columns by one of which a row of the ground truth says what should be found."""
+        return [name for name in IDENTITIES if name in self.truth_columns]
 
     @property
     def ties(self) -> Ties:

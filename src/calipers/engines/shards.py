@@ -8,10 +8,11 @@ ends, however it ends.
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, cast
@@ -20,8 +21,10 @@ from weakref import finalize
 import numpy as np
 import polars as pl
 
+from calipers.ahead import ahead
 from calipers.engines.budget import memory_in_bytes
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, in_query_order
 
 SHARDS = 128
@@ -30,6 +33,12 @@ _SHARE_TO_HOLD = 16
 _SHARE_OF_SHARD = 32
 """A shard beyond one part in so many is divided again: three of them are worked on at a time."""
 _MOST_DIVISIONS = 4
+_ROWS_AT_ONCE = 1 << 16
+"""So few that taking them in any order stays within the fast memory of a processor."""
+_WITHIN = 77
+"""The seed by which a shard is divided in memory: no division on disk has it."""
+_THIN = 64
+"""Rows of at most so many bytes are ids and numbers, quicker written than compressed."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ class Shards:
 
         shelf = _Shelf(self.temp, _open(self.temp))
         shards = list(self._shards(again(), shelf))
-        return lambda: (in_query_order(map(shelf.read, shard)) for shard in shards)
+        return lambda: chain.from_iterable(_batches(map(shelf.read, shard)) for shard in shards)
 
     def _shards(
         self, frames: Iterator[pl.DataFrame], shelf: "_Shelf", seed: int = 0
@@ -95,34 +104,77 @@ class Shards:
     ) -> "list[list[_Piece]]":
         """Write rows to shards by a hash of their query; returns the pieces of each with rows."""
         pieces: list[list[_Piece]] = [[] for _ in range(SHARDS)]
-        held: list[pl.DataFrame] = []
+        held: list[list[pl.DataFrame]] = [[] for _ in range(SHARDS)]
         size = 0
 
         def flush() -> None:
-            for shard, part in _by_shard(pl.concat(held), seed):
-                pieces[shard].append(shelf.write(part))
-            held.clear()
+            for shard, parts in enumerate(held):
+                if parts:
+                    pieces[shard].append(shelf.write(pl.concat(parts, rechunk=True)))
+                    parts.clear()
 
-        for frame in frames:
-            held.append(frame)
-            size += int(frame.estimated_size())
+        for parts, bytes_held in ahead(lambda block: _apart(block, SHARDS, seed), _blocks(frames)):
+            for shard, part in parts:
+                held[shard].append(part)
+            size += bytes_held
             if size > self._bytes // _SHARE_TO_HOLD:
                 flush()
                 size = 0
-        if held:
-            flush()
+        flush()
         return [shard for shard in pieces if shard]
 
 
-def _by_shard(frame: pl.DataFrame, seed: int) -> Iterator[tuple[int, pl.DataFrame]]:
-    of_row = (frame["query"].hash(seed) % SHARDS).to_numpy().astype(np.uint8)
+def _blocks(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows, few at a time."""
+    for frame in frames:
+        yield from frame.iter_slices(_ROWS_AT_ONCE)
+
+
+def _apart(
+    frame: pl.DataFrame, shards: int, seed: int
+) -> tuple[list[tuple[int, pl.DataFrame]], int]:
+    """The rows by shard, with its number, and how many bytes they take in all."""
+    of_row = (frame["query"].hash(seed) % shards).to_numpy().astype(np.uint8)
     # Few small numbers: this sort only counts them.
-    order = np.argsort(of_row, kind="stable")
-    frame = frame[order]
-    ends = np.cumsum(np.bincount(of_row, minlength=SHARDS))
+    frame = frame[np.argsort(of_row, kind="stable")]
+    ends = np.cumsum(np.bincount(of_row, minlength=shards))
     starts = ends - np.diff(ends, prepend=0)
-    for shard in np.flatnonzero(ends > starts).tolist():
-        yield shard, frame[int(starts[shard]) : int(ends[shard])]
+    parts = [
+        (shard, frame[int(starts[shard]) : int(ends[shard])])
+        for shard in np.flatnonzero(ends > starts).tolist()
+    ]
+    return parts, int(frame.estimated_size())
+
+
+def _batches(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The rows of a shard with those of each query together, a large shard in several batches."""
+    frame = pl.concat(pieces)
+    several = min(frame.height // _ROWS_AT_ONCE, SHARDS)
+    if several <= 1:
+        yield _by_query(frame)
+        return
+    held: list[list[pl.DataFrame]] = [[] for _ in range(several)]
+    for block in _blocks([frame]):
+        for number, part in _apart(block, several, _WITHIN)[0]:
+            held[number].append(part)
+    for parts in held:
+        if parts:
+            yield _by_query(pl.concat(parts, rechunk=True))
+
+
+def _by_query(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows with those of each query together, in their order within it."""
+    bits = np.uint64(frame.height.bit_length())
+    rows = np.arange(frame.height, dtype=np.uint64)
+    # The upper bits of the hash, and the row in the lower ones: a sort of plain numbers, and one
+    # that keeps the order of rows.
+    keys = np.sort(((frame["query"].hash().to_numpy() >> bits) << bits) | rows)
+    ordered = frame[(keys & np.uint64((1 << int(bits)) - 1)).view(np.int64)]
+    changes = np.flatnonzero(np.diff(keys >> bits)) + 1
+    if np.array_equal(query_starts(ordered["query"])[1:], changes):
+        return ordered
+    # Two queries have the same bits: once in very many runs.
+    return in_query_order([frame])
 
 
 @dataclass(frozen=True)
@@ -146,12 +198,16 @@ class _Shelf:
         finalize(self, file.close)
 
     def write(self, frame: pl.DataFrame) -> _Piece:
-        packed = BytesIO()
+        packed, size = BytesIO(), int(frame.estimated_size())
+        thin = size <= _THIN * frame.height
         # In the oldest form a part of a column is written without the rest of it.
-        frame.write_ipc_stream(packed, compression="lz4", compat_level=pl.CompatLevel.oldest())
+        frame.write_ipc_stream(
+            packed, compression="uncompressed" if thin else "lz4",
+            compat_level=pl.CompatLevel.oldest(),
+        )  # fmt: skip
         content = packed.getbuffer()
         with self._lock:
-            piece = _Piece(self._end, len(content), int(frame.estimated_size()))
+            piece = _Piece(self._end, len(content), size)
             self._do(lambda: self._file.seek(self._end))
             self._do(lambda: self._file.write(content))
             self._do(self._file.flush)

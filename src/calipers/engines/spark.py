@@ -6,12 +6,10 @@ each partition. Nothing here needs more than the DataFrame API, so that it works
 Connect as well.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-import msgspec
 import numpy as np
 import polars as pl
 
@@ -21,63 +19,29 @@ from calipers.analyse.scoring import (
     settings_fingerprint,
     weights_by_name,
 )
-from calipers.analyse.summary import summarise
+from calipers.analyse.summary import score_facts, summarise
 from calipers.checks.counts import enforce
 from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
 from calipers.engines.plan import EnginePlan
 from calipers.engines.spark_columns import named, one_side
 from calipers.engines.spark_plan import Sides
-from calipers.errors import CalipersError, InvalidInput, MissingExtra
+from calipers.engines.spark_scores import SparkScores
+from calipers.engines.spark_spoken import need_spark, spoken
+from calipers.errors import CalipersError, InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.results import QUERY_SCHEMA
-from calipers.io.score_tables import KEY
 from calipers.measures import Metric
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.policy import Policy
+from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, natural_order
-from calipers.model.scores import MetricFacts, Scores
+from calipers.model.scores import MetricFacts
 from calipers.model.summary import Summary
 from calipers.version import __version__
 
 PART = "__part"
 """The column in which a partition says what it counted; empty in the rows of queries."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SparkScores(Scores):
-    """Scores whose queries stay in Spark: what is here are summaries and counts."""
-
-    frame: Any = None
-
-    @property
-    def per_query(self) -> Any:
-        """A Spark DataFrame with one row per query, which says what it holds when it is written.
-
-        Folders that it is written to as Parquet can be compared and sliced like other scores.
-        """
-        about = msgspec.json.encode(self.to_dict(per_query=False)).decode()
-        return self.frame.withMetadata("query", {KEY: about})
-
-    def __len__(self) -> int:
-        return self.audit.queries
-
-    def __repr__(self) -> str:
-        means = (f"{one.metric} {'undefined' if one.mean is None else format(one.mean, '.3f')}"
-                 for one in list(self.summaries.values())[:12])  # fmt: skip
-        return f"<Scores of {len(self):,} queries in Spark: {', '.join(means)}>"
-
-    def of(self, name: str) -> Any:
-        """The values of single queries are in ``per_query`` alone."""
-        raise InvalidInput(
-            f"The values of {name} stay in Spark, one row per query; take them from per_query, or "
-            "write that to Parquet and read the file with Calipers."
-        )
-
-    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
-        """The whole result as plain values, without the scores of single queries."""
-        if per_query:
-            self.of("single queries")
-        return super().to_dict(per_query=False)
 
 
 def evaluate_frames(
@@ -88,6 +52,7 @@ def evaluate_frames(
     policy: Policy,
     query: str | None = None,
     item: str | None = None,
+    columns: Columns | None = None,
     tags: Sequence[str] = (),
     match: str | None = None,
     level: str | None = None,
@@ -102,15 +67,18 @@ def evaluate_frames(
     check_confidence(confidence)
     need_spark()
     with spoken():
-        truth_names = named(ground_truth, "The ground truth", {"query": query, "item": item},
-                            TARGET_SCHEMA)  # fmt: skip
-        run_names = named(run, "The run", {"query": query, "item": item}, RUN_SCHEMA)
+        others, both = columns or Columns(), {"query": query, "item": item}
+        truth_names = named(ground_truth, "The ground truth", both, others, TARGET_SCHEMA)
+        run_names = named(run, "The run", both, others, RUN_SCHEMA)
+        others.check_used()
         order = _order(run_names, policy)
         _check_tags(ground_truth, tags)
         sides = _sides(run, ground_truth, run_names, truth_names, tags)
         metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
+        # As a run in memory has it: ranks leave no ties.
+        ties = policy.ties or ("trec" if order == "score" else "input")
         plan = EnginePlan(
-            metrics=tuple(map(str, metrics)), policy=replace(policy, ties=policy.ties or "trec"),
+            metrics=tuple(map(str, metrics)), policy=replace(policy, ties=ties),
             truth_columns=sides.truth_columns, run_columns=sides.run_columns, order=order,
             rel=rel, corpus_size=corpus_size, weights=weights_by_name(weights, rel),
             tags=tuple(tags), fingerprints=fingerprints,
@@ -162,11 +130,7 @@ def _scores(
 def _summaries(
     facts: Sequence[MetricFacts], part: Part, plan: EnginePlan, settings: Mapping[str, Any]
 ) -> dict[str, Summary]:
-    columns = list(facts)
-    if plan.weights:
-        columns.append(
-            MetricFacts("score", "score", None, "higher", (-np.inf, None), "the combined score")
-        )
+    columns = [*facts, *([score_facts(facts, plan.weights)] if plan.weights else [])]
     found: dict[str, Summary] = {}
     for one in columns:
         # Each by itself: sorted, the values of two metrics are no longer those of one query.
@@ -174,7 +138,7 @@ def _summaries(
     return found
 
 
-def _order(names: Mapping[str, str], policy: Policy) -> Any:
+def _order(names: Mapping[str, str], policy: Policy) -> Order:
     order = natural_order(names)
     if order == "listed":
         raise InvalidInput(
@@ -264,34 +228,3 @@ def _worker(plan: EnginePlan) -> Any:
         yield pa.RecordBatch.from_pydict({**nothing, PART: [part.encode()]}, schema=schema)
 
     return work
-
-
-def need_spark() -> None:
-    """Say how to install what is missing."""
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        raise MissingExtra(
-            'Spark is not installed; install it with pip install "calipers[spark]".'
-        ) from None
-
-
-@contextmanager
-def spoken() -> Iterator[None]:
-    """Complaints of Spark as our sentence, without the stack of the Java machine."""
-    errors: tuple[type[BaseException], ...] = ()
-    with suppress(ImportError):
-        from pyspark.errors import PySparkException
-
-        errors = (PySparkException,)
-    with suppress(ImportError):
-        from py4j.protocol import Py4JError
-
-        errors = (*errors, Py4JError)
-    try:
-        yield
-    except errors as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise InvalidInput(
-            f"Spark cannot do this: {(lines or [type(error).__name__])[0][:300]}"
-        ) from None

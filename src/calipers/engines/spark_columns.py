@@ -7,7 +7,7 @@ import polars as pl
 
 from calipers.engines.blocks import GIVEN_TAG, SIDE, TEXT
 from calipers.errors import InvalidInput
-from calipers.io.columns import renaming
+from calipers.io.columns import Columns, renaming
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.run import RUN_SCHEMA
 
@@ -15,12 +15,20 @@ _NOT_ONE_VALUE = ("array", "map", "struct", "boolean", "binary", "variant")
 _WHOLE = ("byte", "short", "integer", "long")
 _BROKEN = ("float", "double", "decimal")
 _ON_BOTH_SIDES = ("start", "end")
+"""Numbers of which each side may have another kind; as texts they fit into one column."""
 
 
 def named(
-    frame: Any, what: str, given: Mapping[str, str | None], schema: Mapping[str, Any]
+    frame: Any,
+    what: str,
+    given: Mapping[str, str | None],
+    others: Columns,
+    schema: Mapping[str, Any],
 ) -> dict[str, str]:
-    """Our names, each with the column of the frame that it stands for."""
+    """Our names, each with the column of the frame that it stands for.
+
+    What is ``given`` both sides must have; the ``others`` count where a side has them.
+    """
     found = frame.columns
     for ours, theirs in given.items():
         if theirs is not None and theirs not in found:
@@ -28,6 +36,10 @@ def named(
                 f"{what} has no column {theirs!r} for the {ours}; found {', '.join(found)}."
             )
     chosen = {ours: theirs for ours, theirs in given.items() if theirs is not None}
+    for theirs, ours in others.rename(found, what).items():
+        ours = "query" if ours == "query_id" else ours
+        if ours in schema or ours == TEXT:
+            chosen.setdefault(ours, theirs)
     free = [name for name in found if name not in chosen.values()]
     for theirs, ours in renaming(free).items():
         if ours in schema or ours == TEXT:
@@ -66,15 +78,14 @@ def one_side(
 
 def _typed(functions: Any, name: str, ours: str, kind: str, dtype: pl.DataType) -> Any:
     column = functions.col(f"`{name}`")
-    if dtype == pl.String():
+    if dtype == pl.String() or ours in _ON_BOTH_SIDES:
         if kind not in _BROKEN:
             return column.cast("string")
         # An id such as 7.0 was a whole number before a missing value made its column floats.
-        whole = column.cast("double") == column.cast("long")
-        text = column.cast("long").cast("string")
-        return functions.when(whole, text).otherwise(column.cast("string"))
-    if ours in _ON_BOTH_SIDES:
-        return column.cast("long")
+        whole = column.try_cast("long")
+        text = functions.when(column == whole, whole.cast("string"))
+        # NaN is how tables of numbers write that nothing is there.
+        return text.when(~functions.isnan(column.cast("double")), column.cast("string"))
     if kind in _WHOLE:
         return column.cast("long")
     # A text that is no number is left as it is: the worker says which it was.

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from calipers.engines.spark import need_spark, spoken
+from calipers.engines.spark_spoken import need_spark, spoken
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import load
 from calipers.io.remote import is_remote, shown
@@ -17,12 +17,19 @@ from calipers.io.remote import is_remote, shown
 
 @contextmanager
 def session(master: str | None) -> Iterator[Any]:
-    """A session at a master, or through Spark Connect (``sc://…``); ended afterwards."""
+    """A session at a master, or through Spark Connect (``sc://…``).
+
+    It is ended afterwards, unless it was there before.
+    """
     need_spark()
     # The workers must have the libraries that this process has.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
+    before = SparkSession.getActiveSession()
+    if before is not None and master is None:
+        yield before
+        return
     builder = SparkSession.builder.appName("calipers")
     if master is not None and master.startswith("sc://"):
         builder = builder.remote(master)
@@ -46,7 +53,8 @@ def session(master: str | None) -> Iterator[Any]:
     try:
         yield found
     finally:
-        found.stop()
+        if found is not before:
+            found.stop()
 
 
 def ground_truth_frame(spark: Any, value: str) -> Any:
@@ -56,9 +64,15 @@ def ground_truth_frame(spark: Any, value: str) -> Any:
     truth = load(value, "ground_truth").ground_truth
     if truth is None:
         raise InvalidInput(f"{value} holds no ground truth; give a file with judgements.")
+    if truth.forbidden is not None:
+        raise InvalidInput(
+            f"{value} says what must not be found, which Spark cannot measure; evaluate it without "
+            "--engine spark, or leave that out."
+        )
     targets = truth.targets
     used = [one.name for one in targets if one.null_count() < targets.height]
-    frame = targets.select(used)
+    silent = truth.queries.join(targets, on="query", how="anti").select("query")
+    frame = pl.concat([targets.select(used), silent], how="diagonal")
     if truth.queries["text"].null_count() < truth.queries.height:
         texts = truth.queries.select("query", query_text="text")
         frame = frame.join(texts, on="query", how="left")

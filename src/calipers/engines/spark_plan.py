@@ -1,6 +1,8 @@
 """What must be known of whole DataFrames before the partitions are measured."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,7 @@ import polars as pl
 
 from calipers.engines.blocks import checked
 from calipers.engines.part import EDGES, Part
-from calipers.engines.plan import EnginePlan
+from calipers.engines.plan import IDENTITIES, EnginePlan
 from calipers.errors import InvalidInput
 from calipers.match.choose import check_level, choose, parse_matching
 from calipers.match.no_common_ids import (
@@ -35,6 +37,17 @@ class Sides:
     truth_columns: tuple[str, ...]
     run_columns: tuple[str, ...]
 
+    @cached_property
+    def targets(self) -> Any:
+        """The rows of the ground truth that say what should be found."""
+        return self.truth.where(self._names_something)
+
+    @property
+    def _names_something(self) -> Any:
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        return F.coalesce(*(n for n in IDENTITIES if n in self.truth_columns)).isNotNull()
+
     def settle(
         self, plan: EnginePlan, match: str | None, level: str | None
     ) -> tuple[EnginePlan, tuple[str, ...]]:
@@ -42,19 +55,27 @@ class Sides:
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         at = check_level(level)
-        filled = {name: F.count(name).alias(name) for name in self.truth_columns}
+        names = self._names_something
+        filled = {n: F.count(F.when(names, F.col(n))).alias(n) for n in self.truth_columns}
         counted = self.truth.agg(
-            F.count(F.lit(1)).alias("__rows"), F.collect_set("grade").alias("__grades"),
+            F.count(F.when(names, 1)).alias("__rows"),
+            F.count(F.when(~names, 1)).alias("__nameless"),
+            F.collect_set(F.when(names, F.col("grade"))).alias("__grades"),
+            *(one.alias(f"__some{i}") for i, one in enumerate(self._examples())),
             *filled.values(),
-        ).collect()[0]  # fmt: skip
+        ).collect()[0].asDict()  # fmt: skip
         grades = tuple(sorted(_grades(counted["__grades"])))
-        plan = replace(plan, used_columns=tuple(name for name in filled if counted[name]))
-        if at == "document" and counted.asDict().get("document", 0) < counted["__rows"]:
+        plan = replace(
+            plan, used_columns=tuple(name for name in filled if counted[name]),
+            silent_queries=counted["__nameless"] > 0,
+        )  # fmt: skip
+        if at == "document" and counted.get("document", 0) < counted["__rows"]:
             raise InvalidInput(
                 "The level of documents cannot be computed: not every target says its document; "
                 "give the ground truth a column document."
             )
-        sample = self.truth_sample()
+        examples = [counted[n] for n in counted if n.startswith("__some") and counted[n]]
+        sample = self._ground_truth([row.asDict() for row in examples])
         by_quote = match is not None and parse_matching(match).kind == "quote"
         columns = list(self.run_columns)
         texts_from_ids = by_quote and "text" not in columns and "item" in columns
@@ -77,17 +98,19 @@ class Sides:
             )
         return plan, choice.notes
 
-    def truth_sample(self) -> GroundTruth:
-        """Some targets of each kind, and some that lack it, so that what all have is seen."""
+    def _examples(self) -> list[Any]:
+        """A target of each kind, and one that lacks it, so that what all have is seen."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        some = self.truth.limit(SAMPLE)
-        for name in _KINDS:
-            if name in self.truth_columns:
-                there = self.truth.where(F.col(name).isNotNull()).limit(SAMPLE)
-                some = some.union(there).union(self.truth.where(F.col(name).isNull()).limit(1))
-        rows = pl.DataFrame(some.select(*self.truth_columns).toArrow())
-        targets = checked(rows, TARGET_SCHEMA, self.truth_columns, "the ground truth")
+        names, row = self._names_something, F.struct(*self.truth_columns)
+        kinds = [F.col(name) for name in _KINDS if name in self.truth_columns]
+        which = [is_so for one in kinds for is_so in (one.isNotNull(), one.isNull())]
+        return [F.first(F.when(names & one, row), ignorenulls=True) for one in which]
+
+    def _ground_truth(self, rows: Sequence[Mapping[str, Any]]) -> GroundTruth:
+        """Some targets, read and checked as all are."""
+        table = pl.DataFrame(rows, schema=self.truth_columns, infer_schema_length=None)
+        targets = checked(table, TARGET_SCHEMA, self.truth_columns, "the ground truth")
         return GroundTruth.from_targets(
             targets.unique(maintain_order=True), where=lambda _: "the ground truth"
         )
@@ -96,7 +119,7 @@ class Sides:
         """Whether any value of a column is on both sides, of whatever query."""
         if column not in self.truth_columns or column not in self.run_columns:
             return False
-        wanted = self.truth.select(column).distinct()
+        wanted = self.targets.select(column).distinct()
         return bool(self.run.join(wanted, column, "left_semi").limit(1).count())
 
     def check_in_common(self, plan: EnginePlan, part: Part) -> None:
@@ -114,10 +137,12 @@ class Sides:
         results = checked(rows, RUN_SCHEMA, self.run_columns, "the run")
         if plan.texts_from_ids:
             results = results.rename({"item": "text"})
-        sample, run = self.truth_sample(), Run.from_frame(results)
+        some = self.targets.select(*self.truth_columns).limit(SAMPLE).collect()
+        sample = self._ground_truth([row.asDict() for row in some])
+        run = Run.from_frame(results)
         tally = Tally(
             np.array([counts["retrieved"]]), pl.Series("status", [""]), 0, (), 0, 0, None,
-            tuple(results["query"].unique(maintain_order=True).head(EXAMPLES)), (),
+            tuple(results["query"].unique(maintain_order=True).head(EXAMPLES)),
         )  # fmt: skip
         check = {"id": check_common_ids, "span": check_common_documents}.get(
             kind, check_common_texts
@@ -130,12 +155,24 @@ class Sides:
         used = [name for name in TARGET_SCHEMA if name in plan.used_columns]
         if plan.quotes_from_ids:
             used = ["quote" if name == "item" else name for name in used]
-        once = self.truth.select(*columns).dropDuplicates()
+        once = self.targets.select(*columns).dropDuplicates()
+        if plan.silent_queries:
+            silent = self._silent()
+            once = once.unionByName(silent, allowMissingColumns=True)
+            rows += silent.count()
         texts = once.mapInArrow(_texts_of(plan, tuple(used), columns), "row string")
         few = rows <= _ROWS_IN_ONE_PARTITION
         ordered = texts.repartition(1).sortWithinPartitions("row") if few else texts.sort("row")
         blobs = ordered.mapInArrow(_blobs, "blob binary").toLocalIterator()
         return fingerprint_blobs((bytes(one["blob"]) for one in blobs), rows, used)
+
+    def _silent(self) -> Any:
+        """The queries for which there is nothing to find, as their fingerprint has them."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        nameless = self.truth.where(~self._names_something).select("query").distinct()
+        alone = nameless.join(self.targets.select("query"), "query", "left_anti")
+        return alone.withColumn("grade", F.lit(0.0).cast(self.truth.schema["grade"].dataType))
 
 
 def _grades(found: Any) -> list[float]:

@@ -14,8 +14,10 @@ import msgspec
 from calipers.analyse.scoring import choose_metrics, deepest
 from calipers.config import find_config, read_config
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns
 from calipers.model.grid import Combination
 from calipers.model.policy import CHOICES
+from calipers.retrievers.questions import Questions, open_questions
 from calipers.retrievers.secrets import without_secrets
 from calipers.suggest import did_you_mean
 
@@ -30,7 +32,7 @@ KEYS = (
 RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
 PACE = ("workers", "timeout", "retries", "rate", "max-errors")
 MEASURES = (
-    "metrics", "k", "rel", "match", "level", "primary", "cluster", "like",
+    "metrics", "k", "rel", "match", "level", "primary", "cluster", "like", "map_ids", "columns",
     *CHOICES,
 )  # fmt: skip
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
@@ -58,9 +60,10 @@ class Plan:
         return self.path.parent
 
     @property
-    def questions(self) -> str:
-        """The file of the questions: those of the ground truth, unless others are named."""
-        return self.own_questions or self.ground_truth
+    def questions(self) -> Questions:
+        """The questions to ask: those of the ground truth, unless others are named."""
+        said = Columns.of(self.measures.get("columns"))
+        return open_questions(self.own_questions or self.ground_truth, said)
 
     @property
     def ground_truth(self) -> str:
@@ -83,9 +86,10 @@ def read_grid(
             "There is no calipers.toml here or in a folder above; write one with a table [grid], "
             "or name the file."
         )
-    measures = {name: found.shared[name] for name in MEASURES if name in found.shared}
-    if "score" in found.shared:
-        measures["weights"] = found.shared["score"]
+    shared = {name.replace("-", "_"): value for name, value in found.shared.items()}
+    measures = {name: shared[name] for name in MEASURES if name in shared}
+    if "score" in shared:
+        measures["weights"] = shared["score"]
     chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel", "weights")))
     plan = _read_table(found.grid, found.path, deepest(chosen, DEPTH), baseline)
     if metrics is not None:

@@ -9,7 +9,7 @@ from calipers.grids.plan import Plan
 from calipers.grids.workshop import Workshop, check_functions, code_of_combination
 from calipers.model.grid import Combination, Planned
 from calipers.retrievers.earlier import Meta, read_meta
-from calipers.retrievers.questions import Questions, open_questions
+from calipers.retrievers.questions import Questions
 from calipers.retrievers.retrieve import retrieve_to_report
 
 Watch = Callable[[Combination], AbstractContextManager[tuple[Any, Any]]]
@@ -19,7 +19,7 @@ Watch = Callable[[Combination], AbstractContextManager[tuple[Any, Any]]]
 def what_is_left(plan: Plan) -> Planned:
     """What a grid would do; nothing is asked, but every function is looked for."""
     check_functions(plan.combinations, plan.folder)
-    questions = open_questions(plan.questions)
+    questions = plan.questions
     done = tuple(_done(one, plan, questions) for one in plan.combinations)
     return Planned(plan.combinations, done, len(questions))
 
@@ -29,7 +29,7 @@ def run_all(
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Ask every combination; how each went, and why some could not be run, both by name."""
     check_functions(plan.combinations, plan.folder)
-    questions = open_questions(plan.questions)
+    questions = plan.questions
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

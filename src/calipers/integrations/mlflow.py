@@ -23,9 +23,7 @@ def scorer(*metrics: str, **matching: Unpack[Matching]) -> Any:
         from mlflow.entities import Feedback
         from mlflow.genai.scorers import scorer as declare
     except ImportError:
-        raise MissingExtra(
-            "A scorer for MLflow needs its library: pip install 'calipers[mlflow]'"
-        ) from None
+        raise MissingExtra("A scorer for MLflow needs its library: pip install mlflow") from None
     score = one_query(*metrics, **matching)
 
     def calipers(outputs: Any = None, expectations: Any = None, trace: Any = None) -> list[Any]:

@@ -104,6 +104,11 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
         return []
     if is_graded(retrieved):
         retrieved = _by_score(retrieved)
+    if _is_conversation(retrieved):
+        raise InvalidInput(
+            "What was retrieved is a list of chat messages, and these are no results; give what "
+            "the retriever returned, such as the ids or the documents of a tool's answer."
+        )
     try:
         rows = read_answer(retrieved, _ALL, Layout()).retrieved
     except AskFailed as error:
@@ -112,6 +117,13 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
 
 
 _ALL = 1 << 31
+
+
+def _is_conversation(value: Any) -> bool:
+    """Whether these are messages, as simulators of conversations pass them on."""
+    return isinstance(value, list) and any(
+        isinstance(one, Mapping) and "role" in one and "content" in one for one in value
+    )
 
 
 def _by_score(scores: Mapping[Any, Any]) -> list[tuple[str, float]]:

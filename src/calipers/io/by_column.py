@@ -1,4 +1,4 @@
-"""Tables that JSON holds column by column, as pandas' ``to_json`` and ``to_dict`` write them.
+"""Tables in one object of JSON, as pandas' ``to_json`` and ``to_dict`` write them.
 
 ``{"question": [...], "contexts": [...]}`` looks like two queries with many items each. It is a
 table where its keys are names that tables have, and all its columns are of one length.
@@ -11,21 +11,24 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import is_long
+from calipers.io.columns import is_long, renaming
 
 MOST_COLUMNS = 200
 SPLIT = frozenset({"columns", "data"})
 """The keys under which pandas keeps a table with ``orient="split"``."""
+SCHEMA = frozenset({"schema", "data"})
+"""The same for ``orient="table"``."""
 
 
 def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
     """The table in an object, decoded or not; None where it is no table."""
     if SPLIT <= value.keys() <= SPLIT | {"index"}:
         return _split(value, name)
-    keys = list(map(str, value))
-    if 1 < len(keys) <= MOST_COLUMNS and _names_a_query(keys):
+    if value.keys() == SCHEMA:
+        return _with_schema(value, name)
+    if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
         return _by_column(value, name)
-    return None
+    return _by_row(value, name)
 
 
 def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
@@ -34,9 +37,9 @@ def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
         columns = {key: list(one) for key, one in decoded.items()}
     elif all(isinstance(one, Mapping) for one in decoded.values()):
         index = list(next(iter(decoded.values())))
-        if not _is_index(index) or any(list(one) != index for one in decoded.values()):
+        if not index or any(list(one) != index for one in decoded.values()):
             return None
-        columns = {key: list(one.values()) for key, one in decoded.items()}
+        columns = _with_labels({key: list(one.values()) for key, one in decoded.items()}, index)
     else:
         return None
     lengths = {key: len(one) for key, one in columns.items()}
@@ -47,6 +50,37 @@ def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
             "value for each question."
         )
     return _frame(columns, name)
+
+
+def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    """The rows of ``orient="index"``, each under its label; a row is asked by a text."""
+    first = _decoded(next(iter(value.values()), None))
+    if not isinstance(first, Mapping) or not _names_a_query(first):
+        return None
+    asked = [key for key, ours in renaming(sorted(first)).items() if ours == "query"]
+    rows = [_decoded(one) for one in value.values()]
+    for row in rows:
+        # Else it is a mapping of queries to items, one of which is called as a column is.
+        if not isinstance(row, Mapping) or not isinstance(row.get(asked[0]), str):
+            return None
+    columns = {key: [row.get(key) for row in rows] for key in _keys(rows)}
+    return _frame(_with_labels(columns, list(value)), name)
+
+
+def _with_schema(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    """The rows of ``orient="table"``, which says what its columns are."""
+    rows = _decoded(value["data"])
+    is_table = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+    return frame_of_rows(rows, name) if is_table and _names_a_query(rows[0]) else None
+
+
+def _with_labels(columns: dict[str, list[Any]], labels: list[Any]) -> dict[str, list[Any]]:
+    """The columns with the labels of the rows as ids, where they are more than numbers of rows."""
+    asked = next(key for key, ours in renaming(sorted(columns)).items() if ours == "query")
+    questions = columns[asked]
+    if _is_index(labels) or "id" in columns or len(set(map(str, questions))) < len(questions):
+        return columns
+    return {"id": [str(label) for label in labels], **columns}
 
 
 def _split(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
@@ -60,8 +94,11 @@ def _split(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
 
 def frame_of_rows(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:
     """The table of flat records."""
-    keys = dict.fromkeys(key for row in rows for key in row)
-    return _frame({key: [row.get(key) for row in rows] for key in keys}, name)
+    return _frame({key: [row.get(key) for row in rows] for key in _keys(rows)}, name)
+
+
+def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
 
 
 def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:

@@ -22,7 +22,7 @@ def decoded_text(text: str) -> Any:
     try:
         # Lists written to CSV by Python's own str().
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text
 
 

@@ -18,11 +18,16 @@ _TOPIC_MARK = re.compile(rb"<(top|topic|topics|num|query|DOC)\b[^>]*>", re.IGNOR
 _TABBED_TOPIC = re.compile(rb"\S+\t[^\t]*[^\d\s][^\t]* [^\t]*")
 _COLON_TOPIC = re.compile(rb"\w+:\s*[^\d\s].* .*")
 _PROMPTFOO = re.compile(rb"^(prompts|providers|tests|defaultTest)\s*:", re.MULTILINE)
+_ROWS_WITHOUT_NAMES = re.compile(rb"\s*\[\s*\[")
 
 TOPICS = (
     "is a topic file: questions without results and without judgements. Give the judgements "
     "(qrels) as the ground truth and a run as the results; to ask a live retriever, write the "
     "questions as JSON lines with id and query"
+)
+NAMELESS = (
+    "is a list of lists: rows without the names of their columns, as pandas writes them with "
+    "orient='values'. Write it with orient='records', which keeps the names"
 )
 PROSE = (
     "is plain text, neither a table nor TREC lines. Give a table with a header, such as "
@@ -68,6 +73,8 @@ def what_it_is(sight: Sight) -> str | None:
     """What a file is that no form knows, and what to give instead; None where that is not clear."""
     if sight.look is not None and sight.look.shape == "object":
         return of_object(sight.look.first)
+    if sight.look is not None and _ROWS_WITHOUT_NAMES.match(sight.source.head):
+        return NAMELESS
     known = of_columns(sight.table.columns) if sight.table is not None else None
     if known is not None or not is_lines(sight):
         return known

@@ -73,7 +73,10 @@ def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecord
         # A file of one line may be meant as JSON lines with a single record.
         line = "" if b"\n" in content.strip() else ":1"
         return RawRecords(iter((content,)), lambda _: f"{source.name}{line} $")
-    records = msgspec.json.decode(decoded_object(content, source)[key], type=list[msgspec.Raw])
+    value = decoded_object(content, source).get(key)
+    if value is None or not bytes(value).lstrip().startswith(b"["):
+        raise InvalidInput(f"The records are no list at {source.name} $.{key}; they must be one.")
+    records = _RAW_LIST.decode(value)
     return RawRecords(iter(records), lambda i: f"{source.name} $.{key}[{i}]")
 
 
@@ -112,16 +115,21 @@ def first_keys(raw: msgspec.Raw) -> frozenset[str]:
     return frozenset(as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0]))
 
 
+def decoded_record(one: bytes | msgspec.Raw, number: int, raw: RawRecords, source: Source) -> Any:
+    """One of the records as plain Python."""
+    try:
+        return msgspec.json.decode(one)
+    except BROKEN as error:
+        line = raw.line(number) if raw.line else None
+        raise UnreadableFile(explain_broken(str(error), bytes(one), source, line)) from None
+
+
 def plain_records(source: Source, seen: Look) -> tuple[list[dict[str, Any]], Place]:
     """All records as plain Python, and where each stands."""
     raw = raw_records(source, seen)
     rows = []
     for number, one in enumerate(raw.items):
-        try:
-            row = msgspec.json.decode(one)
-        except BROKEN as error:
-            line = raw.line(number) if raw.line else None
-            raise UnreadableFile(explain_broken(str(error), bytes(one), source, line)) from None
+        row = decoded_record(one, number, raw, source)
         if not isinstance(row, dict):
             raise InvalidInput(
                 f"A record is {row!r:.60} at {raw.place(number)}; it must be an object."

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from calipers.io.columns import Columns
 from calipers.io.json_files import BROKEN, opening
 from calipers.io.source import Source
 from calipers.io.write import whole_file
@@ -16,13 +17,18 @@ from calipers.model.dataset import Dataset
 OURS = ("query", "ground_truth")
 
 
-def kept_records(value: Any, dataset: Dataset) -> list[dict[str, Any]]:
+def kept_records(
+    value: Any, dataset: Dataset, columns: Columns | None = None
+) -> list[dict[str, Any]]:
     """One record per query, in our form.
 
     Records that are in our form already are kept as they are, unknown fields included; anything
-    else is written anew from the dataset that was read from it.
+    else is written anew from the dataset that was read from it. ``columns`` says which field is
+    what, as it did for the dataset.
     """
     raw = _raw(value)
+    if raw and columns is not None:
+        raw = [columns.renamed(one, "records") if isinstance(one, dict) else one for one in raw]
     if raw and all(isinstance(one, dict) and all(name in one for name in OURS) for one in raw):
         return raw
     return list(_from_dataset(dataset))

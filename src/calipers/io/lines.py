@@ -145,7 +145,7 @@ def _check_line(line: bytes, place: str, layout: LineLayout) -> None:
 
 def _parse_leniently(block: bytes, layout: LineLayout) -> pl.DataFrame:
     """For numbers that are right but spelled in a way the fast parser does not take."""
-    rows = [_columns(line) for line in block.split(b"\n") if line]
+    rows = [_columns(line) for line in block.split(b"\n") if _holds_data(line)]
     data = {name: [row[i].decode() for row in rows] for i, name in layout.columns}
     numbers = [float(value) for value in data.pop(layout.number)]
     return pl.DataFrame({**data, layout.number: numbers})

@@ -108,8 +108,8 @@ def load_pair(
         have, lack = ("run", "ground truth") if ground_truth is None else ("ground truth", "run")
         if ground_truth is None and run is None:
             raise InvalidInput(
-                "Nothing is given to evaluate; give a file that holds both, or a ground truth and "
-                "a run."
+                "Nothing is given to evaluate; give a file that holds results and ground truth, "
+                "or a ground truth and a run, or questions and a retriever."
             )
         raise InvalidInput(f"A {have} is given without a {lack}; both are needed.")
     return _pair(one(ground_truth, "ground_truth"), one(run, "run"), ground_truth, run)
@@ -133,8 +133,8 @@ def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
     if dataset.run is None:
         add = "add 'retrieved' to its records, or " if ours else ""
         raise InvalidInput(
-            f"{name} has no results, only a ground truth; {add}give a second file with --run "
-            "(run= in Python)."
+            f"{name} has no results, only a ground truth; {add}give a second file with --run, or "
+            "a function to ask with --retriever (run= or retriever= in Python)."
         )
     return dataset.ground_truth, dataset.run
 
@@ -153,13 +153,13 @@ def _pair(
         )
     if truth.ground_truth is None:
         raise InvalidInput(
-            f"The ground truth is missing: {a} holds results ({truth.kind}), as {b} does"
-            f"{_why(truth)}; give a file with judgements as the ground truth."
+            f"The ground truth is missing: {a} holds results ({truth.kind}) and nothing that "
+            f"should be found{_why(truth)}; give a file with judgements as the ground truth."
         )
     if run.run is None:
         raise InvalidInput(
-            f"The results are missing: {b} holds a ground truth ({run.kind}), as {a} does; give a "
-            "file with results as the run."
+            f"The results are missing: {b} holds a ground truth ({run.kind}) and nothing that a "
+            "retriever returned; give a file with results as the run."
         )
     return truth.ground_truth, run.run
 
@@ -204,6 +204,21 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
 
         return read_long(table, role)
     return stream_table(form, table)
+
+
+def scores_by_item(value: Any) -> Dataset | None:
+    """The run in a mapping of query to item to score that can be nothing else; else None."""
+    if not isinstance(value, Mapping):
+        return None
+    from calipers.io.by_column import columns_of_object
+    from calipers.io.foreign import of_object as of_foreign_object
+    from calipers.io.formats.mapping import scored_run
+
+    name = ARGUMENT["run"]
+    found = scored_run(value, name)
+    if found is None or columns_of_object(value, name) is not None:
+        return None
+    return None if of_object(value) or of_foreign_object(value) is not None else found
 
 
 def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:

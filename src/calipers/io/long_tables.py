@@ -39,14 +39,14 @@ ONE_EACH = ("grade", "score", "rank", "start", "group")
 def read_long(table: Table, role: Role) -> Dataset:
     """A ground truth, a run or both from a table, by its columns."""
     with explained(table.name, table.fault):
-        found = table.lazy.collect_schema().names()
+        found = table.names()
         names = _meant(table, found, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
-        lazy = table.lazy.select(pl.col(theirs).alias(ours) for theirs, ours in names.items())
+        meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         has_truth, has_results = _parts(ours, found, role, table.name)
         if not set(ours) & {*IDENTITIES}:
             raise InvalidInput(nothing_fits(table.name, found, "item"))
-        named = replace(table, open=lambda: lazy)
+        named = replace(table, open=lambda: table.open().select(meant))
         truth = _truth(named, ours, found, has_results) if has_truth else None
         run = _run(named, ours) if has_results else None
     parts = " and ".join(
@@ -82,7 +82,7 @@ def _meant(table: Table, found: list[str], role: Role) -> dict[str, str]:
 
 def _ids_or_texts(table: Table, item: str, names: dict[str, str]) -> str:
     """Whether a column such as ``expected_chunks`` holds ids or the texts themselves."""
-    column = table.lazy.select(item).head(1000).collect().to_series()
+    column = table.open().select(item).head(1000).collect().to_series()
     if column.dtype.is_nested():
         column = column.explode() if isinstance(column.dtype, pl.List) else column
     elif {"grade", "score", "rank"}.isdisjoint(names.values()) and item.strip().lower() in (
@@ -121,7 +121,7 @@ def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tup
 def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bool) -> GroundTruth:
     columns = [name for name in TARGET_SCHEMA if name in ours]
     texts = ["query_text"] if "query_text" in ours else []
-    frame = table.lazy.select(columns + texts).with_row_index(ROW).collect(engine="streaming")
+    frame = table.open().select(columns + texts).with_row_index(ROW).collect(engine="streaming")
     notes = [*table.notes, *_about_columns(table, ours, found)]
     by_question = not has_results or "retrieved" in ours
     if by_question:
@@ -131,6 +131,8 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         frame = _split(frame, "item", Splitter(ours["item"]), table, notes)
     elif "item" in columns:
         notes += _kept_whole(frame["item"], ours["item"])
+    if "item" in columns:
+        notes += _became_decimals(frame["item"], ours["item"])
     if "quote" in columns and frame["quote"].dtype.is_nested():
         frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
     if by_question and "grade" not in columns:
@@ -232,6 +234,18 @@ def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
         )
 
 
+def _became_decimals(ids: pl.Series, called: str) -> Iterator[str]:
+    """A note about ids such as 2.0 beside ids such as 4: a spreadsheet may have made the first."""
+    if ids.dtype != pl.String:
+        return
+    decimal = ids.str.contains(r"^\d+\.0$").fill_null(False)
+    if decimal.any() and ids.str.contains(r"^\d+$").fill_null(False).any():
+        yield (
+            f"Ids such as {ids.filter(decimal)[0]!r} stand beside whole numbers in {called!r}: "
+            "they may be numbers that became decimals, and then they match nothing."
+        )
+
+
 def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) -> pl.DataFrame:
     """Without rows that name nothing to find: of these questions nothing should be found."""
     named = [name for name in ("item", "quote", "document") if name in columns]
@@ -253,11 +267,12 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
     columns = [name for name in RUN_SCHEMA if name in ours]
     if set(columns) == {"query", "item"}:
         return _listed_run(table, "item", ours)
-    lazy = table.lazy.select(columns)
 
     def scan() -> Iterator[pl.DataFrame]:
         seen = 0
         with explained(table.name, table.fault):
+            # Opened anew each time: what must be unpacked for it does not stay in memory.
+            lazy = table.open().select(columns)
             for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
                 made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
                 check_direction(made, table.where, seen)
@@ -272,7 +287,7 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
 def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: its rows, and the ids in each cell, stand in order."""
     notes = list(table.notes)
-    frame = table.lazy.select("query", item=column).with_row_index(ROW).collect()
+    frame = table.open().select("query", item=column).with_row_index(ROW).collect()
     asked = frame
     if column == "retrieved":
         frame = _filled(frame, table, notes)

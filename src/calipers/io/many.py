@@ -32,10 +32,10 @@ def read_path(
     if files is None:
         return read_source(Source(path, progress), role, columns)
     told = _progress_of(files, progress)
-    return together(
-        [read_source(Source(one, told[one]), role, columns) for one in files],
-        [str(one) for one in files], str(path),
-    )  # fmt: skip
+    parts = [read_source(Source(one, told[one]), role, columns) for one in files]
+    if progress is not None:
+        parts = [_telling(part, told[one], one) for part, one in zip(parts, files, strict=True)]
+    return together(parts, [str(one) for one in files], str(path))
 
 
 def _files(path: Path, columns: Columns) -> list[Path] | None:
@@ -57,10 +57,15 @@ def _files(path: Path, columns: Columns) -> list[Path] | None:
         return None
     # Path.glob knows no absolute patterns.
     matching = glob(str(path), recursive=True)  # noqa: PTH207
-    found = sorted(one for one in map(Path, matching) if one.is_file())
+    found = sorted(one for one in map(Path, matching) if one.is_file() and _is_meant(one, path))
     if not found:
         raise UnreadableFile(f"No file matches {path}; check the pattern.")
     return found
+
+
+def _is_meant(file: Path, pattern: Path) -> bool:
+    """Whether a file that matches is data: a mark such as _SUCCESS only where it is asked for."""
+    return not file.name.startswith("_") or pattern.name.startswith("_")
 
 
 def is_data(path: Path) -> bool:
@@ -86,6 +91,20 @@ def _progress_of(files: Sequence[Path], progress: Progress | None) -> Mapping[An
         return lambda done, _: progress(before + done, sum(sizes))
 
     return {one: of_one(sum(sizes[:i])) for i, one in enumerate(files)}
+
+
+def _telling(part: Dataset, progress: Progress, file: Path) -> Dataset:
+    """The same, which says when a file is through, whatever its form tells before."""
+    run = part.run
+    if run is None:
+        return part
+
+    def scan() -> Iterator[pl.DataFrame]:
+        yield from run.scan()
+        size = file.stat().st_size
+        progress(size, size)
+
+    return replace(part, run=replace(run, scan=scan))
 
 
 def together(parts: Sequence[Dataset], names: Sequence[str], what: str) -> Dataset:

@@ -7,18 +7,22 @@ file is never held as Python objects.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import too_large
+from calipers.model.arrays import Rows
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
 from calipers.model.run import RUN_SCHEMA, Run, order_notes
 
-CHUNK = 5_000
+if TYPE_CHECKING:
+    from calipers.io.shared_texts import SharedTexts
+
+CHUNK, RESULTS = 5_000, 20_000
+"""Records that become columns at once: so many, or fewer that have so many results."""
 
 Id = str | int
 
@@ -69,32 +73,6 @@ Place = Callable[[int], str]
 EXAMPLE = '{"query": …, "retrieved": […], "ground_truth": {…}}'
 
 
-@dataclass(eq=False)
-class _Columns:
-    """Values of one chunk, row by row until the chunk is full."""
-
-    names: tuple[str, ...]
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
-
-    def add(self, **row: Any) -> None:
-        self.rows.append(tuple(map(row.get, self.names)))
-
-    def frame(self, schema: dict[str, pl.DataType]) -> pl.DataFrame:
-        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.names)
-        try:
-            return pl.DataFrame(
-                dict(zip(self.names, columns, strict=True)),
-                schema={name: schema[name] for name in self.names},
-            )
-        except UnicodeEncodeError as error:
-            raise InvalidInput(
-                f"A text holds an unpaired surrogate, which is no character: found "
-                f"{error.object[:60]!r}; texts must be valid Unicode."
-            ) from None
-        except (OverflowError, TypeError, pl.exceptions.PolarsError):
-            raise InvalidInput(too_large(self.names, self.rows)) from None
-
-
 _RESULTS = tuple(name for name in RUN_SCHEMA if name != "rank")
 _QUERY_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
@@ -128,15 +106,18 @@ class RecordBuilder:
     _first_without: dict[str, int] = field(default_factory=dict)
     _stages: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
+    _texts: "SharedTexts | None" = None
 
     def add_all(self, records: Iterable[Record]) -> None:
         """Take records in order."""
         chunk: list[Record] = []
+        results = 0
         for record in records:
             chunk.append(record)
-            if len(chunk) >= CHUNK:
+            results += len(record.retrieved or ())
+            if len(chunk) >= CHUNK or results >= RESULTS:
                 self._add_chunk(chunk)
-                chunk = []
+                chunk, results = [], 0
         if chunk:
             self._add_chunk(chunk)
 
@@ -198,10 +179,10 @@ class RecordBuilder:
         )
 
     def _add_chunk(self, chunk: list[Record]) -> None:
-        results, targets = _Columns(_RESULTS), _Columns(tuple(TARGET_SCHEMA))
-        queries = _Columns(tuple(_QUERY_SCHEMA))
-        forbidden = _Columns(tuple(FORBIDDEN_SCHEMA))
-        stages: dict[str, _Columns] = {}
+        results, targets = Rows(_RESULTS), Rows(tuple(TARGET_SCHEMA))
+        queries = Rows(tuple(_QUERY_SCHEMA))
+        forbidden = Rows(tuple(FORBIDDEN_SCHEMA))
+        stages: dict[str, Rows] = {}
         for record in chunk:
             number = len(self._seen)
             query = self._identify(record, number)
@@ -219,7 +200,7 @@ class RecordBuilder:
             else:
                 self._first_without.setdefault("retrieved", number)
             for name, listed in (record.stages or {}).items():
-                columns = stages.setdefault(name, _Columns(_RESULTS))
+                columns = stages.setdefault(name, Rows(_RESULTS))
                 _add_results(columns, query, listed, self.place, number, f"stages.{name}")
                 self._stage_queries.setdefault(name, []).append(query)
             if record.ground_truth is not None:
@@ -232,12 +213,22 @@ class RecordBuilder:
             _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
             if record.tags:
                 self._tags.append((number, record.tags))
-        self._results.append(results.frame(RUN_SCHEMA))
+        self._results.append(self._with_shared_texts(results.frame(RUN_SCHEMA)))
         for name, columns in stages.items():
             self._stages.setdefault(name, []).append(columns.frame(RUN_SCHEMA))
         self._targets.append(targets.frame(TARGET_SCHEMA))
         self._forbidden.append(forbidden.frame(TARGET_SCHEMA))
         self._queries.append(queries.frame(_QUERY_SCHEMA))
+
+    def _with_shared_texts(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The results; where one chunk comes back for many queries, its text is held once."""
+        if frame["text"].null_count() == frame.height:
+            return frame
+        if self._texts is None:
+            from calipers.io.shared_texts import SharedTexts
+
+            self._texts = SharedTexts()
+        return frame.with_columns(self._texts.shared(frame["text"]))
 
     def _identify(self, record: Record, number: int) -> str:
         query = str(record.query if record.id is None else record.id)
@@ -269,7 +260,7 @@ def _filled_columns(frames: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _add_results(
-    columns: _Columns, query: str, retrieved: Any, place: Place, number: int, part: str
+    columns: Rows, query: str, retrieved: Any, place: Place, number: int, part: str
 ) -> None:
     if isinstance(retrieved, dict):
         for item, score in retrieved.items():
@@ -305,7 +296,7 @@ def _add_results(
 
 
 def _add_targets(
-    columns: _Columns, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
+    columns: Rows, query: str, truth: Any, place: Place, number: int, part: str = "ground_truth"
 ) -> None:
     if isinstance(truth, dict):
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]

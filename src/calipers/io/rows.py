@@ -171,11 +171,7 @@ def stream_rows(
 
 def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
     """The rows of a table in a tool's own form, as records."""
-    names = [
-        name
-        for name in table.lazy.collect_schema().names()
-        if watch or not form.kept or name in form.kept
-    ]
+    names = [name for name in table.names() if watch or not form.kept or name in form.kept]
 
     notes = list(table.notes)
 
@@ -186,8 +182,10 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
         splitters = {key: Splitter(key) for key in form.of_ids}
         seen = 0
         with explained(table.name, table.fault):
-            for batch in table.lazy.select(names).collect_batches(
-                chunk_size=ROWS_AT_ONCE, maintain_order=True
+            for batch in (
+                table.open()
+                .select(names)
+                .collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
             ):
                 for row in batch.iter_rows(named=True):
                     made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}

@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.json_files import BROKEN
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
-from calipers.io.write import write_table
+from calipers.io.write import PARQUET, ending_or, write_blocks, write_table
 from calipers.model.scores import Scores
 
 KEY = "calipers"
@@ -25,10 +26,13 @@ _MAGIC = b"PAR1"
 _AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 
 
-def write_scores(scores: Scores, path: str | os.PathLike[str]) -> None:
+def write_scores(scores: Scores, path: str | Path) -> None:
     """Every query's scores, in the form that the ending of the path names."""
+    if ending_or(path, ".csv") != PARQUET:
+        write_table(scores.per_query, path)
+        return
     content = msgspec.json.encode(scores.to_dict(per_query=False)).decode()
-    write_table(scores.per_query, Path(path), {KEY: content})
+    write_blocks(scores.query_blocks, path, {KEY: content})
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:
@@ -102,7 +106,7 @@ def _of_spark(schema: str | None) -> bytes | None:
     try:
         fields = msgspec.json.decode(schema)["fields"] if schema else []
         found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
-    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
+    except (*BROKEN, KeyError, TypeError):
         return None
     return found.encode() if isinstance(found, str) else None
 

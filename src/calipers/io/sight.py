@@ -106,6 +106,12 @@ class Sight:
         texts = (bytes(memoryview(one)[:1]) == b'"' for one in look.first.values())
         if look.shape == "object" and not any(texts):
             return None
+        if look.shape == "lines":
+            from calipers.io.flat_lines import flat_lines
+
+            large = flat_lines(self.source, self.columns_said)
+            if large is not None:
+                return large
         from calipers.io.by_column import frame_of_rows
 
         rows, place = json_files.plain_records(self.source, look)

@@ -4,7 +4,7 @@ import gzip
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from io import BytesIO
 from pathlib import Path
@@ -14,13 +14,16 @@ from calipers.errors import MissingExtra, UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
-SMALL, MOST_TIMES = 64 << 20, 200
+SMALL, SMALL_PACKED, MOST_TIMES = 24 << 20, 1 << 20, 200
 """Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
+LARGE = 16 << 20
+"""A compressed file of so many bytes is no longer unpacked as a whole."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_PACKED_AT_ONCE = 1 << 20
+_PACKED_AT_ONCE = 1 << 12
+"""Four kilobytes of zstd may hold a hundred megabytes of one repeated byte, and never more."""
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many are read."""
@@ -51,6 +54,13 @@ class Source:
             magic = file.read(4)
         return magic[:2] != PACKED and magic != _ZSTD
 
+    @property
+    def is_large_and_packed(self) -> bool:
+        """Whether it is a large compressed file of lines in UTF-8, which is unpacked in blocks."""
+        if self._held is not None or b"\n" not in self.head:
+            return False
+        return not self.is_plain and self.path.stat().st_size > LARGE
+
     @cached_property
     def _held(self) -> bytes | None:
         """The content in memory, where it can be read only once or is in another encoding."""
@@ -61,7 +71,7 @@ class Source:
         elif self.encoding == "utf-8":
             return None
         else:
-            content = self._unpacked(self.path.read_bytes())
+            content = replace(self, encoding="utf-8", progress=None).read()
         if self.encoding == "utf-8":
             return content
         try:
@@ -70,11 +80,6 @@ class Source:
             raise UnreadableFile(
                 f"{self.name} is neither UTF-8 nor {self.encoding}; save the file as UTF-8."
             ) from error
-
-    def _unpacked(self, content: bytes) -> bytes:
-        if content.startswith(_ZSTD):
-            return UnpackedZstd(BytesIO(content), self.name).read(sys.maxsize)
-        return gzip.decompress(content) if content.startswith(PACKED) else content
 
     @cached_property
     def head(self) -> bytes:
@@ -118,13 +123,12 @@ class Source:
             unpacked = 0
             while piece := self._take(file, self.block or BLOCK):
                 unpacked += len(piece)
-                if isinstance(file, Unpacked | UnpackedZstd) and unpacked > max(
-                    SMALL, total * MOST_TIMES
-                ):
+                if isinstance(file, Unpacked | UnpackedZstd) and unpacked > most_unpacked(total):
                     raise UnreadableFile(
-                        f"The compressed file {self.name} unpacks to more than {MOST_TIMES} times "
-                        f"its {total:,} bytes; such a file is usually damaged, or made to fill the "
-                        "memory. If it is neither, unpack it yourself and give the result."
+                        f"The compressed file {self.name} of {total:,} bytes unpacks to more than "
+                        f"{most_unpacked(total) >> 20:,} MB; such a file is usually damaged, or "
+                        "made to fill the memory. If it is neither, unpack it yourself and give "
+                        "the result."
                     )
                 if self.progress:
                     self.progress(_position(file), total)
@@ -167,6 +171,15 @@ class Source:
                 f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "
                 "JSON lines, CSV, TSV, TREC text, Parquet and Arrow files."
             )
+
+
+def most_unpacked(packed: int) -> int:
+    """How many bytes a compressed file may hold: what is small must stay so in memory.
+
+    >>> most_unpacked(60_000) >> 20, most_unpacked(10 << 20) >> 20
+    (24, 1824)
+    """
+    return SMALL + MOST_TIMES * max(0, packed - SMALL_PACKED)
 
 
 class Unpacked(gzip.GzipFile):

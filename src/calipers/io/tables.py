@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,19 @@ class Table:
     name: str
     where: Where
     columns: frozenset[str]
-    """The names of the columns, as the file has them."""
+    """The names of the columns."""
     fault: Callable[[], str | None] = lambda: None
     """What is wrong with the file, where the table library cannot say on which line."""
     decimal_comma: bool = False
     """Whether 1,5 may stand for one and a half, as where semicolons divide cells."""
     notes: tuple[str, ...] = ()
     """How it was read, where that is not plain."""
+    listed: tuple[str, ...] = ()
+    """The columns in their order, where that is known before the table is opened."""
+
+    def names(self) -> list[str]:
+        """The columns in their order."""
+        return list(self.listed) or self.open().collect_schema().names()
 
     def renamed(self, columns: Columns) -> "Table":
         """The same table with the names that the user says."""
@@ -54,14 +60,10 @@ class Table:
             return self
         return replace(
             self,
-            open=lambda: self.lazy.rename(names),
+            open=lambda: self.open().rename(names),
             columns=frozenset(names.get(one, one) for one in self.columns),
+            listed=tuple(names.get(one, one) for one in self.listed),
         )
-
-    @cached_property
-    def lazy(self) -> pl.LazyFrame:
-        """The table itself, opened when somebody wants more than the names of its columns."""
-        return self.open()
 
 
 def in_memory(lazy: pl.LazyFrame, name: str) -> Table:
@@ -118,8 +120,10 @@ def delimited(source: Source) -> Table | None:
 
     fault = partial(_fault, source, len(names), separator)
     notes = () if source.encoding == "utf-8" else (_encoding_note(source),)
+    # Of two columns with one name, the second gets another when the table is opened.
+    listed = tuple(names) if len(set(names)) == len(names) else ()
     return Table(
-        scan, source.name, where, frozenset(names), fault, separator == ";", notes
+        scan, source.name, where, frozenset(names), fault, separator == ";", notes, listed
     )  # fmt: skip
 
 
@@ -157,7 +161,9 @@ def header(source: Source) -> tuple[list[str], str] | None:
 def _scan(source: Source, separator: str) -> pl.LazyFrame:
     """The table, every cell a text; a file that is not plain UTF-8 is put in order in memory."""
     content: io.BytesIO | Path = source.path
-    if not source.is_plain or SAID.match(source.head.split(b"\n")[0]):
+    if not (source.is_plain or source.is_large_and_packed) or SAID.match(
+        source.head.split(b"\n")[0]
+    ):
         whole = source.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, _, rest = whole.partition(b"\n")
         content = io.BytesIO(rest if SAID.match(first) else whole)

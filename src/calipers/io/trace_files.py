@@ -11,8 +11,8 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.formats.langfuse import Langfuse
 from calipers.io.formats.langsmith import LangSmith
-from calipers.io.formats.openinference import Export, OpenInference, spans_in
-from calipers.io.json_files import raw_records
+from calipers.io.formats.openinference import Export, OpenInference, Otlp, spans_in
+from calipers.io.json_files import decoded_record, explain_mismatch, raw_records
 from calipers.io.records import Record
 from calipers.io.rows import Rows
 from calipers.io.sight import Sight
@@ -34,7 +34,7 @@ def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
     owner = next((key for key in WRAPPERS if key in first and look.shape == "object"), None)
     raw = raw_records(source, look, owner)
     rows: Rows = (
-        (partial(raw.place, number), msgspec.json.decode(one))
+        (partial(raw.place, number), decoded_record(one, number, raw, source))
         for number, one in enumerate(raw.items)
     )
     for _, record in retrievals(_spans(rows, source.name)):
@@ -51,7 +51,10 @@ def _spans(rows: Rows, name: str) -> Iterator[Any]:
     form = None
     for at, row in rows:
         if isinstance(row, dict) and "resourceSpans" in row:
-            whole = msgspec.convert(row, Export)
+            try:
+                whole = msgspec.convert(row, Export)
+            except msgspec.ValidationError as error:
+                raise InvalidInput(explain_mismatch(str(error), at(), Otlp.example)) from None
             yield from OpenInference().spans(spans_in(whole, lambda path: f"{name} {path}"))
             continue
         if form is None and isinstance(row, dict):

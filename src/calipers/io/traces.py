@@ -10,7 +10,7 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.documents import BadDocument, read_document
 from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At
+from calipers.io.rows import At, RowFormat, Rows
 from calipers.names import LISTS, QUESTION_IN_INPUT
 
 
@@ -56,6 +56,19 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
             yield at, record
 
 
+class TraceFormat(RowFormat):
+    """Steps of traces, one or several a row."""
+
+    def spans(self, rows: Rows) -> Iterator[Span]:
+        """Every step, in the words that all forms of traces share."""
+        raise NotImplementedError
+
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """One record per call of a retriever, or per trace in which one was called often."""
+        for _, record in once_each(self.spans(rows)):
+            yield record
+
+
 def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
     """Every question once.
 
@@ -94,21 +107,67 @@ def _in_a_row(question: str, calls: Iterable[Span]) -> Record:
     )
 
 
+def opened(value: Any) -> Any:
+    """JSON in a text, as its value: several platforms export inputs and outputs so.
+
+    >>> opened('{"query": "Who?"}'), opened("[sic] Who?")
+    ({'query': 'Who?'}, '[sic] Who?')
+    """
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            return value
+    return value
+
+
 def question_in(value: Any) -> str | None:
-    """The question in the input of a span: a text, or a text under a usual name."""
+    """The question in the input of a span: a text, one under a usual name, or the last message.
+
+    >>> question_in({"messages": [{"role": "user", "content": "Who?"}, {"role": "assistant"}]})
+    'Who?'
+    """
+    value = opened(value)
     if isinstance(value, str):
         return value.strip() or None
+    if isinstance(value, list):
+        return _last_asked(value)
     if isinstance(value, Mapping):
-        return next((value[k] for k in QUESTION_IN_INPUT if isinstance(value.get(k), str)), None)
+        named = (value[k] for k in QUESTION_IN_INPUT if isinstance(value.get(k), str))
+        return next(named, None) or _last_asked(value.get("messages"))
     return None
 
 
-def documents_in(value: Any, at: At) -> list[Id | Result] | None:
-    """The documents in the output of a span; None where it holds no list of them."""
+PEOPLE = ("user", "human")
+"""What chat messages call the person who asks."""
+
+
+def _last_asked(messages: Any) -> str | None:
+    """The text of the last message of a person; None in a list of anything else."""
+    for one in reversed(messages if isinstance(messages, list) else []):
+        if not isinstance(one, Mapping) or not {one.get("role"), one.get("type")} & set(PEOPLE):
+            continue
+        content = one.get("content")
+        if isinstance(content, list):
+            texts = (part.get("text") for part in content if isinstance(part, Mapping))
+            content = " ".join(text for text in texts if isinstance(text, str))
+        if isinstance(content, str) and content.strip():
+            return content.strip()
+    return None
+
+
+def documents_in(output: Any, at: At) -> list[Id | Result]:
+    """The documents in the output of a retriever; none where it has none."""
+    value = opened(output)
     if isinstance(value, Mapping):
         value = next((value[k] for k in (*LISTS, "output") if isinstance(value.get(k), list)), None)
+    if not output:
+        return []
     if not isinstance(value, list):
-        return None
+        raise InvalidInput(
+            f"The output of a retriever is {output!r:.80} at {at()}; it must be a list of "
+            f"documents, or hold one under {', '.join(map(repr, LISTS[:4]))} or 'output'."
+        )
     found: list[Id | Result] = []
     for i, one in enumerate(value):
         try:

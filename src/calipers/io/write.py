@@ -184,17 +184,29 @@ def ending_or(path: str | Path, usual: str) -> str:
     return usual if not suffix and is_stream(path) else suffix
 
 
-def write_table(
-    frame: pl.DataFrame, path: str | Path, about: Mapping[str, str] | None = None
-) -> None:
-    """A table in the form that the ending of the path names; only Parquet can hold ``about``."""
+def write_table(frame: pl.DataFrame, path: str | Path) -> None:
+    """A table in the form that the ending of the path names."""
     check_writable(path)
-    suffix = ending_or(path, ".csv")
     with whole_file(path) as file:
-        if suffix == PARQUET and about:
-            frame.write_parquet(file, metadata=dict(about))
-        else:
-            WRITERS[suffix](frame, file)
+        WRITERS[ending_or(path, ".csv")](frame, file)
+
+
+def write_blocks(
+    blocks: Callable[[], Iterator[pl.DataFrame]], path: str | Path, about: Mapping[str, str]
+) -> None:
+    """A Parquet file from pieces of a table, written as they come, with ``about`` inside."""
+    from polars.io.plugins import register_io_source
+
+    def source(
+        columns: list[str] | None, _: pl.Expr | None, __: int | None, ___: int | None
+    ) -> Iterator[pl.DataFrame]:
+        return (one if columns is None else one.select(columns) for one in blocks())
+
+    check_writable(path)
+    schema = next(blocks()).schema
+    with whole_file(path) as file:
+        table = register_io_source(source, schema=dict(schema))
+        table.sink_parquet(file, metadata=dict(about))
 
 
 def _write_csv(frame: pl.DataFrame, file: BinaryIO) -> None:

@@ -33,7 +33,7 @@ def assemble(
     edge_order = _by_query_and_rank(query_of[target], rank, place[target])
     same_item = _same_items(ground_truth)
     return Matches(
-        queries=ground_truth.queries.with_columns(status=tally.status),
+        queries=ground_truth.queries.hstack([tally.status]),
         target_query=query_of[order],
         target_grade=ground_truth.targets["grade"].to_numpy()[order],
         target_unit=_units(ground_truth)[order],

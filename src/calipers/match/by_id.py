@@ -14,7 +14,7 @@ from calipers.model.matched import Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
-from calipers.model.run import Run
+from calipers.model.run import Run, Scored
 
 _ROWS_PER_JOIN = 1 << 20
 _TARGETS_PER_ROW = 8
@@ -43,10 +43,19 @@ def _match(
     corpus_size: int | None,
     fingerprint: bool,
 ) -> tuple[Matches, Tally]:
+    counting = RunTally(ground_truth, run, policy.duplicates, fingerprint)
+    if isinstance(run.scan, Scored):
+        from calipers.match.by_lookup import look_up
+
+        found = look_up(counting, run.scan, policy.ties or run.ties)
+        if found is not None:
+            (target, rank), tally = found
+            return assemble(
+                ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size
+            ), tally
     targets = _targets(ground_truth)
     sieve = Sieve(targets["query"], targets["item"])
     edges_of = _Join(targets.drop("query"))
-    counting = RunTally(ground_truth, run, policy.duplicates, fingerprint)
 
     def looked_over(batch: RankedBatch) -> tuple[RankedBatch, Ints]:
         # What takes longest, off the thread that counts.
@@ -169,3 +178,46 @@ class Sieve:
     def passing(self, hashes: Hashes) -> Ints:
         """The rows that may belong to a target."""
         return np.flatnonzero(self._marked[(hashes >> self._shift).view(np.int64)])
+
+
+# Two names for one thing: what differs in nothing but how it is written.
+
+_UNSEEN = r"[\s\x{ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+"
+
+
+def nearly_alike(
+    one: pl.DataFrame, name: str, other: pl.DataFrame, called: str, on: list[str]
+) -> pl.DataFrame:
+    """The pairs of rows whose names differ, but in nothing that is likely to be meant.
+
+    That is case, white space, what cannot be seen, leading zeros, and a path or an extension that
+    one of the two lacks.
+
+    >>> one, other = pl.DataFrame({"a": ["Gil"]}), pl.DataFrame({"b": ["docs/gil.md", "docs/gi"]})
+    >>> nearly_alike(one, "a", other, "b", on=[])["b"].to_list()
+    ['docs/gil.md']
+    """
+    pairs = _with_keys(one, name).join(
+        _with_keys(other, called), on=[*on, "stem"], how="inner", suffix="2"
+    )
+    # Two whole paths are two, and so are two extensions; but one side may leave either out.
+    paths, files = pl.col("path") == pl.col("path2"), pl.col("file") == pl.col("file2")
+    no_path = (pl.col("plain") == pl.col("file")) | (pl.col("plain2") == pl.col("file2"))
+    no_extension = (pl.col("plain") == pl.col("path")) | (pl.col("plain2") == pl.col("path2"))
+    alike = (paths | no_path) & (files | no_extension)
+    return pairs.filter((pl.col(name) != pl.col(called)) & alike)
+
+
+def _with_keys(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The names as they are compared: plain, without extension, without path, and without both."""
+    plain = pl.col(name).str.normalize("NFC").str.to_lowercase().str.replace_all(_UNSEEN, "")
+    folder, extension = r"^.*/", r"([^/])\.[0-9]*[a-z][0-9a-z]*$"
+    return (
+        frame.with_columns(plain=plain.str.strip_suffix(".0").str.strip_chars_start("0"))
+        .with_columns(
+            path=pl.col("plain").str.replace(extension, "${1}"),
+            file=pl.col("plain").str.replace(folder, ""),
+        )
+        .with_columns(stem=pl.col("file").str.replace(extension, "${1}"))
+        .filter(pl.col("stem") != "")
+    )

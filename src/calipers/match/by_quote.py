@@ -127,7 +127,9 @@ def _texts(
         for rank, (raw, *document) in enumerate(columns[begin : begin + length].rows(), 1):
             text = normalised.get(raw)
             if text is None:
-                text = normalised[raw] = normalise(raw, ignore_case=ignore_case)
+                text = normalise(raw, ignore_case=ignore_case)
+                # Most are as they should be: then one of the two is enough.
+                text = normalised[raw] = raw if text == raw else text
             if text not in seen:
                 seen.add(text)
                 results.append((rank, document[0] if document else None, text))

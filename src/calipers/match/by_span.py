@@ -11,7 +11,8 @@ from calipers.match.assemble import assemble
 from calipers.match.check_spans import check_result_spans
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_documents
-from calipers.match.tally import RunTally
+from calipers.match.tally import QueryCodes, RunTally
+from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matched import Tally
 from calipers.model.matches import Matches
@@ -20,6 +21,7 @@ from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run
 
 _SPAN = ("document", "start", "end")
+ROWS_PER_JOIN = 1 << 20
 
 
 def match_by_span(
@@ -39,22 +41,19 @@ def _match(
     ground_truth: GroundTruth, run: Run, policy: Policy, least: float, together: bool
 ) -> tuple[Matches, Tally]:
     counting = RunTally(ground_truth, run, policy.duplicates)
-    tables = [_EMPTY]
+    found = [_NO_EDGES]
+    waiting: list[pl.DataFrame] = []
     for batch in run.ranked(policy.ties):
         check_result_spans(batch)
         batch = _with_names(batch)
-        codes = np.repeat(counting.add(batch), batch.lengths)
-        tables.append(
-            batch.frame.select(_SPAN)
-            .with_columns(
-                pl.Series("code", codes), pl.Series("rank", batch.rank),
-                pl.Series("tied", batch.tied),
-            )
-            .filter(pl.col("code") >= 0)
-            .select(_EMPTY.columns)
-        )  # fmt: skip
-    chunks = pl.concat(tables)
-    edges = _edges(ground_truth, chunks, least, together)
+        waiting.append(_chunks(batch, counting.add(batch)))
+        # A join costs nearly as much for few rows as for many.
+        if sum(one.height for one in waiting) > ROWS_PER_JOIN:
+            found.append(_edges(ground_truth, pl.concat(waiting), least, together))
+            waiting = []
+    if waiting:
+        found.append(_edges(ground_truth, pl.concat(waiting), least, together))
+    edges = pl.concat(found)
     tied = edges.filter("tied")["target"].unique().sort()
     tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))
     check_common_documents(ground_truth, run, policy, tally, n_edges=edges.height)
@@ -63,7 +62,27 @@ def _match(
         rank=edges["rank"].to_numpy(), target=edges["target"].to_numpy(),
         overlap=edges["share"].to_numpy(),
     )  # fmt: skip
-    return replace(matches, spans=_table(ground_truth, chunks)), tally
+
+    def spans() -> SpanTable:
+        # Only metrics of coverage look at every result, so only they pay for it.
+        codes = QueryCodes(ground_truth.queries["query"])
+        chunks = [_chunks(batch, codes.of(batch.queries)) for batch in run.ranked(policy.ties)]
+        return _table(ground_truth, pl.concat([_EMPTY, *chunks]))
+
+    return replace(matches, spans=spans), tally
+
+
+def _chunks(batch: RankedBatch, codes: Ints) -> pl.DataFrame:
+    """Where the results of known queries stand."""
+    return (
+        batch.frame.select(_SPAN)
+        .with_columns(
+            pl.Series("code", np.repeat(codes, batch.lengths)), pl.Series("rank", batch.rank),
+            pl.Series("tied", batch.tied),
+        )
+        .filter(pl.col("code") >= 0)
+        .select(_EMPTY.columns)
+    )  # fmt: skip
 
 
 _EMPTY = pl.DataFrame(
@@ -72,6 +91,11 @@ _EMPTY = pl.DataFrame(
         "start": pl.Int64, "end": pl.Int64, "tied": pl.Boolean,
     }
 )  # fmt: skip
+
+
+_NO_EDGES = pl.DataFrame(
+    schema={"target": pl.Int64, "rank": pl.Int64, "share": pl.Float64, "tied": pl.Boolean}
+)
 
 
 def _with_names(batch: RankedBatch) -> RankedBatch:
@@ -111,12 +135,7 @@ def _edges(
             (target, rank, share, i == 0 and rank in tied_ranks)
             for i, (rank, share) in enumerate(held)
         ]
-    return pl.DataFrame(
-        rows, orient="row",
-        schema={
-            "target": pl.Int64, "rank": pl.Int64, "share": pl.Float64, "tied": pl.Boolean,
-        },
-    )  # fmt: skip
+    return pl.DataFrame(rows, orient="row", schema=_NO_EDGES.schema)
 
 
 def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:

@@ -1,6 +1,6 @@
 """Several calls of a retriever for one query: an agent searches, reads, and searches again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,15 +28,19 @@ class CallEdges:
     """In the order in which the matches of the whole pair number them."""
     call: Ints
     rank: Ints
+    made: Mapping[int, tuple[int, ...]]
+    """The calls of each query, by the row of the query in the ground truth."""
 
 
-def one_ranking(truth: GroundTruth, run: Run, how: Calls, match: MatchEach) -> Run:
+def one_ranking(
+    truth: GroundTruth, run: Run, how: Calls, match: MatchEach, rel: float | None = None
+) -> Run:
     """The calls of each query as one ranking; the column ``call`` stays."""
     frame = numbered(run)
     if how == "last":
         frame = frame.filter(pl.col("call") == pl.col("call").max().over("query"))
     elif how == "best":
-        frame = frame.join(_best(truth, run, frame, match), on=["query", "call"], how="semi",
+        frame = frame.join(_best(truth, run, frame, match, rel), on=["query", "call"], how="semi",
                            maintain_order="left")  # fmt: skip
     elif how == "union":
         frame = frame.sort("first", "rank", "call", maintain_order=True)
@@ -50,13 +54,15 @@ def one_ranking(truth: GroundTruth, run: Run, how: Calls, match: MatchEach) -> R
 
 def numbered(run: Run) -> pl.DataFrame:
     """Every result with its call and its rank in it, query by query and call by call."""
-    frame = run.frame
+    # A query of which no result names a call is one call, as in traces where most search once.
+    alone = pl.col("call").is_null().all().over("query")
+    frame = run.frame.with_columns(pl.when(alone).then(1).otherwise("call").alias("call"))
     call = frame["call"]
     if call.null_count() or (call.min() or 0) < 1:  # type: ignore[operator]
         at = int(pl.Series(call.is_null() | (call < 1)).arg_max() or 0)
         raise InvalidInput(
             f"A result of query {frame['query'][at]!r} has the call {call[at]}; calls are numbered "
-            "from 1, and either every result has one or none has."
+            "from 1, and either every result of a query has one or none has."
         )
     first = frame.select("query").unique(maintain_order=True).with_row_index("first")
     return (
@@ -112,15 +118,23 @@ def call_edges(truth: GroundTruth, run: Run, match: MatchEach) -> CallEdges:
         begin[code[matches.edge_query]] + within,
         calls["call"].to_numpy().astype(np.int64)[matches.edge_query],
         matches.edge_rank,
+        _calls_made(calls),
     )
 
 
-def _best(truth: GroundTruth, run: Run, frame: pl.DataFrame, match: MatchEach) -> pl.DataFrame:
+def _calls_made(calls: pl.DataFrame) -> dict[int, tuple[int, ...]]:
+    listed = calls.group_by("code", maintain_order=True).agg("call")
+    return {code: tuple(sorted(made)) for code, made in listed.iter_rows()}
+
+
+def _best(
+    truth: GroundTruth, run: Run, frame: pl.DataFrame, match: MatchEach, rel: float | None
+) -> pl.DataFrame:
     """For each query the call that holds most targets; the first of several."""
     single, each, calls = calls_apart(truth, run)
     matches = match(single, each)
     held = np.unique(np.stack([matches.edge_query, matches.edge_target], axis=1), axis=0)
-    relevant = matches.relevant()[held[:, 1]] if held.size else np.empty(0, dtype=bool)
+    relevant = matches.relevant(rel)[held[:, 1]] if held.size else np.empty(0, dtype=bool)
     found = np.bincount(held[relevant, 0], minlength=matches.n_queries)
     counted = calls.with_columns(found=pl.Series(found)).select("query", "call", "found")
     every = frame.select("query", "call").unique(maintain_order=True)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.match.by_id import nearly_alike
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import FAILED, Leaked
 from calipers.model.policy import Ties
@@ -23,10 +24,13 @@ _COLUMN = {"item": "item", "quote": "text", "document": "document", "start": "st
 
 def match_forbidden(
     truth: GroundTruth, run: Run, ties: Ties | None, status: pl.Series
-) -> Leaked | None:
-    """Every result that holds something forbidden for its query; None where nothing is."""
+) -> tuple[Leaked | None, list[str]]:
+    """Every result that holds something forbidden for its query, and what nearly does.
+
+    None where nothing is forbidden.
+    """
     if truth.forbidden is None:
-        return None
+        return None, []
     codes = truth.queries.select("query").with_row_index("code")
     forbidden = _with_kinds(truth.forbidden.join(codes, on="query", how="inner"))
     failed = truth.queries.filter(status == FAILED)["query"]
@@ -35,12 +39,26 @@ def match_forbidden(
     except NotGroupedError:
         found = _found(forbidden, run.grouped(), ties)
     found = found.filter(~pl.col("query").is_in(failed.implode())).sort("code", "rank", "name")
+    nearly, found = found.filter("nearly"), found.filter(~pl.col("nearly"))
     counts = np.bincount(forbidden["code"].to_numpy(), minlength=truth.queries.height)
-    return Leaked(
+    leaked = Leaked(
         counts.astype(np.int64),
         found["code"].to_numpy().astype(np.int64), found["rank"].to_numpy().astype(np.int64),
         found["result"], found["name"],
     )  # fmt: skip
+    return leaked, _nearly(nearly)
+
+
+def _nearly(found: pl.DataFrame) -> list[str]:
+    if not found.height:
+        return []
+    first = found.row(0, named=True)
+    several = f"{found.height} results are" if found.height > 1 else "1 result is"
+    return [
+        f"{several} called nearly as what is forbidden, and not counted as a leak: "
+        f"{first['result']!r:.60} for {first['name']!r:.60}, query {first['query']!r:.60}; if they "
+        "are the same, write them the same way in both files, or give --map-ids."
+    ]
 
 
 def _with_kinds(forbidden: pl.DataFrame) -> pl.DataFrame:
@@ -57,6 +75,7 @@ def _with_kinds(forbidden: pl.DataFrame) -> pl.DataFrame:
 
 _FOUND = {
     "query": pl.String, "code": pl.Int64, "rank": pl.Int64, "result": pl.String, "name": pl.String,
+    "nearly": pl.Boolean,
 }  # fmt: skip
 
 
@@ -74,8 +93,25 @@ def _found(forbidden: pl.DataFrame, run: Run, ties: Ties | None) -> pl.DataFrame
             result=pl.coalesce(*called) if called else pl.lit(None, dtype=pl.String)
         )
         for table in _by_kind(forbidden, frame):
-            tables.append(table.select(pl.col(n).cast(t) for n, t in _FOUND.items()))
+            tables.append(_as_found(table.with_columns(nearly=pl.lit(value=False))))
+        for column in called:
+            tables.append(_as_found(_called_nearly(forbidden, frame, column)))
     return pl.concat(tables).unique()
+
+
+def _as_found(table: pl.DataFrame) -> pl.DataFrame:
+    return table.select(pl.col(name).cast(dtype) for name, dtype in _FOUND.items())
+
+
+def _called_nearly(forbidden: pl.DataFrame, frame: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Results whose name differs from what is forbidden in nothing but how it is written."""
+    closed = forbidden.filter(pl.col(column).is_not_null() & (pl.col("kind") != "quote"))
+    closed = closed.select("query", "code", "name", closed=column)
+    results = frame.filter(pl.col(column).is_not_null()).select("query", "rank", result=column)
+    if not closed.height or not results.height:
+        return pl.DataFrame(schema=_FOUND)
+    together = nearly_alike(closed, "closed", results, "result", on=["query"])
+    return together.with_columns(nearly=pl.lit(value=True))
 
 
 def _by_kind(forbidden: pl.DataFrame, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:

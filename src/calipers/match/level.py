@@ -1,5 +1,6 @@
 """The same question asked of evidence, of single chunks, or of whole documents."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
@@ -7,8 +8,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.policy import Policy
-from calipers.model.ranking import NotGroupedError
-from calipers.model.run import Run
+from calipers.model.run import Run, Scan
 
 
 class NoDocuments(InvalidInput):
@@ -20,51 +20,70 @@ def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[G
 
     A document stands at the rank of its first chunk, and later documents move up. Targets in
     one document become one target, with the highest of their grades; alternatives stay
-    alternatives.
+    alternatives. Results are rolled up as they are read, so that a large run need not be held.
     """
-    results = _ranked(run, policy)
-    if results.height and "document" not in results.columns:
+    rolled = replace(
+        run, scan=lambda: _rolled(run, policy), order="listed", notes=(),
+        together=lambda _: _grouped(run, policy),
+    )  # fmt: skip
+    return _targets(ground_truth, run), rolled
+
+
+def _grouped(run: Run, policy: Policy) -> Scan:
+    grouped = run.grouped()
+    return lambda: _rolled(grouped, policy)
+
+
+def _rolled(run: Run, policy: Policy) -> Iterator[pl.DataFrame]:
+    for batch in run.ranked(policy.ties):
+        results = batch.frame
+        _check_column(results)
+        unknown = results.filter(pl.col("document").is_null())
+        if unknown.height:
+            raise NoDocuments(_without_document(run, unknown["query"][0]))
+        yield results.select("query", pl.col("document").alias("item")).unique(
+            ["query", "item"], keep="first", maintain_order=True
+        )
+
+
+def _check_column(results: pl.DataFrame) -> None:
+    if "document" not in results.columns:
         raise NoDocuments(
             "The level of documents cannot be computed: the results do not say which document "
             f"they come from; found {', '.join(results.columns)}. Give every result its 'document'."
         )
-    return _targets(ground_truth, results), _results(run, results)
 
 
-def _ranked(run: Run, policy: Policy) -> pl.DataFrame:
-    try:
-        frames = [batch.frame for batch in run.ranked(policy.ties)]
-    except NotGroupedError:
-        frames = [batch.frame for batch in run.grouped().ranked(policy.ties)]
-    return pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String})
+def _without_document(run: Run, query: str) -> str:
+    counts = [(frame["document"].null_count(), frame.height) for frame in run.scan()]
+    unknown, results = (sum(column) for column in zip(*counts, strict=True))
+    return (
+        f"The level of documents cannot be computed: {unknown} of {results} results have no "
+        f"document, the first for query {query!r}. Give every result its 'document'."
+    )
 
 
-def _results(run: Run, results: pl.DataFrame) -> Run:
-    if not results.height:
-        rolled = pl.DataFrame(schema={"query": pl.String, "item": pl.String})
-    else:
-        unknown = results.filter(pl.col("document").is_null())
-        if unknown.height:
-            raise NoDocuments(
-                f"The level of documents cannot be computed: {unknown.height} of {results.height} "
-                f"results have no document, the first for query {unknown['query'][0]!r}. Give "
-                "every result its 'document'."
-            )
-        rolled = results.select("query", pl.col("document").alias("item")).unique(
-            ["query", "item"], keep="first", maintain_order=True
-        )
-    return Run.from_frame(rolled, order="listed", ties=run.ties, queries=run.queries, name=run.name)
+def _known_documents(run: Run, items: pl.Series) -> pl.DataFrame:
+    """The document of each of some ids: a chunk that came back for any query tells it."""
+    found = [pl.DataFrame(schema={"item": pl.String, "document": pl.String})]
+    wanted = items.unique().implode()
+    for frame in run.scan():
+        if frame.height:
+            _check_column(frame)
+        if not {"item", "document"} <= set(frame.columns):
+            continue
+        rows = frame.filter(pl.col("item").is_in(wanted) & pl.col("document").is_not_null())
+        found.append(rows.select("item", "document").unique("item", keep="first"))
+    return pl.concat(found).unique("item", keep="first")
 
 
-def _targets(ground_truth: GroundTruth, results: pl.DataFrame) -> GroundTruth:
+def _targets(ground_truth: GroundTruth, run: Run) -> GroundTruth:
     targets = ground_truth.targets
-    if {"item", "document"} <= set(results.columns):
-        # A chunk that came back for any query tells the document of its id.
-        known = results.select("item", pl.col("document").alias("__known")).drop_nulls()
+    lacking = targets.filter(pl.col("document").is_null() & pl.col("item").is_not_null())
+    if lacking.height:
+        known = _known_documents(run, lacking["item"]).rename({"document": "__known"})
         targets = (
-            targets.join(
-                known.unique("item", keep="first"), on="item", how="left", maintain_order="left"
-            )
+            targets.join(known, on="item", how="left", maintain_order="left")
             .with_columns(pl.coalesce("document", "__known").alias("document"))
             .drop("__known")
         )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from calipers.match.map_ids import without_extension
+from calipers.text import normalise
 
 SAMPLE = 200
 """Ids of each side of which parts are looked for on the other side."""
@@ -78,6 +79,7 @@ def _is_number(text: str) -> bool:
 _FOLDS = (
     ("upper and lower case", str.casefold, "case"),
     ("white space", lambda text: re.sub(r"\s+", "", text), None),
+    ("characters that cannot be seen, or in the form of their Unicode", normalise, None),
     ("a trailing '.0' (whole numbers that became decimals on the way)",
      lambda text: text.removesuffix(".0"), None),
     ("leading zeros", lambda text: text.lstrip("0"), None),

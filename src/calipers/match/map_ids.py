@@ -83,19 +83,23 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
     """Both sides with their ids, and the names of their documents, written in one way.
 
     Two ids of the ground truth that become the same are an error, and so are two ids of the run
-    that become the id of one target: nobody could tell which of them is meant.
+    that become the id of one target: nobody could tell which of them is meant. What is forbidden
+    is mapped too, so that no leak hides behind another spelling.
     """
-    targets, meant = ground_truth.targets, {}
+    targets, forbidden, meant = ground_truth.targets, ground_truth.forbidden, {}
     for column in _COLUMNS:
         names = _mapping(targets[column], how)
-        meant[column] = _alone(names, "ground truth")
+        closed = {} if forbidden is None else _mapping(forbidden[column], how)
+        meant[column] = _alone({**names, **closed}, "ground truth")
         targets = _renamed(targets, column, names)
+        forbidden = None if forbidden is None else _renamed(forbidden, column, closed)
     truth = GroundTruth.from_targets(
         targets, queries=ground_truth.queries, tags=ground_truth.tags
     )  # checked again, as alternatives may have become one
     renamed = replace(
-        truth, repeated=ground_truth.repeated + truth.repeated, notes=ground_truth.notes
-    )
+        truth, repeated=ground_truth.repeated + truth.repeated, notes=ground_truth.notes,
+        forbidden=forbidden,
+    )  # fmt: skip
     return renamed, _mapped_run(run, how, {column: set(names) for column, names in meant.items()})
 
 

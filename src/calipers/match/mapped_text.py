@@ -53,7 +53,7 @@ class MappedText:
         ('Páv', (8, 12))
         """
         text, steps = original, []
-        for changes in (_without_invisible, _unbroken, _plain, _composed, _one_space):
+        for changes in (_without_invisible, _composed, _unbroken, _plain, _composed, _one_space):
             text, step = _rewritten(text, changes(text))
             steps.append(step)
         return cls(text, tuple(reversed(steps)))

@@ -6,16 +6,17 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.by_id import match_by_id
+from calipers.match.by_id import match_by_id, nearly_alike
 from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
-from calipers.model.run import Run, Scan
+from calipers.model.run import Run, Scan, Scored
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
@@ -65,24 +66,20 @@ def match_pair(
     as_read = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
-    first, run = peek(run)
+    first, run = _beginning(run)
     whole = run
     if first is not None and "call" in first.columns:
         from calipers.match.calls import one_ranking
 
-        each = partial(_match_call, policy=policy, match=match, level=level)
-        run = one_ranking(truth, run, policy.calls, each)
+        each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
+        run = one_ranking(truth, run, policy.calls, each, rel)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
-    read_notes = run.notes
+    read_notes, whole_pair = run.notes, as_read
     if map_ids is not None:
-        if truth.forbidden is not None:
-            raise InvalidInput(
-                "Ids are mapped (--map-ids) and the ground truth names what is forbidden by its "
-                "own ids, so a leak could pass unseen; write the ids the same way in both files."
-            )
         from calipers.match.map_ids import map_ids as mapped
         from calipers.match.map_ids import parse_id_map
 
+        whole_pair = mapped(*as_read, parse_id_map(map_ids))
         truth, run = mapped(truth, run, parse_id_map(map_ids))
         settings["map_ids"] = map_ids
     if at == "document":
@@ -101,44 +98,88 @@ def match_pair(
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        notes = (
+        said = (
             *choice.notes, *read_notes, *check_evidence(choice), *_imitation_notes(truth, like),
         )  # fmt: skip
         matches, tally = match_as_chosen(
             choice, run, policy, corpus_size,
             together=at == "evidence", fingerprint=fingerprints,
         )  # fmt: skip
-        settings |= {"match": str(choice.matching), "notes": list(notes)}
+        settings |= {"match": str(choice.matching), "notes": list(said)}
+    as_it_came = map_ids is None and at != "document"
+    some = first if as_it_came else peek(run)[0]
+    settings["notes"] += _nearly_found(truth, some, matches, settings["match"])
     if as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
-        leaked = match_forbidden(*as_read, policy.ties, matches.queries["status"])
+        leaked, notes = match_forbidden(*whole_pair, policy.ties, matches.queries["status"])
         matches = replace(matches, leaked=leaked)
+        settings["notes"] += notes
     return Matched(
         truth, run, matches, tally, policy, rel, settings, as_read, match, like, ties_asked
     )
 
 
+SAMPLE = 1_000
+"""Results that are looked through for other spellings of what was not found."""
+
+
+def _nearly_found(
+    truth: GroundTruth, some: pl.DataFrame | None, matches: Matches, match: str
+) -> list[str]:
+    """A note where a target that was not found has nearly the name of a result of its query."""
+    column = "document" if match.startswith("span") else "item"
+    if match.startswith("quote") or some is None or column not in some.columns:
+        return []
+    found = np.zeros(int(matches.target_unit.max(initial=-1)) + 1, dtype=np.bool_)
+    found[matches.target_unit[matches.edge_target]] = True
+    missed = ~found[matches.target_unit] & matches.relevant()
+    if not missed.any():
+        return []
+    sorted_ = np.argsort(truth.target_query, kind="stable")
+    targets = truth.targets[sorted_[missed]].select("query", pl.col(column).alias("wanted"))
+    results = some.head(SAMPLE).select("query", pl.col(column).alias("called"))
+    asked = targets.join(results.select("query").unique(), on="query", how="semi")
+    pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
+    if not pairs.height:
+        return []
+    from calipers.match.likely_rule import likely_reason
+
+    one, n = pairs.row(0, named=True), pairs.select("query", "wanted").n_unique()
+    return [
+        f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
+        f"called nearly so: {one['called']!r:.60} for {one['wanted']!r:.60}. "
+        f"{likely_reason(pairs['called'].to_list(), pairs['wanted'].to_list())}"
+    ]
+
+
 def _match_call(
-    truth: GroundTruth, run: Run, *, policy: Policy, match: str | None, level: str | None
+    truth: GroundTruth,
+    run: Run,
+    *,
+    policy: Policy,
+    match: str | None,
+    level: str | None,
+    map_ids: str | None,
 ) -> Matches:
     """The matches of single calls, of which some find nothing, and that is no mistake."""
     lenient = policy.with_changes(nothing_in_common="zero")
-    return match_pair(truth, run, policy=lenient, match=match, level=level).matches
+    return match_pair(truth, run, policy=lenient, match=match, level=level, map_ids=map_ids).matches
 
 
 def edges_by_call(pair: Matched) -> "CallEdges | None":
     """Which call of the retriever holds which target; None where the run has no calls."""
     truth, run = pair.as_read
-    first, run = peek(run)
+    first, run = _beginning(run)
     if first is None or "call" not in first.columns:
         return None
     from calipers.match.calls import call_edges
 
     match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
     level = pair.settings["matched_at"]
-    truth = truth if level == "document" else pair.ground_truth
-    each = partial(_match_call, policy=pair.policy, match=match, level=level)
+    mapped = pair.settings.get("map_ids")
+    truth = truth if level == "document" or mapped is not None else pair.ground_truth
+    each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)
     return call_edges(truth, run, each)
 
 
@@ -158,13 +199,12 @@ def _choose(
     match: str | None, truth: GroundTruth, run: Run, whole: Run | None
 ) -> tuple[Choice, Run]:
     """The way of matching; ids may be in common with the ``whole`` of which ``run`` is a part."""
-    first, run = peek(run)
-    first = pl.DataFrame() if first is None else first
-    columns = first.columns
+    first, run = _beginning(run)
+    columns = [] if first is None else first.columns
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = match is not None and parse_matching(match).kind == "quote"
-    plain = "item" in columns and "text" not in columns
-    if by_quote and plain and first["item"].str.contains(r"\s").any():
+    plain = by_quote and "item" in columns and "text" not in columns
+    if plain and first is not None and first["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
     return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
@@ -230,6 +270,12 @@ class _Resumed:
     def __call__(self) -> Iterator[pl.DataFrame]:
         begun, self._begun = self._begun, None
         return self._again() if begun is None else begun
+
+
+def _beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
+    """The first rows of a run that has rows, and the run to use from here on."""
+    # Those of mappings are known without making a table of all.
+    return (run.scan.head(SAMPLE), run) if isinstance(run.scan, Scored) else peek(run)
 
 
 def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:

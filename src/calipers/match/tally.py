@@ -1,8 +1,8 @@
 """What there is to count in a run while it passes by once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -35,9 +35,8 @@ class RunTally:
     _unknown_examples: list[str] = field(default_factory=list)
     _duplicates: int = 0
     _ties: int = 0
-    _with_results: list[list[str]] = field(default_factory=list)
+    _with_results: list[pl.Series] = field(default_factory=list)
     _sample_queries: list[str] = field(default_factory=list)
-    _sample_items: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._names = self.ground_truth.queries["query"]
@@ -45,23 +44,35 @@ class RunTally:
 
     def add(self, batch: RankedBatch) -> Ints:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
-        codes = self._code_in_order(batch.queries)
-        if codes is None:
-            codes = self._codes.of(batch.queries)
-        if self.fingerprint and self.run.in_memory:
-            self._fingerprint.add_later(batch.queries, batch.identity, batch.starts)
-        elif self.fingerprint:
+        if self.fingerprint and not self.run.in_memory:
             self._fingerprint.merge(batch.fingerprint)
+        codes = self.add_looked_up(batch.queries, batch.lengths, batch.tied, lambda: batch)
+        self._count_duplicates(batch, codes >= 0)
+        return codes
+
+    def add_looked_up(
+        self, queries: pl.Series, lengths: Ints, tied: Bools, ranked: Callable[[], RankedBatch]
+    ) -> Ints:
+        """As ``add``, of results without duplicates that nobody has ranked yet.
+
+        ``tied`` is about the results by rank; ``ranked`` is asked for them once somebody wants
+        the fingerprint.
+        """
+        codes = self._code_in_order(queries)
+        if codes is None:
+            codes = self._codes.of(queries)
+        if self.fingerprint and self.run.in_memory:
+            self._fingerprint.add_later(lambda: _ranking(ranked()))
         if self.run.queries is not None:
-            self._with_results.append(batch.names)
+            self._with_results.append(queries)
         known = codes >= 0
-        self._retrieved.append((codes[known], batch.lengths[known]))
-        self._note_unknown(batch.queries, known)
-        if len(self._sample_items) < EXAMPLES:
-            self._sample_queries += batch.queries.head(EXAMPLES).to_list()
-            self._sample_items += batch.identity.head(EXAMPLES).drop_nulls().to_list()
-        self._ties += int((batch.tied & np.repeat(known, batch.lengths)).sum())
-        self._count_duplicates(batch, known)
+        self._retrieved.append((codes[known], lengths[known]))
+        self._note_unknown(queries, known)
+        if len(self._sample_queries) < EXAMPLES:
+            self._sample_queries += queries.head(EXAMPLES).to_list()
+        if not known.all():
+            tied = tied & np.repeat(known, lengths)
+        self._ties += int(np.count_nonzero(tied))
         return codes
 
     def finish(self, tied_targets: Ints, copies: tuple[Ints, Ints] | None = None) -> Tally:
@@ -79,9 +90,8 @@ class RunTally:
             known = codes >= 0
             status[codes[known]] = _STATUSES.index(EMPTY)
             self._note_silent_unknown(run.queries["query"], known)
-            with_results = set(chain.from_iterable(self._with_results))
-            silent = [name for name in run.queries["query"] if name not in with_results]
-            self._fingerprint.add_without_results(pl.Series(silent, dtype=pl.String), EMPTY)
+            silent = ~run.queries["query"].is_in(self._named_results().implode())
+            self._fingerprint.add_without_results(run.queries["query"].filter(silent), EMPTY)
         status[retrieved > 0] = _STATUSES.index(ANSWERED)
         if run.queries is not None and "error" in run.queries.columns:
             names = run.queries.filter(pl.col("error").is_not_null())["query"]
@@ -90,17 +100,21 @@ class RunTally:
             status[failed[failed >= 0]] = _STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
-            retrieved, pl.Series("status", _STATUSES, dtype=pl.String).gather(status),
+            retrieved, pl.Series("status", _STATUSES, dtype=pl.String)[status],
             self._unknown, tuple(dict.fromkeys(self._unknown_examples))[:EXAMPLES],
             self._duplicates, self._ties,
             self._fingerprint if self.fingerprint else None,
-            tuple(self._sample_queries[:EXAMPLES]), tuple(self._sample_items[:EXAMPLES]),
+            tuple(self._sample_queries[:EXAMPLES]),
             tied_targets, self._copy_ranks(copies, status),
         )  # fmt: skip
 
     def _all_answered(self, asked: pl.Series) -> bool:
         """Whether results came for every query of the run, in their order, as they mostly do."""
-        return asked.to_list() == list(chain.from_iterable(self._with_results))
+        return asked.equals(self._named_results())
+
+    def _named_results(self) -> pl.Series:
+        nothing = pl.Series("query", [], dtype=pl.String)
+        return pl.concat(self._with_results) if self._with_results else nothing
 
     def _copy_ranks(self, copies: tuple[Ints, Ints] | None, status: Ints) -> Ints:
         if copies is None:
@@ -118,8 +132,8 @@ class RunTally:
         return np.arange(first, behind)
 
     @cached_property
-    def _codes(self) -> "_Codes":
-        return _Codes(self._names)
+    def _codes(self) -> "QueryCodes":
+        return QueryCodes(self._names)
 
     def _note_unknown(self, names: pl.Series, known: np.ndarray) -> None:
         self._unknown += int((~known).sum())
@@ -145,13 +159,17 @@ class RunTally:
         if again.any() and self.on_duplicates == "error":
             row = pairs.row(int(again.arg_true()[0]))
             raise InvalidInput(
-                f"The item {row[1]!r} is returned twice for query {batch.names[row[0]]!r}; with "
+                f"The item {row[1]!r} is returned twice for query {batch.queries[row[0]]!r}; with "
                 "duplicates=error an item may be returned once (duplicates=first counts the first)."
             )
         self._duplicates += int(again.sum())
 
 
-class _Codes:
+def _ranking(batch: RankedBatch) -> tuple[pl.Series, pl.Series, Ints]:
+    return batch.queries, batch.identity, batch.starts
+
+
+class QueryCodes:
     """The place of each name in a column, found by hashes: no Python object for any name."""
 
     def __init__(self, names: pl.Series) -> None:
@@ -171,5 +189,5 @@ class _Codes:
             return np.full(len(names), -1, dtype=np.int64)
         at = np.searchsorted(self._hashes, names.hash().to_numpy())
         places = self._order[np.minimum(at, self._hashes.size - 1)]
-        same = self._names.gather(places).eq_missing(names).to_numpy()
+        same = self._names[places].eq_missing(names).to_numpy()
         return np.where(same, places, -1)

@@ -121,8 +121,8 @@ class Union:
 def span_recall(coverage: Coverage, k: int) -> Floats:
     """The share of the characters of the ground truth that the first k chunks show.
 
-    Characters shown by two overlapping chunks count once. Of alternatives, the one that is
-    covered best counts.
+    Characters shown by two overlapping chunks count once. Where there are alternatives, the one
+    that is covered best counts.
     """
     shown = coverage.shown(k)
     wanted = coverage.wanted(shown)

@@ -1,4 +1,4 @@
-"""Graded relevance: DCG, nDCG, ERR, RBP, INST."""
+"""Graded relevance: DCG, nDCG, ERR and its relatives, RBP, INST."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Between, Share
 from calipers.measures.pool import Known
-from calipers.measures.views import Gains, combined_before, per_query, ratio, within
+from calipers.measures.views import Gains, per_query, ratio, within
 from calipers.model.arrays import Floats, Ints
 
 Gain = Literal["linear", "exp"]
@@ -32,7 +32,7 @@ def dcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
     The gain is the grade; ``gain=exp`` takes 2^grade - 1.
     """
     with np.errstate(over="ignore"):
-        total = gains.discounted(GAIN[gain](gains.grade), k)
+        total = gains.discounted(gains.added(GAIN[gain]), k)
     if not np.isfinite(total).all():
         raise InvalidInput(
             f"The sum of the gains is too large for dcg(gain={gain}): the highest grade is "
@@ -50,7 +50,7 @@ def ndcg(gains: Gains, k: int | None = None, gain: Gain = "linear") -> Floats:
     one that is not named keeps its value.
     """
     value, best = RELATIVE_GAIN[gain], gains.best_grade
-    reached = gains.discounted(value(gains.grade, best[gains.query]), k)
+    reached = gains.discounted(gains.added(lambda grade: value(grade, best[gains.query])), k)
     ideal = gains.ideal(value(gains.ideal_grade, best[gains.ideal_query]), k)
     return np.minimum(ratio(reached, ideal), 1.0)
 
@@ -69,13 +69,14 @@ def err(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Fl
 def nerr(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> Floats:
     """err of the first k results over that of the best possible ranking.
 
-    The best ranking is made of all ground truth, retrieved or not, cut at k.
+    The best ranking is made of all ground truth, retrieved or not, cut at k. NERR8 to NERR11 of
+    ir_measures are others: see nerr8.
     """
     highest = highest_gain(gains, gmax, "nerr")
     keep = within(gains.ideal_rank, k)
     best = _expected_reciprocal_rank(
-        gains.ideal_query[keep], gains.ideal_rank[keep], gains.ideal_grade[keep], highest,
-        gains.n_queries,
+        gains.ideal_query[keep], gains.ideal_rank[keep],
+        _satisfied(gains.ideal_grade[keep], highest), gains.n_queries,
     )  # fmt: skip
     return np.minimum(ratio(_reached(gains, k, gmax, "nerr"), best), 1.0)
 
@@ -90,11 +91,10 @@ def rbp(
     trec_eval takes p = 0.9 unless told. See rbp_residual for what unjudged results could add.
     """
     highest = highest_gain(gains, gmax, "rbp")
-    keep = within(gains.position, k)
-    grade = gains.grade[keep]
-    gain = grade / highest if highest > 0 else np.zeros_like(grade)
-    weight: Floats = (1 - p) * np.power(p, gains.position[keep] - 1.0)
-    return np.minimum(per_query(gains.query[keep], gains.n_queries, weight * gain), 1.0)
+    gain = gains.added(lambda grade: grade / highest if highest > 0 else np.zeros_like(grade))
+    order, position = gains.placed(gain, k)
+    weight: Floats = (1 - p) * np.power(p, position - 1.0)
+    return np.minimum(per_query(gains.query[order], gains.n_queries, weight * gain[order]), 1.0)
 
 
 @metric(better="lower", also=("rbp_resid",))
@@ -111,16 +111,24 @@ def rbp_residual(known: Known, p: Share = 0.8) -> Floats:
 def _reached(gains: Gains, k: int | None, gmax: float | None, name: str) -> Floats:
     """What the first k results reach of the expected reciprocal rank."""
     highest = highest_gain(gains, gmax, name)
-    keep = within(gains.position, k)
+    satisfied = gains.added(lambda grade: _satisfied(grade, highest))
+    if gains.claimed.improves:
+        # Of those whom the lesser alternative left unsatisfied.
+        satisfied = satisfied / (1.0 - _satisfied(gains.claimed.before, highest))
+    order, position = gains.placed(satisfied, k)
     return _expected_reciprocal_rank(
-        gains.query[keep], gains.position[keep], gains.grade[keep], highest, gains.n_queries
+        gains.query[order], position, satisfied[order], gains.n_queries
     )
 
 
+def _satisfied(grade: Floats, highest: float) -> Floats:
+    share: Floats = np.exp2(grade - highest) - np.exp2(-highest)
+    return share
+
+
 def _expected_reciprocal_rank(
-    query: Ints, position: Ints, grade: Floats, highest: float, n_queries: int
+    query: Ints, position: Ints, satisfied: Floats, n_queries: int
 ) -> Floats:
-    satisfied = np.exp2(grade - highest) - np.exp2(-highest)
     still_reading = combined_before(query, 1.0 - satisfied, np.multiply)
     return per_query(query, n_queries, satisfied * still_reading / position)
 
@@ -149,8 +157,9 @@ def inst(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Flo
     the ground truth unless given). The ranking is taken to go on for ever with nothing in it.
     """
     highest = highest_gain(gains, gmax, "inst")
-    gain = gains.grade / highest if highest > 0 else np.zeros_like(gains.grade)
-    n, query, at = gains.n_queries, gains.query, gains.position.astype(np.float64)
+    gain = gains.added(lambda grade: grade / highest if highest > 0 else np.zeros_like(grade))
+    order, position = gains.placed(gain)
+    n, query, gain, at = gains.n_queries, gains.query[order], gain[order], position.astype(float)
     is_first = np.diff(query, prepend=-1) != 0
     is_last = np.diff(query, append=-1) != 0
     # Between two targets the probabilities multiply out: with u + t = open, rank i below a target
@@ -171,6 +180,71 @@ def inst(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Flo
     return np.clip(per_query(query, n, weight * gain) / all_weights, 0.0, 1.0)
 
 
+# Azzopardi, Mackenzie and Moffat, "ERR is not C/W/L" (ICTIR 2021): four measures that are nearly
+# ERR and, unlike it, the mean gain of what a reader sees. They are numbered as their equations.
+
+
+@metric(better="higher")
+def nerr8(gains: Gains, k: int, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 8: the mean gain of what a reader of the first k results sees.
+
+    The reader stops after a result with a probability of its gain: the grade over the highest
+    grade (``gmax``: that of the ground truth unless given).
+    """
+    return _nearly_err(gains, gmax, "nerr8", k, np.ones_like, lambda rank: rank)
+
+
+@metric(better="higher")
+def nerr9(gains: Gains, k: int, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 9: as nerr8, and after rank i only i of i + 1 readers go on."""
+    sums = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, k + 1.0)))
+    return _nearly_err(gains, gmax, "nerr9", k, np.reciprocal, lambda rank: sums[rank.astype(int)])
+
+
+@metric(better="higher")
+def nerr10(gains: Gains, p: Share = 0.9, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 10: as nerr8 without a k, and of those who go on p do, as in rbp."""
+    return _nearly_err(
+        gains, gmax, "nerr10", None, lambda rank: np.power(p, rank - 1.0),
+        lambda rank: (1.0 - np.power(p, rank)) / (1.0 - p),
+    )  # fmt: skip
+
+
+@metric(better="higher")
+def nerr11(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Floats:
+    """Nearly ERR, by equation 11: as nerr8 without a k, and readers go on as those of inst.
+
+    After rank i that is ((i + 2t - 1) / (i + 2t))² of them.
+    """
+    most = _trigamma(np.array(2 * t))
+    return _nearly_err(
+        gains, gmax, "nerr11", None, lambda rank: np.square(2 * t / (rank - 1.0 + 2 * t)),
+        lambda rank: (2 * t) ** 2 * (most - _trigamma(rank + 2 * t)),
+    )  # fmt: skip
+
+
+def _nearly_err(
+    gains: Gains, gmax: float | None, name: str, k: int | None,
+    discount: Callable[[Floats], Floats], discounts: Callable[[Floats], Floats],
+) -> Floats:  # fmt: skip
+    """The mean gain over ranks that weigh their discount times the share that is still reading.
+
+    ``discounts`` is the sum of the discounts up to a rank. The ranking is taken to go on, with
+    nothing in it, to rank k or for ever.
+    """
+    highest = highest_gain(gains, gmax, name)
+    gain = gains.added(lambda grade: grade / highest if highest > 0 else np.zeros_like(grade))
+    order, position = gains.placed(gain, k)
+    query, gain, rank = gains.query[order], gain[order], position.astype(np.float64)
+    stops = gain * combined_before(query, 1.0 - gain, np.multiply)
+    earned = per_query(query, gains.n_queries, discount(rank) * stops)
+    end = np.array([np.inf if k is None else float(k)])
+    whole = discounts(end)[0]
+    # Who stops at a rank does not see what stands below it.
+    unseen = per_query(query, gains.n_queries, stops * (whole - discounts(rank)))
+    return np.clip(earned / (whole - unseen), 0.0, 1.0)
+
+
 def _trigamma(x: Floats) -> Floats:
     """The sum of 1 / (x + i)² over i = 0, 1, 2 …, for x above 0."""
     total = np.zeros_like(x)
@@ -182,3 +256,25 @@ def _trigamma(x: Floats) -> Floats:
     y = 1.0 / x**2
     series = 1 / 6 - y * (1 / 30 - y * (1 / 42 - y * (1 / 30 - y * 5 / 66)))
     return total + 1.0 / x + y / 2 + y / x * series
+
+
+def combined_before(query: Ints, value: Floats, combine: np.ufunc) -> Floats:
+    """Per query, the product or sum of the values that stand before each entry (sorted input).
+
+    Each query by itself, so that no value depends on the queries beside it, to the last bit.
+    """
+    result = np.full(query.size, float(combine.identity))
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    ends = np.append(starts[1:], query.size)
+    if (ends - starts).max(initial=0) > starts.size:
+        # Few long queries: one after the other. Many short ones: all of them one step at a time.
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            combine.accumulate(value[start : end - 1], out=result[start + 1 : end])
+        return result
+    entry = starts + 1
+    while entry.size:
+        goes_on = entry < ends
+        entry, ends = entry[goes_on], ends[goes_on]
+        result[entry] = combine(result[entry - 1], value[entry - 1])
+        entry = entry + 1
+    return result

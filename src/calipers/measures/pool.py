@@ -50,7 +50,8 @@ class Known:
     def of(cls, matches: Matches) -> Self:
         """The view over every target that is not of negative grade."""
         pool = matches.target_grade >= 0
-        query, position, _ = claim_positions(matches, pool)
+        claimed = claim_positions(matches, pool, improved=True)
+        query, position = claimed.query, claimed.position
         if matches.is_one_to_one:
             return cls(query, position, matches.n_queries)
         held = pool[matches.edge_target]

@@ -4,6 +4,7 @@ The annotation of a metric's first parameter names the view it needs; the parame
 view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` needs no code in recall.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -118,12 +119,13 @@ class Claims:
     def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
         """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
         relevant = matches.relevant(rel)
-        query, position, grade = claim_positions(matches, relevant)
+        found = claim_positions(matches, relevant)
         query_of_target = matches.target_query[relevant]
         if matches.has_alternatives:
             units = np.unique(matches.target_unit[relevant], return_index=True)[1]
             query_of_target = query_of_target[units]
-        return cls(query, position, grade, per_query(query_of_target, matches.n_queries))
+        total = per_query(query_of_target, matches.n_queries)
+        return cls(found.query, found.position, found.grade, total)
 
     @property
     def n_queries(self) -> int:
@@ -144,35 +146,11 @@ def position_in_query(query: Ints) -> Floats:
     return (index - np.repeat(starts, lengths) + 1).astype(np.float64)
 
 
-def combined_before(query: Ints, value: Floats, combine: np.ufunc) -> Floats:
-    """Per query, the product or sum of the values that stand before each entry (sorted input).
-
-    Each query by itself, so that no value depends on the queries beside it, to the last bit.
-    """
-    result = np.full(query.size, float(combine.identity))
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
-    ends = np.append(starts[1:], query.size)
-    if (ends - starts).max(initial=0) > starts.size:
-        # Few long queries: one after the other. Many short ones: all of them one step at a time.
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            combine.accumulate(value[start : end - 1], out=result[start + 1 : end])
-        return result
-    entry = starts + 1
-    while entry.size:
-        goes_on = entry < ends
-        entry, ends = entry[goes_on], ends[goes_on]
-        result[entry] = combine(result[entry - 1], value[entry - 1])
-        entry = entry + 1
-    return result
-
-
 @dataclass(frozen=True, eq=False)
 class Gains:
     """The claims with their grades, beside the best grades that could have been claimed."""
 
-    query: Ints
-    position: Ints
-    grade: Floats
+    claimed: "Claimed"
     ideal_query: Ints
     ideal_grade: Floats
     """Per query, from the highest grade down; of alternatives only the best."""
@@ -184,16 +162,20 @@ class Gains:
         """The view over every target with a grade above 0; ``gains`` says what a grade is worth."""
         matches = regraded(matches, gains)
         relevant = matches.relevant()
-        query, position, grade = claim_positions(matches, relevant)
         order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
         best = np.flatnonzero(relevant)[order]
         if matches.has_alternatives:
             best = best[np.sort(np.unique(matches.target_unit[best], return_index=True)[1])]
         return cls(
-            query, position, grade,
+            claim_positions(matches, relevant, improved=True),
             matches.target_query[best], matches.target_grade[best],
             matches.highest_grade, matches.n_queries,
         )  # fmt: skip
+
+    @property
+    def query(self) -> Ints:
+        """The query of every claim."""
+        return self.claimed.query
 
     @cached_property
     def best_grade(self) -> Floats:
@@ -203,11 +185,22 @@ class Gains:
         best[self.ideal_query[::-1]] = self.ideal_grade[::-1]
         return best
 
+    def added(self, value: Callable[[Floats], Floats]) -> Floats:
+        """What each claim adds, where ``value`` says what a grade is worth."""
+        whole = value(self.claimed.grade)
+        return whole - value(self.claimed.before) if self.claimed.improves else whole
+
+    def placed(self, value: Floats, k: int | None = None) -> tuple[Ints, Ints]:
+        """The claims with a position in the first k, in order of position, and their positions."""
+        order, position = self.claimed.placed(value)
+        keep = within(position, k)
+        return order[keep], position[keep]
+
     def discounted(self, value: Floats, k: int | None = None) -> Floats:
         """Sum of the claimed values, each over log2(position + 1)."""
-        keep = within(self.position, k)
-        points = value[keep] / self._discount[keep]
-        return per_query(self.query[keep], self.n_queries, points)
+        order, position = self.placed(value, k)
+        points = value[order] / np.log2(position + 1.0)
+        return per_query(self.query[order], self.n_queries, points)
 
     def ideal(self, value: Floats, k: int | None = None) -> Floats:
         """The same sum for the best possible ranking of all ground truth."""
@@ -219,11 +212,6 @@ class Gains:
     def ideal_rank(self) -> Ints:
         """Where each target stands in the best possible ranking."""
         return position_in_query(self.ideal_query).astype(np.int64)
-
-    @cached_property
-    def _discount(self) -> Floats:
-        discount: Floats = np.log2(self.position + 1.0)
-        return discount
 
     @cached_property
     def _ideal_discount(self) -> Floats:
@@ -248,41 +236,95 @@ def f_measure(precision: Floats, recall: Floats, beta: float) -> Floats:
     )
 
 
-def claim_positions(matches: Matches, relevant: Bools) -> tuple[Ints, Ints, Floats]:
-    """Query, position and grade of every target that was found, in order of position.
+@dataclass(frozen=True, eq=False)
+class Claimed:
+    """Every find that adds something, in order of query and position.
 
-    The best grade first, each target takes the first free position at or after the rank that
-    shows it first. So where no result holds two targets, positions are ranks. Of alternatives
-    the one that is found first counts.
+    Of alternatives one is enough. A better one that comes later adds what it is better by, at its
+    own place: to find a lesser one first never costs anything, and nothing is paid twice.
+    """
+
+    query: Ints
+    rank: Ints
+    """Where it was found."""
+    position: Ints
+    grade: Floats
+    before: Floats
+    """The grade of the best alternative that was found before it; 0 where there was none."""
+
+    @cached_property
+    def improves(self) -> bool:
+        """Whether any find is a better alternative of an earlier one."""
+        return bool(self.before.any())
+
+    @cached_property
+    def _as_found(self) -> tuple[Ints, Ints]:
+        return np.arange(self.query.size), self.position
+
+    def placed(self, value: Floats) -> tuple[Ints, Ints]:
+        """The order of the finds by position, and their positions, the most valuable first.
+
+        What is worth most is what has the best grade, but for better alternatives: what these
+        add depends on what a grade is worth.
+        """
+        if not self.improves or np.array_equal(self.rank, self.position):
+            return self._as_found
+        by_rank = np.lexsort((self.position, self.rank, self.query))
+        query, position = self.query[by_rank], self.rank[by_rank]
+        _spread(query, position, value[by_rank])
+        order = np.lexsort((position, query))
+        return by_rank[order], position[order]
+
+
+def claim_positions(matches: Matches, relevant: Bools, *, improved: bool = False) -> Claimed:
+    """Every target that was found; of alternatives the first, or also those that are better.
+
+    What is worth most takes the first free position at or after the rank that shows it first,
+    then the next. So where no result holds two targets, positions are ranks.
     """
     edges = np.flatnonzero(relevant[matches.edge_target])
     if matches.is_one_to_one:
-        query, position = matches.edge_query[edges], matches.edge_rank[edges]
-    else:
-        edges = _first_found(matches, edges)
-        query, position = matches.edge_query[edges], matches.edge_rank[edges].copy()
-        _spread(query, position, matches.target_grade[matches.edge_target[edges]])
-        order = np.lexsort((position, query))
-        edges, query, position = edges[order], query[order], position[order]
-    return query, position, matches.target_grade[matches.edge_target[edges]]
+        query, rank = matches.edge_query[edges], matches.edge_rank[edges]
+        grade = matches.target_grade[matches.edge_target[edges]]
+        return Claimed(query, rank, rank, grade, np.zeros(edges.size))
+    edges, before = _paid(matches, edges, improved=improved)
+    query, rank = matches.edge_query[edges], matches.edge_rank[edges]
+    grade = matches.target_grade[matches.edge_target[edges]]
+    position = rank.copy()
+    _spread(query, position, grade - before)
+    order = np.lexsort((position, query))
+    return Claimed(query[order], rank[order], position[order], grade[order], before[order])
 
 
-def _first_found(matches: Matches, edges: Ints) -> Ints:
-    """The edge by which each unit is found: the first rank, and there the best grade."""
+def _paid(matches: Matches, edges: Ints, *, improved: bool) -> tuple[Ints, Floats]:
+    """The edges by which each unit is found, and the best grade it had before.
+
+    They are its first rank, and there the best grade; with ``improved`` also every later one
+    whose grade is higher than all before.
+    """
     target = matches.edge_target[edges]
     unit = matches.target_unit[target]
     order = np.lexsort((target, -matches.target_grade[target], matches.edge_rank[edges], unit))
-    first = np.ones(edges.size, dtype=np.bool_)
-    first[1:] = np.diff(unit[order]) != 0
-    return np.sort(edges[order[first]])
+    unit = unit[order]
+    levels, level = np.unique(matches.target_grade[target[order]], return_inverse=True)
+    # The units ascend, so the highest so far of such a number is the highest of its own unit.
+    highest = np.maximum.accumulate(unit * levels.size + level)
+    first = np.diff(unit, prepend=-1) != 0
+    kept = np.diff(highest, prepend=-1) > 0 if improved else first
+    before = np.zeros(edges.size)
+    before[1:] = levels[highest[:-1] % max(levels.size, 1)]
+    before[first] = 0.0
+    found = edges[order[kept]]
+    back = np.argsort(found)
+    return found[back], before[kept][back]
 
 
-def _spread(query: Ints, position: Ints, grade: Floats) -> None:
-    """Give each target of a query a position of its own, in place (sorted by query and rank)."""
+def _spread(query: Ints, position: Ints, value: Floats) -> None:
+    """Give each find of a query a position of its own, in place (sorted by query and rank)."""
     shared = (np.diff(query) == 0) & (np.diff(position) == 0)
     crowded = np.flatnonzero(np.isin(query, query[1:][shared]))
-    # Among equal grades the one that was found first, as they are sorted already.
-    best_first = crowded[np.lexsort((-grade[crowded], query[crowded]))]
+    # Among equal values the one that was found first, as they are sorted already.
+    best_first = crowded[np.lexsort((-value[crowded], query[crowded]))]
     next_free: dict[tuple[int, int], int] = {}
     for at in best_first.tolist():
         asked_by, place = int(query[at]), int(position[at])

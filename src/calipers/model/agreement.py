@@ -62,10 +62,10 @@ class MachineCheck:
     """Relevant to the machine alone."""
     neither: int
     sensitivity: float | None
-    """Of what people found relevant, the share the machine did too."""
+    """The share of what people found relevant that the machine did too."""
     sensitivity_interval: Interval | None
     specificity: float | None
-    """Of what people found irrelevant, the share the machine did too."""
+    """The share of what people found irrelevant that the machine did too."""
     specificity_interval: Interval | None
     undecided: int
     """Pairs on which people are split evenly; they are not counted."""

@@ -1,10 +1,14 @@
-"""The numpy types the nouns and the kernels share."""
+"""The numpy types the nouns and the kernels share, and rows on their way to columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+
+from calipers.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -39,3 +43,31 @@ are at most 9223372036854775807.'
         f"A number is too large: found the {name} {value!r:.40}; a place in a text and a count are "
         f"at most {LARGEST}."
     )
+
+
+@dataclass(eq=False)
+class Rows:
+    """Values that come row by row, on their way to columns."""
+
+    names: tuple[str, ...]
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def add(self, **row: Any) -> None:
+        """One row; what is not given is missing."""
+        self.rows.append(tuple(map(row.get, self.names)))
+
+    def frame(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+        """All rows as columns of these types."""
+        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.names)
+        try:
+            return pl.DataFrame(
+                dict(zip(self.names, columns, strict=True)),
+                schema={name: schema[name] for name in self.names},
+            )
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"A text holds an unpaired surrogate, which is no character: found "
+                f"{error.object[:60]!r}; texts must be valid Unicode."
+            ) from None
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            raise InvalidInput(too_large(self.names, self.rows)) from None

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from calipers.model.notebook import ShownInNotebook
+
 
 @dataclass(frozen=True)
 class Call:
@@ -23,8 +25,8 @@ class Call:
     """Tokens per call; None where the results have neither tokens nor texts."""
 
 
-@dataclass(frozen=True)
-class CallTable:
+@dataclass(frozen=True, repr=False)
+class CallTable(ShownInNotebook):
     """Every call in its order, over all queries of the ground truth."""
 
     calls: tuple[Call, ...]

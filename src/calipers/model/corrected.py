@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
 from calipers.model.summary import Interval
 
@@ -25,8 +26,8 @@ class CorrectedMetric:
     n: int
 
 
-@dataclass(frozen=True)
-class CorrectedScores:
+@dataclass(frozen=True, repr=False)
+class CorrectedScores(ShownInNotebook):
     """Every metric, corrected by people."""
 
     metrics: tuple[CorrectedMetric, ...]

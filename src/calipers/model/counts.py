@@ -21,7 +21,7 @@ class InputCounts:
     unanswerable: int
     """Queries without any relevant target."""
     unanswerable_silent: int
-    """Of those, how many rightly got nothing back."""
+    """How many of those rightly got nothing back."""
     unknown: int
     """Queries of the run that the ground truth does not have; they are not measured."""
     unknown_examples: tuple[str, ...]
@@ -37,13 +37,13 @@ class InputCounts:
     ties: int
     """Results that share their score with a neighbour, where scores make the order."""
     ties_on_targets: int
-    """Of those, how many hold a relevant target: their rank is a matter of the tie rule."""
+    """How many of those hold a relevant target: the tie rule decides their rank."""
     depth: int | None
     """The largest cut-off in use, over which the unjudged rate is taken; None: all ranks."""
     shown: int
     """Results within that depth."""
     unjudged: int
-    """Of those, how many nobody judged."""
+    """How many of those nobody judged."""
 
     @property
     def unjudged_rate(self) -> float | None:

@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any
 
 from calipers.model.labels import Label
+from calipers.model.notebook import ShownInNotebook
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class DiffSlice:
     overlap: float
 
 
-@dataclass(frozen=True, eq=False)
-class Diff:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diff(ShownInNotebook):
     """Two runs side by side, the most changed query first."""
 
     old: str

@@ -34,7 +34,7 @@ class Evaluation:
     queries: int
     tags: Mapping[str, str] = field(default_factory=dict)
     fingerprints: Mapping[str, str] = field(default_factory=dict)
-    """Of the ground truth, the run, and, where it was given, the corpus."""
+    """One for the ground truth, one for the run and, where it was given, one for the corpus."""
     changed: tuple[str, ...] = ()
     """What differs from the evaluation of the same name before it: ground truth, corpus."""
     summaries: Mapping[str, Summary] = field(default_factory=dict)

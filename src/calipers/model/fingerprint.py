@@ -158,7 +158,7 @@ class RankingFingerprint:
 
     def __init__(self) -> None:
         self._sum = DigestSum()
-        self._later: list[tuple[pl.Series, pl.Series, Ints]] = []
+        self._later: list[Callable[[], tuple[pl.Series, pl.Series, Ints]]] = []
 
     def add(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
         """Take the rankings of whole queries: items in rank order, cut at ``starts``."""
@@ -191,9 +191,9 @@ class RankingFingerprint:
         """Take what another has taken, as if it had come here."""
         self._sum.merge(other._sum)
 
-    def add_later(self, queries: pl.Series, items: pl.Series, starts: Ints) -> None:
-        """As ``add``, once the fingerprint is asked for; until then these columns are held."""
-        self._later.append((queries, items, starts))
+    def add_later(self, ranking: Callable[[], tuple[pl.Series, pl.Series, Ints]]) -> None:
+        """As ``add``, once the fingerprint is asked for; what it needs is held until then."""
+        self._later.append(ranking)
 
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
@@ -202,7 +202,7 @@ class RankingFingerprint:
     def sum(self) -> DigestSum:
         """What was added so far, to be merged with that of other queries."""
         while self._later:
-            self.add(*self._later.pop())
+            self.add(*self._later.pop()())
         return self._sum
 
 

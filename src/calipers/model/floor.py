@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.summary import Interval
 
 Goal = Literal["keep", "recall"]
@@ -19,7 +20,7 @@ class FloorPoint:
     recall: float | None
     """The mean recall of the queries that have an answer."""
     kept: float | None
-    """Of what is found without a floor, the share that is still found; mean over queries."""
+    """The share of what is found without a floor that is still found; mean over queries."""
     wrongly_answered: float | None
     """The share of queries without an answer for which something is returned."""
     wrongly_refused: float | None
@@ -38,11 +39,11 @@ class HeldOut:
     point: FloorPoint
     """The values over all queries, each under the floor of its fold; ``floor`` is None."""
     interval: Interval | None
-    """Of ``kept`` or of ``recall``, whichever was to be promised."""
+    """The interval of ``kept`` or of ``recall``, whichever was to be promised."""
 
 
-@dataclass(frozen=True)
-class Floor:
+@dataclass(frozen=True, repr=False)
+class Floor(ShownInNotebook):
     """The highest floor that keeps what was asked for, and every other floor beside it."""
 
     k: int

@@ -105,6 +105,8 @@ class Check:
     worst: tuple[WorstQuery, ...] = ()
     leaks: tuple[Leak, ...] = ()
     """Every leak, where the check is about leaks and failed."""
+    unit: str = ""
+    """What the value is counted in: ms for a latency, nothing else has one."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -71,28 +71,27 @@ class GroundTruth:
         queries: pl.DataFrame | None = None,
         tags: Mapping[str, pl.Series] | None = None,
         where: Where = row_number,
+        distinct: bool = False,
     ) -> Self:
         """A ground truth from a table of targets, checked.
 
         ``queries`` (query, text) may name queries without targets; ``where`` says where a row
-        of the table came from, for errors.
+        of the table came from, for errors. ``distinct``: no target and no query is there twice,
+        and the targets stand in the order of the queries.
         """
-        targets = targets.select(
-            pl.col(name).cast(dtype)
-            if name in targets.columns
-            else pl.lit(1.0 if name == "grade" else None, dtype=dtype).alias(name)
-            for name, dtype in TARGET_SCHEMA.items()
+        targets = pl.DataFrame(
+            [_column(targets, name, dtype) for name, dtype in TARGET_SCHEMA.items()]
         )
         _check_grades(targets, where)
         check_direction(targets, where)
-        kept = _once_each(targets, where)
+        kept = targets if distinct else _once_each(targets, where)
         if queries is None:
             first_rows = query_starts(kept["query"])
             queries = kept.select("query")[first_rows].unique(maintain_order=True)
-        else:
+        elif not distinct:
             _check_queries(kept, queries)
         if "text" not in queries.columns:
-            queries = queries.with_columns(text=pl.lit(None, dtype=pl.String))
+            queries = queries.hstack([_column(queries, "text", pl.String())])
         return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
 
     def forbidding(self, tables: Sequence[pl.DataFrame]) -> Self:
@@ -127,7 +126,7 @@ class GroundTruth:
         """The code of each target's query: its row in ``queries``."""
         query = self.targets["query"]
         starts = query_starts(query)
-        if query.gather(starts).equals(self.queries["query"]):
+        if query[starts].equals(self.queries["query"]):
             # The targets of each query stand together and in the order of the queries.
             return np.repeat(np.arange(starts.size), np.diff(starts, append=len(query)))
         codes = self.queries.select("query").with_row_index("code")
@@ -147,6 +146,14 @@ class GroundTruth:
         )
 
 
+def _column(frame: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series:
+    """The column of that name and type; where there is none, grades of 1 and nothing else."""
+    if name not in frame.columns:
+        value = pl.Series(name, [1.0 if name == "grade" else None], dtype=dtype)
+        return value.new_from_index(0, frame.height)
+    return frame[name] if frame.schema[name] == dtype else frame[name].cast(dtype)
+
+
 def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
     names = queries["query"]
     if names.null_count() or targets["query"].null_count():
@@ -156,7 +163,7 @@ def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
         raise InvalidInput(
             f"Two queries of the ground truth have the same id {name!r}; give each its own."
         )
-    if targets["query"].gather(query_starts(targets["query"])).equals(names):
+    if targets["query"][query_starts(targets["query"])].equals(names):
         return
     strangers = targets["query"].filter(~targets["query"].is_in(names.implode()))
     if len(strangers):

@@ -12,8 +12,11 @@ EntryKind = Literal["label", "skip", "note", "settle", "undo"]
 """What an entry of the log does. Nothing is ever overwritten: an undo is an entry too."""
 QueueOrder = Literal["moves", "plain"]
 """Questions whose labels can move the metric most come first, or questions as they came."""
+JudgeOnly = Literal["misses", "different"]
+"""Questions with a miss in some run, or whose results differ between the runs."""
 KINDS: tuple[str, ...] = get_args(EntryKind)
 ORDERS: tuple[str, ...] = get_args(QueueOrder)
+ONLY: tuple[str, ...] = get_args(JudgeOnly)
 SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
 """The grades that a judge can give, by the name of the scale."""
 
@@ -160,13 +163,26 @@ class JudgeProgress:
     """Labels per minute over the last few; None before there are two."""
 
     @property
+    def done(self) -> int:
+        """Items that the judge has looked at."""
+        return self.labelled + self.skipped
+
+    @property
+    def place(self) -> int:
+        """Which item of the queue is next, from 1; the last one when all are done."""
+        return min(self.done + 1, self.total)
+
+    @property
     def minutes_left(self) -> float | None:
         """How long the rest takes at this pace."""
         return None if not self.per_minute else self.remaining / self.per_minute
 
     def to_dict(self) -> dict[str, Any]:
         """The progress as plain values."""
-        return {**asdict(self), "minutes_left": self.minutes_left}
+        return {
+            **asdict(self), "done": self.done, "place": self.place,
+            "minutes_left": self.minutes_left,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,8 @@ class Tally:
     duplicates: int
     ties: int
     fingerprint: RankingFingerprint | None
-    """Of the run; None where nobody wants it."""
+    """That of the run; None where nobody wants it."""
     sample_queries: tuple[str, ...]
-    sample_items: tuple[str, ...]
     tied_targets: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows of the ground truth whose rank is a matter of the tie rule."""
     copy_ranks: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))

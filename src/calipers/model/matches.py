@@ -8,6 +8,7 @@ import polars as pl
 
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.ground_truth import SpanTable
+from calipers.model.when_asked import WhenAsked
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 """What became of a query: results came, none came, it is not in the run, the retriever failed."""
@@ -50,7 +51,7 @@ class Matches:
     retrieved: Ints
     """How many results came back, per query."""
     corpus_size: int | None = None
-    spans: SpanTable | None = None
+    spans: WhenAsked[SpanTable | None] = WhenAsked(None)
     """Where chunks and targets stand, when matched by span."""
     target_item: Ints | None = None
     """Targets that are the same item share a number; None where each is an item of its own."""

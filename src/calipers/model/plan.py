@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
@@ -40,8 +41,8 @@ class Unseen:
     """How far each of them would have to differ, the other way, for nothing to be left."""
 
 
-@dataclass(frozen=True)
-class QueryPlan:
+@dataclass(frozen=True, repr=False)
+class QueryPlan(ShownInNotebook):
     """For so many queries, the difference that is missed no more often than 1 - power."""
 
     queries: int

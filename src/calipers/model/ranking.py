@@ -40,12 +40,7 @@ class RankedBatch:
     @cached_property
     def queries(self) -> pl.Series:
         """The queries of the batch, in order."""
-        return self.frame["query"].gather(self.starts)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The same as plain texts."""
-        return self.queries.to_list()
+        return self.frame["query"][self.starts]
 
     @cached_property
     def lengths(self) -> Ints:
@@ -54,13 +49,18 @@ class RankedBatch:
 
     @cached_property
     def identity(self) -> pl.Series:
-        """What makes two results the same: the id, or the text where there are no ids."""
-        return self.frame["item"] if "item" in self.frame.columns else self.frame["text"]
+        """What makes two results the same."""
+        return self.frame[_identity(self.frame)]
+
+    @cached_property
+    def query_hashes(self) -> Hashes:
+        """One number per query."""
+        return self.queries.hash().to_numpy()
 
     @cached_property
     def hashes(self) -> Hashes:
         """One number per row; two rows of the same query and identity have the same."""
-        of_query = np.repeat(self.queries.hash().to_numpy(), self.lengths)
+        of_query = np.repeat(self.query_hashes, self.lengths)
         return mixed_hashes(of_query, self.identity.hash().to_numpy())
 
     @cached_property
@@ -76,16 +76,49 @@ class RankedBatch:
         return part
 
 
-def rank_batches(frames: Iterable[pl.DataFrame], order: Order, ties: Ties) -> Iterator[RankedBatch]:
-    """Ranked batches of whole queries from frames that may cut a query in two."""
-    seen: set[str] = set()
+def _identity(frame: pl.DataFrame) -> str:
+    """What a result is known by: its id, else its text, else the document it stands in."""
+    return next(name for name in ("item", "text", "document") if name in frame.columns)
+
+
+def rank_batches(
+    frames: Iterable[pl.DataFrame], order: Order, ties: Ties, *, grouped: bool = False
+) -> Iterator[RankedBatch]:
+    """Ranked batches of whole queries from frames that may cut a query in two.
+
+    Where the rows are not known to be ``grouped`` by query, that is checked on the way.
+    """
+    seen = _Seen()
     for frame, starts in whole_queries(frames):
         batch = _rank(frame, starts, order, ties)
-        before = len(seen)
-        seen.update(batch.names)
-        if len(seen) != before + len(batch.names):
+        if not grouped and seen.again(batch.query_hashes):
             raise NotGroupedError
         yield batch
+
+
+class _Seen:
+    """Hashes of the queries that passed by, sorted, in few arrays of different sizes.
+
+    Two queries may have one hash, once in very many runs: then rows are put in order that were.
+    """
+
+    def __init__(self) -> None:
+        self._sorted: list[Hashes] = []
+
+    def again(self, hashes: Hashes) -> bool:
+        """Whether one of these was here before, or is among them twice."""
+        new = np.sort(hashes)
+        if (new[1:] == new[:-1]).any():
+            return True
+        for old in self._sorted:
+            place = np.minimum(np.searchsorted(old, new), old.size - 1)
+            if (old[place] == new).any():
+                return True
+        self._sorted.append(new)
+        while len(self._sorted) > 1 and self._sorted[-2].size <= 2 * self._sorted[-1].size:
+            last, before = self._sorted.pop(), self._sorted.pop()
+            self._sorted.append(np.sort(np.concatenate([before, last]), kind="stable"))
+        return False
 
 
 def query_starts(query: pl.Series) -> Ints:
@@ -130,37 +163,43 @@ def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> Ranked
 def _by_score(
     frame: pl.DataFrame, starts: Ints, lengths: Ints, ties: Ties
 ) -> tuple[pl.DataFrame, Bools]:
-    frame = _sorted(frame, starts, lengths, -_compared(frame["score"], ties))
-    score = _compared(frame["score"], ties)
-    with_previous = _within_queries(score[1:] == score[:-1], starts)
+    frame = _sorted(frame, starts, lengths, -compared_scores(frame["score"].to_numpy(), ties))
+    score = compared_scores(frame["score"].to_numpy(), ties)
+    with_previous = within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
+        name = frame[_identity(frame)]
         raise InvalidInput(
             f"Two results of query {frame['query'][row]!r} have the same score "
-            f"{score[row]:g}: {frame['item'][row - 1]!r} and {frame['item'][row]!r}; with "
+            f"{score[row]:g}: {name[row - 1]!r:.60} and {name[row]!r:.60}; with "
             "ties=error all scores of a query must differ (ties=trec or ties=input decide)."
         )
-    tied = with_previous.copy()
-    tied[:-1] |= with_previous[1:]
+    tied = with_neighbour(with_previous)
     if ties in ("trec", "trec-9"):
         frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied))
     return frame, tied
 
 
-def _compared(score: pl.Series, ties: Ties) -> Floats:
+def compared_scores(exact: Floats, ties: Ties) -> Floats:
     """The scores as they are compared: trec_eval 9 rounds them to single precision first."""
-    exact: Floats = score.to_numpy()
     if ties != "trec-9":
         return exact
     with np.errstate(over="ignore"):
         return exact.astype(np.float32).astype(np.float64)
 
 
-def _within_queries(of_next: Bools, starts: Ints) -> Bools:
+def within_queries(of_next: Bools, starts: Ints) -> Bools:
     """What holds between a row and the one before it, False where a query begins."""
     result = np.concatenate(([False], of_next))
     result[starts] = False
     return result
+
+
+def with_neighbour(with_previous: Bools) -> Bools:
+    """What holds between a row and the one before it, or the one behind it."""
+    either = with_previous.copy()
+    either[:-1] |= with_previous[1:]
+    return either
 
 
 def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.DataFrame:
@@ -169,8 +208,8 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
         return frame
     run = pl.Series("run", np.cumsum(~with_previous[rows]))
     order = (
-        pl.DataFrame([run, frame["item"].gather(rows)])
-        .select(pl.arg_sort_by("run", "item", descending=[False, True], maintain_order=True))
+        pl.DataFrame([run, frame[_identity(frame)].gather(rows).alias("name")])
+        .select(pl.arg_sort_by("run", "name", descending=[False, True], maintain_order=True))
         .to_series()
         .to_numpy()
     )
@@ -185,17 +224,23 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
 
 def _sorted(frame: pl.DataFrame, starts: Ints, lengths: Ints, key: Floats) -> pl.DataFrame:
     """The frame with the rows of each query in ascending order of a key; equal keys stay."""
-    if not _within_queries(key[1:] < key[:-1], starts).any():
-        return frame
+    order = order_within(starts, lengths, key)
+    return frame if order is None else frame[order]
+
+
+def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
+    """The rows of each query in ascending order of a key; None where they stand so."""
+    if not within_queries(key[1:] < key[:-1], starts).any():
+        return None
     widest = int(lengths.max())
     if widest * lengths.size > _MOST_PADDING * key.size:
         segment = np.repeat(np.arange(lengths.size), lengths)
         pair = pl.DataFrame({"segment": segment, "key": key})
         order = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True)).to_series()
-        return frame[order.to_numpy()]
+        return order.to_numpy().astype(np.int64)
     # One row of a matrix for each query: many short sorts are quicker than one long one.
     inside = np.arange(widest) < lengths[:, np.newaxis]
     keys = np.full(inside.shape, np.inf)
     keys[inside] = key
     places = np.argsort(keys, axis=1, kind="stable") + starts[:, np.newaxis]
-    return frame[places[inside]]
+    return places[inside]

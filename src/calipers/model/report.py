@@ -49,7 +49,7 @@ class Report(ShownInNotebook):
     systems: tuple[SystemReport, ...]
     comparison: Comparison | None
     definitions: tuple[Mapping[str, Any], ...]
-    """Of every metric that is shown, as ``calipers metrics`` has them."""
+    """Every metric that is shown, defined as ``calipers metrics`` has it."""
 
     @property
     def scores(self) -> Scores:

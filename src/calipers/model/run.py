@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Self
 
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
 from calipers.model.when_asked import WhenAsked
@@ -57,6 +59,50 @@ class _Kept:
             at += 1
 
 
+class Scored:
+    """A run that came as mappings of item to score; its table is made once somebody reads it."""
+
+    def __init__(
+        self,
+        mappings: Mapping[str, Mapping[str, float]],
+        scores: Floats,
+        table: Callable[[], pl.DataFrame],
+    ) -> None:
+        self._mappings: Mapping[str, Mapping[str, float]] | None = mappings
+        self.scores = scores
+        """All of them, query after query."""
+        self._table = table
+        self._made: pl.DataFrame | None = None
+
+    def once(self) -> Mapping[str, Mapping[str, float]] | None:
+        """The mappings, for the first who asks.
+
+        They are the caller's, who may change them later; from then on the table is the run.
+        """
+        mappings, self._mappings = self._mappings, None
+        return mappings
+
+    def head(self, rows: int) -> pl.DataFrame:
+        """Its first rows, in the order in which they came."""
+        if self._mappings is None:
+            return next(self()).head(rows)
+        queries: list[str] = []
+        items: list[str] = []
+        for query, scores in self._mappings.items():
+            items += scores
+            queries += repeat(query, len(items) - len(queries))
+            if len(items) >= rows:
+                break
+        columns = {"query": queries, "item": items, "score": self.scores[: len(items)]}
+        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(rows)
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """The table, in one piece."""
+        if self._made is None:
+            self._made = self._table()
+        return iter((self._made,))
+
+
 def in_query_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """The rows with those of each query together; within it they keep their order."""
     listed = list(frames)
@@ -95,6 +141,8 @@ class Run:
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
     together: Callable[[Scan], Scan] = _in_memory
     """Brings the rows of each query together, where they do not stand so."""
+    is_grouped: bool = False
+    """Whether the results of each query are known to stand together."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
     asked_for: int | None = None
@@ -145,11 +193,14 @@ class Run:
 
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order."""
-        return rank_batches(self.scan(), self.order, ties or self.ties)
+        return rank_batches(self.scan(), self.order, ties or self.ties, grouped=self.is_grouped)
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""
-        return replace(self, scan=self.together(self.scan), in_memory=self.together is _in_memory)
+        return replace(
+            self, scan=self.together(self.scan), in_memory=self.together is _in_memory,
+            is_grouped=True,
+        )  # fmt: skip
 
     def kept(self) -> Self:
         """The same run, which stays in memory as it is read, so that no file is read twice."""

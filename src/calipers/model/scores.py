@@ -18,6 +18,8 @@ from calipers.suggest import did_you_mean
 
 SCHEMA = 1
 """The number of the documented form of ``to_dict``."""
+ROWS_AT_ONCE = 100_000
+"""Queries whose scores are written at a time."""
 SHOWN = 12
 """Metrics that a prompt shows."""
 
@@ -55,7 +57,7 @@ class Scores(ShownInNotebook):
     audit: InputCounts
     policy: Policy
     fingerprints: Mapping[str, str]
-    """Of the ground truth, the run and the settings."""
+    """One each for the ground truth, the run and the settings."""
     settings: Mapping[str, Any]
     summaries: Mapping[str, Summary]
     """The summary of every metric by name, and of ``score`` where weights were given."""
@@ -108,17 +110,28 @@ class Scores(ShownInNotebook):
         """The weighted mean of the chosen metrics, per query; undefined where one of them is."""
         return combine(self.metrics, self.values, self.weights)
 
+    def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> "Scores":  # noqa: ARG002
+        """Scores that hold what slices of some metrics need; those of an engine are elsewhere."""
+        return self
+
     @cached_property
     def per_query(self) -> pl.DataFrame:
         """One row per query: what it is, what became of it, and its value for every metric."""
-        columns = [*self.queries, *(tag.alias(f"tag.{name}") for name, tag in self.tags.items())]
-        frame = pl.DataFrame(columns)
+        return self._table(0, len(self))
+
+    def query_blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[pl.DataFrame]:
+        """The same table in pieces, each made when it is asked for; at least one, maybe empty."""
+        for start in range(0, max(len(self), 1), rows):
+            yield self._table(start, min(start + rows, len(self)))
+
+    def _table(self, start: int, stop: int) -> pl.DataFrame:
+        tags = (tag.alias(f"tag.{name}") for name, tag in self.tags.items())
+        columns = [column[start:stop] for column in (*self.queries, *tags)]
         values = {metric.name: self.values[:, i] for i, metric in enumerate(self.metrics)}
         if self.weights:
             values["score"] = self.combined
-        return frame.with_columns(
-            pl.Series(name, column) for name, column in values.items()
-        ).with_columns(pl.col(list(values)).fill_nan(None))
+        scores = (pl.Series(name, column[start:stop]) for name, column in values.items())
+        return pl.DataFrame([*columns, *(column.fill_nan(None) for column in scores)])
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints (schema in the docs)."""

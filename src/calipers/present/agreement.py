@@ -8,12 +8,14 @@ from rich.text import Text
 from calipers.model.agreement import Agreement, Coefficient, MachineCheck, Merged, Opinions
 from calipers.model.draft import Draft
 from calipers.model.summary import Interval
-from calipers.present.answer import print_verdict
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.words import plural
 
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10
+NAMED = 5
+"""Questions that a warning names."""
 
 
 def draft_lines(draft: Draft, output: str) -> list[str]:
@@ -50,28 +52,13 @@ def draft_lines(draft: Draft, output: str) -> list[str]:
 
 
 def print_agreement(
-    found: Agreement, console: Console, *, written: str | None, examples: int = 5
-) -> None:
-    """How far the judges agree, who judged how much, and where they do not."""
+    found: Agreement, console: Console, *, written: str | None, examples: int = 3,
+    explain: bool = False,
+) -> None:  # fmt: skip
+    """How far the judges agree, where they do not, and what was made of their labels."""
     print_verdict(verdict(found), console)
-    for judge in found.judges:
-        missing = f", {judge.missing:,} without a grade" if judge.missing else ""
-        name = printable(judge.name, LONGEST)
-        console.print(Text(f"{name}: {plural(judge.labelled, 'label')}{missing}"))
-    alone = len(found.opinions) - found.shared
-    if found.coefficients and alone:
-        console.print(Text(f"{plural(alone, 'pair')} judged by one of them only"))
-    console.print()
     if found.coefficients:
         console.print(_table(found.coefficients))
-        console.print()
-        console.print(
-            Text(
-                "1 is full agreement, 0 what chance gives. n is the number of pairs of question "
-                "and item behind each value; the interval is that of the jackknife over them.",
-                style="dim",
-            )
-        )
         console.print()
         _print_disagreements(found, console, examples)
         if found.machine is not None:
@@ -79,7 +66,27 @@ def print_agreement(
             for line in machine_lines(found.machine):
                 console.print(Text(line))
     if found.merged is not None:
-        _print_merged(found.merged, console, written, examples)
+        _print_merged(found.merged, console, written, examples if explain else 0)
+    print_notes(_notes(found), console, explain=explain)
+
+
+def _notes(found: Agreement) -> list[str]:
+    """Who judged how much, and what the columns are."""
+    judges = [
+        f"{printable(one.name, LONGEST)}: {plural(one.labelled, 'label')}"
+        + (f", {one.missing:,} without a grade" if one.missing else "")
+        for one in found.judges
+    ]
+    said = [f"{'; '.join(judges)}."]
+    if not found.coefficients:
+        return said
+    if alone := len(found.opinions) - found.shared:
+        said.append(f"{plural(alone, 'pair')} judged by one of them only.")
+    return [
+        *said,
+        "1 is full agreement, 0 what chance gives; n counts pairs of question and item.",
+        "The interval is that of the jackknife over these pairs.",
+    ]
 
 
 STRENGTHS = ((0.8, "agree well"), (0.6, "agree fairly well"), (0.4, "agree in part"))
@@ -190,17 +197,19 @@ def _question(one: Opinions) -> str:
 def _print_merged(merged: Merged, console: Console, written: str | None, examples: int) -> None:
     console.print()
     if merged.tied:
+        end = ":" if examples else "."
         console.print(
             Text(
                 f"{plural(len(merged.tied), 'pair')} left out of the ground truth: two grades have "
-                "equally many votes (--when-tied max, min or mean decides):",
+                f"equally many votes (--when-tied max, min or mean decides){end}",
                 style="bold",
             )
         )
-        _print_some(merged.tied, console, examples)
+        if examples:
+            _print_some(merged.tied, console, examples)
     if merged.left_without:
-        names = ", ".join(printable(one, LONGEST) for one in merged.left_without[:examples])
-        more = ", …" if len(merged.left_without) > examples else ""
+        names = ", ".join(printable(one, LONGEST) for one in merged.left_without[:NAMED])
+        more = ", …" if len(merged.left_without) > NAMED else ""
         console.print(
             Text(
                 f"Warning: {plural(len(merged.left_without), 'question')} with nothing relevant "

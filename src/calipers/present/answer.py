@@ -49,15 +49,23 @@ def verdict(scores: Scores) -> str:
     if found.mean is None:
         return NOTHING
     kind = facts.stem.partition("(")[0]
-    # On a terminal a share is written as everywhere there: it is searched for and copied.
-    much = share(found.mean).replace("\u00a0", "")
-    where = f"in the first {plural(facts.k, 'result')}" if facts.k else "in its results"
+    much = plain_share(found.mean)
+    where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
     behind = f" ({_between(found)}{plural(found.n, 'query', 'queries')})."
     if kind == "recall":
         return f"Finds {much} of what it should {where}{behind}"
     if kind == "hit_rate":
         return f"For {much} of the queries a target stands {where}{behind}"
     return _measured(facts.name, found)
+
+
+def first_results(k: int) -> str:
+    """The results that count, as they stand in a sentence.
+
+    >>> first_results(1), first_results(10)
+    ('first result', 'first 10 results')
+    """
+    return "first result" if k == 1 else f"first {k:,} results"
 
 
 def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
@@ -99,8 +107,8 @@ def headline(system: "SystemReport", name: str) -> str:
     if recall is None or precision is None:
         return f"Nothing can be said of {name}: no query has anything to find."
     return (
-        f"Of what should be found, {name} finds {share(recall)} within {system.k}, "
-        f"and {share(precision)} of what it shows is known to be relevant."
+        f"{name} finds {share(recall)} of what it should in the {first_results(system.k)}; "
+        f"{share(precision)} of what it shows is known to be relevant."
     )
 
 
@@ -117,3 +125,12 @@ def share(value: float) -> str:
     if percent >= 100:
         return "over 99\u00a0%"
     return "under 1\u00a0%" if percent == 0 else f"{percent}\u00a0%"
+
+
+def plain_share(value: float) -> str:
+    """The same for a terminal, where it is searched for and copied: without the narrow blank.
+
+    >>> plain_share(0.826), plain_share(0.5)
+    ('83%', 'half')
+    """
+    return share(value).replace("\u00a0", "")

@@ -1,7 +1,5 @@
 """Bounds on a terminal."""
 
-import csv
-import io
 from dataclasses import astuple, fields
 
 from rich.console import Console
@@ -9,6 +7,7 @@ from rich.table import Table
 
 from calipers.model.bounds import Bound, Bounds
 from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
 
@@ -60,8 +59,4 @@ def bounds_notes(bounds: Bounds) -> list[str]:
 
 def bounds_csv(bounds: Bounds) -> str:
     """One line per metric, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Bound)])
-    writer.writerows(astuple(one) for one in bounds.bounds)
-    return text.getvalue()
+    return csv_text([field.name for field in fields(Bound)], map(astuple, bounds.bounds))

@@ -1,21 +1,21 @@
 """Calls on a terminal, and as CSV."""
 
-import csv
-import io
 from dataclasses import astuple, fields
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from calipers.model.calls import Call, CallTable
+from calipers.present.answer import plain_share, print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
 
 
-def print_calls(found: CallTable, console: Console) -> None:
-    """One row per call: recall after it, what it added, what it cost."""
+def print_calls(found: CallTable, console: Console, *, explain: bool = False) -> None:
+    """What the calls add, and one row per call: recall after it, what it added, what it cost."""
+    print_verdict(verdict(found), console)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=True)
@@ -26,9 +26,20 @@ def print_calls(found: CallTable, console: Console) -> None:
             *("–" if value is None else number(value) for value in values),
         )  # fmt: skip
     console.print(table)
-    console.print()
-    for line in notes(found):
-        console.print(Text(line, style="dim"))
+    print_notes(notes(found), console, explain=explain)
+
+
+def verdict(found: CallTable) -> str:
+    """How much the first call finds, and how much all of them find."""
+    first, last = found.calls[0], found.calls[-1]
+    if first.recall is None or last.recall is None:
+        return "Nothing can be said: no query has anything to find."
+    if first is last:
+        return f"One call finds {plain_share(first.recall)} of what it should."
+    return (
+        f"The first call finds {plain_share(first.recall)} of what it should, all "
+        f"{len(found.calls)} together {plain_share(last.recall)}."
+    )
 
 
 def notes(found: CallTable) -> list[str]:
@@ -40,13 +51,11 @@ def notes(found: CallTable) -> list[str]:
     ]
     if found.tokens_from == "estimate":
         lines.append("The tokens are estimated from the texts, four characters each.")
+    elif found.tokens_from is None:
+        lines.append("Tokens are not known: not every result has 'tokens' or a text.")
     return lines
 
 
 def calls_csv(found: CallTable) -> str:
     """One line per call, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Call)])
-    writer.writerows(astuple(one) for one in found.calls)
-    return text.getvalue()
+    return csv_text([field.name for field in fields(Call)], map(astuple, found.calls))

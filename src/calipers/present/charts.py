@@ -17,7 +17,7 @@ WIDE = 680
 NARROW = 330
 """Below this a chart is laid out for a phone."""
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-"""Of one width wherever the chart is looked at: room for labels is measured when it is drawn."""
+"""A font that is equally wide everywhere: room for labels is measured when a chart is drawn."""
 LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -103,6 +103,8 @@ def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGH
               "axis": {**axis, "title": "precision"}},
     }  # fmt: skip
     best = {"values": _ceilings(sweep)}
+    begins_right = any(one["recall"] > 0.4 for one in best["values"][:1])
+    side = {"align": "right", "dx": -7} if begins_right else {"align": "left", "dx": 7}
     mark_advised = {"condition": {"test": "datum.advised", "value": palette.worse}}
     layers = [
         {"data": best, "mark": {"type": "line", "color": palette.even, "strokeDash": [4, 3],
@@ -110,6 +112,9 @@ def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGH
         {"data": best, "mark": {"type": "point", "filled": True, "size": 18,
          "color": palette.even},
          "encoding": {**encoding, "description": {"field": "said"}, "tooltip": {"field": "said"}}},
+        {"data": {"values": best["values"][:1]}, "mark": {**side, "type": "text", "dy": 12,
+         "text": "best possible", "fontSize": 12, "color": palette.quiet, "aria": False},
+         "encoding": encoding},
         {"mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
          "encoding": {**encoding, "order": {"field": "k"}}},
         {"mark": {"type": "point", "filled": True, "size": 44, "opacity": 1},

@@ -16,6 +16,9 @@ WIDTH, HEIGHT = 620, 190
 NARROW = 270
 """The width of a panel on a phone."""
 LEAST_RANGE = 0.1
+LETTER = 6
+"""Pixels that a letter of a mark's label takes, at most."""
+SAME_MINUTE, SAME_SECOND = len("2026-01-31T12:30"), len("2026-01-31T12:30:59")
 FORMS = (".svg", ".png", ".html", ".json")
 
 
@@ -66,10 +69,7 @@ def trend_chart(trend: Trend, *, width: int = WIDTH, palette: Palette = LIGHT) -
         for line in trend.lines
         for point in line.points
     ]
-    marks = [
-        {"saved": moment(mark.saved), "said": f"{' and '.join(mark.what)} changed"}
-        for mark in trend.marks
-    ]
+    marks = _marks(trend, width)
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "description": f"{_shown(trend.name)} over time, each metric with its interval.",
@@ -128,19 +128,44 @@ def _panel(
             {"data": {"values": marks}, "mark": rule,
              "encoding": {"x": x, "tooltip": {"field": "said"}}},
             {"data": {"values": marks}, "mark": text,
-             "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "said"}}},
+             "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "label"}}},
         ]  # fmt: skip
     return {"title": metric, "width": width, "height": HEIGHT, "layer": layers}
+
+
+def _marks(trend: Trend, width: int) -> list[dict[str, Any]]:
+    """Where something changed; a label that would stand on the one before it is left out."""
+    times = [point.saved for line in trend.lines for point in line.points]
+    span = (max(times) - min(times)).total_seconds() if times else 0.0
+    found: list[dict[str, Any]] = []
+    free = -1.0
+    for mark in trend.marks:
+        said = f"{' and '.join(mark.what)} changed"
+        at = width * (mark.saved - min(times)).total_seconds() / span if span else 0.0
+        label = said if at > free else ""
+        free = at + len(said) * LETTER if label else free
+        found.append({"saved": moment(mark.saved), "said": said, "label": label})
+    return found
 
 
 def _times(rows: list[dict[str, Any]], width: int) -> dict[str, Any]:
     """The axis of time; evaluations of one moment have one label, and it says when that was."""
     axis: dict[str, Any] = {"grid": False, "labelOverlap": True, "tickCount": width // 90}
     moments = sorted({row["saved"] for row in rows})
-    if len(moments) == 1:
+    minutes = {one[: len("2026-01-31T06:00")] for one in moments}
+    if len(minutes) == 1:
         axis |= {"values": [{"signal": f"toDate('{moments[0]}')"}], "format": "%Y-%m-%d %H:%M",
                  "labelOverlap": False}  # fmt: skip
+    elif moments and moments[0][:SAME_MINUTE] == moments[-1][:SAME_MINUTE]:
+        # Parts of a second would be all that the labels say; each evaluation has its own instead.
+        values = [{"signal": f"toDate('{one}')"} for one in _one_a_second(moments)]
+        axis |= {"values": values, "format": "%Y-%m-%d %H:%M:%S"}
     return axis
+
+
+def _one_a_second(moments: list[str]) -> list[str]:
+    """The first of the moments within each second."""
+    return list({one[:SAME_SECOND]: one for one in reversed(moments)}.values())[::-1]
 
 
 def _range(rows: list[dict[str, Any]]) -> list[float]:

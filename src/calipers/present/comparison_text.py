@@ -1,7 +1,5 @@
 """A comparison as Markdown, LaTeX and CSV."""
 
-import csv
-import io
 from collections.abc import Callable
 
 from calipers.io.guard import guard
@@ -19,6 +17,7 @@ from calipers.present.comparison import (
     signed,
     warnings,
 )
+from calipers.present.delimited import csv_text
 from calipers.present.escape import for_latex, for_markdown
 from calipers.present.table import number
 
@@ -32,9 +31,7 @@ CSV_HEADER = (
 def comparison_csv(comparison: Comparison, metric: str | None = None, examples: int = 0) -> str:
     """One line per metric and system, full precision; a table, so without single queries."""
     del metric, examples
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_HEADER)
+    rows = []
     overridden = guard(" ".join(comparison.overridden))
     for facts in comparison.metrics:
         for system in comparison.systems:
@@ -54,9 +51,8 @@ def comparison_csv(comparison: Comparison, metric: str | None = None, examples: 
                     found.difference, *ends, found.p_value, found.p_adjusted, found.effect_size,
                     found.wins, found.losses, found.ties, found.verdict,
                 ]  # fmt: skip
-            cells = [*row, primary, overridden]
-            writer.writerow(["" if cell is None else cell for cell in cells])
-    return text.getvalue()
+            rows.append([*row, primary, overridden])
+    return csv_text(CSV_HEADER, rows)
 
 
 def comparison_markdown(

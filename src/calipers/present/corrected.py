@@ -5,13 +5,14 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.corrected import CorrectedScores
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.table import number
 from calipers.words import plural
 
 
 def print_corrected(found: CorrectedScores, console: Console) -> None:
     """One line per metric: by the machine, by people alone, and by both together."""
-    console.print()
+    print_verdict(verdict(found), console)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("as people would judge", no_wrap=True)
     for name in ("mean", "interval", "machine", "people"):
@@ -23,9 +24,19 @@ def print_corrected(found: CorrectedScores, console: Console) -> None:
             number(one.machine), number(one.people),
         )  # fmt: skip
     console.print(table)
-    console.print()
-    for line in corrected_lines(found):
-        console.print(Text(line, style="dim"))
+    print_notes(corrected_lines(found), console)
+
+
+def verdict(found: CorrectedScores) -> str:
+    """What people would have found, by the first metric."""
+    if not found.metrics:
+        return "Nothing could be corrected: too little is known."
+    one = found.metrics[0]
+    return (
+        f"As people would judge, {one.metric} is {number(one.value)} "
+        f"({number(one.interval.low)}–{number(one.interval.high)}); the machine says "
+        f"{number(one.machine)}."
+    )
 
 
 def corrected_lines(found: CorrectedScores) -> list[str]:

@@ -41,10 +41,11 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, *, explain: bool = F
 def verdict(diagnosis: Diagnosis) -> str:
     """The gravest finding, and how many there are; or that nothing was found."""
     if not diagnosis.findings:
-        return "No fault that the rules know was found."
+        return "No known failure mode was found."
     first, *rest = diagnosis.findings
-    more = f", and {len(rest)} more below" if rest else ""
-    return f"{_sentence_case(first.title)} (confidence: {first.confidence}){more}."
+    found = "One failure mode" if not rest else f"{len(diagnosis.findings)} failure modes"
+    about = f"{first.title} (confidence: {first.confidence})"
+    return f"{found} found: {about}{', '.join(['', *(one.title for one in rest)])}."
 
 
 def headline(diagnosis: Diagnosis) -> str:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from calipers.io.write import whole_file
 from calipers.model.diff import Diff, Moved, QueryDiff
+from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
 from calipers.words import plural
@@ -26,35 +26,51 @@ def verdict(diff: Diff) -> str:
     """The answer in one line."""
     total = len(diff.queries)
     if not diff.changed:
-        return f"Nothing changed in the first {diff.k} results of {_queries(total)}."
+        return f"Nothing changed in the {first_results(diff.k)} of {_queries(total)}."
     new = sum(len(one.new) for one in diff.queries)
     lost = sum(len(one.lost) for one in diff.queries)
-    return (
-        f"{diff.changed:,} of {_queries(total)} changed in the first {diff.k}: "
-        f"{plural(new, 'new result')}, {lost:,} lost."
-    )
+    what = f"{plural(new, 'new result')}, {lost:,} lost"
+    if not new and not lost:
+        what = "the same results in another order"
+    return f"{diff.changed:,} of {_queries(total)} changed in the {first_results(diff.k)}: {what}."
 
 
-def print_diff(diff: Diff, console: Console, *, examples: int) -> None:
-    """The answer, the means, slices, and the most changed queries."""
-    console.print(Text(verdict(diff), style="bold"))
+def print_diff(diff: Diff, console: Console, *, examples: int = 5, explain: bool = False) -> None:
+    """The answer, the means, slices, and the most changed queries; with ``explain`` all of them."""
+    print_verdict(verdict(diff), console)
     means = _named_means(diff)
     console.print(Text("; ".join(f"{name} {_shown(value)}" for name, value in means) + "."))
-    for text, some in (("only in the old run", diff.only_old), ("only in the new", diff.only_new)):
-        if some:
-            console.print(Text(f"{_queries(len(some))} {text}: not compared."))
     if diff.slices:
         console.print()
         console.print(_slices(diff))
-    worst = [one for one in diff.queries if one.changed][:examples]
+    changed = [one for one in diff.queries if one.changed]
+    worst = changed if explain else changed[:examples]
     if worst:
         console.print()
-        console.print(Text("The most changed:", style="bold"))
-    for one in worst:
-        _print_query(one, console)
+        console.print(_most_changed(diff, worst, None if explain else MOST_MOVED))
+    if worst and (rest := len(changed) - len(worst)):
+        console.print(Text(f"… and {rest:,} more: --explain", style="dim"))
+    print_notes(notes(diff), console, explain=explain)
+
+
+def notes(diff: Diff) -> list[str]:
+    """What was not compared, what is judged already, and what the measures mean."""
+    said = [
+        f"{_queries(len(some))} {text}: not compared."
+        for text, some in (
+            ("only in the old run", diff.only_old),
+            ("only in the new", diff.only_new),
+        )
+        if some
+    ]
     if diff.already_judged:
         left = plural(diff.already_judged, "new result")
-        console.print(Text(f"{left} judged already by the ground truth."))
+        said.append(f"{left} judged already by the ground truth.")
+    return [
+        *said,
+        "1 means that nothing changed. Rank-biased overlap counts the top of both lists most, "
+        "overlap@k the results that both have, Kendall's tau their order.",
+    ]
 
 
 def save_diff(diff: Diff, path: str | PathLike[str]) -> None:
@@ -79,7 +95,7 @@ def _queries(n: int) -> str:
 
 
 def _shown(value: float | None) -> str:
-    return "–" if value is None else number(value)
+    return "–" if value is None else number(value).replace("-", "−")
 
 
 def _slices(diff: Diff) -> Table:
@@ -95,14 +111,20 @@ def _slices(diff: Diff) -> Table:
     return table
 
 
-def _print_query(one: QueryDiff, console: Console) -> None:
-    question = printable(one.text or one.query, LONGEST)
-    console.print(Text(f"  {number(one.rbo)}  {question}"))
-    for what, some in (("new", one.new), ("lost", one.lost)):
-        if some:
-            console.print(Padding(Text(f"{what}: {_moved(some)}"), (0, 0, 0, 9), expand=False))
+def _most_changed(diff: Diff, worst: list[QueryDiff], most: int | None) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("rbo", f"overlap@{diff.k}"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("the most changed", overflow="fold")
+    for one in worst:
+        lines = [printable(one.text or one.query, LONGEST)]
+        for what, some in (("new", one.new), ("lost", one.lost)):
+            if some:
+                lines.append(f"{what}: {_moved(some, most)}")
+        table.add_row(number(one.rbo), number(one.overlap), Text("\n".join(lines)))
+    return table
 
 
-def _moved(some: tuple[Moved, ...]) -> str:
-    shown = ", ".join(f"{printable(one.item, 40)} (rank {one.rank})" for one in some[:MOST_MOVED])
-    return shown + (f" and {len(some) - MOST_MOVED} more" if len(some) > MOST_MOVED else "")
+def _moved(some: tuple[Moved, ...], most: int | None) -> str:
+    shown = ", ".join(f"{printable(one.item, 40)} (rank {one.rank})" for one in some[:most])
+    return shown + (f" and {len(some) - most} more" if most and len(some) > most else "")

@@ -1,14 +1,13 @@
 """Floors on a terminal, and as CSV."""
 
-import csv
-import io
 from dataclasses import astuple, fields
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from calipers.model.floor import Floor, FloorPoint, HeldOut
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
 COLUMNS = (
@@ -65,10 +64,9 @@ def _elsewhere(found: Floor, held: HeldOut) -> str:
     )
 
 
-def print_floor(found: Floor, console: Console) -> None:
+def print_floor(found: Floor, console: Console, *, explain: bool = False) -> None:
     """The floor to take, every floor in a table, and what is known of other queries."""
-    console.print(Text(headline(found), style="bold"))
-    console.print()
+    print_verdict(headline(found), console)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=name == "floor")
@@ -76,18 +74,13 @@ def print_floor(found: Floor, console: Console) -> None:
         is_chosen = found.chosen is not None and one.floor == found.chosen.floor
         table.add_row(*_cells(one), style="bold green" if is_chosen else None)
     console.print(table)
-    for line in lines(found):
-        console.print()
-        console.print(Text(line))
+    print_notes(lines(found), console, explain=explain)
 
 
 def floor_csv(found: Floor) -> str:
     """One line per floor, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(FloorPoint)])
-    writer.writerows(astuple(one) for one in (found.without, *found.points))
-    return text.getvalue()
+    rows = map(astuple, (found.without, *found.points))
+    return csv_text([field.name for field in fields(FloorPoint)], rows)
 
 
 def _cells(one: FloorPoint) -> list[str]:

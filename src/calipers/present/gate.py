@@ -52,8 +52,8 @@ def condition_rows(verdict: Verdict) -> list[CheckRow]:
     """The conditions with what was measured."""
     return [
         CheckRow(
-            check.status, printable(check.name, 80), _value(check.value), _spread(check), "", "",
-            ", ".join(check.because),
+            check.status, printable(check.name, 80), _value(check.value, check.unit),
+            _spread(check), "", "", ", ".join(check.because),
         )
         for check in verdict.checks
         if check.requirement
@@ -118,8 +118,8 @@ def failure_sentence(check: Check) -> str:
     """What failed, the value, its interval, and what was wanted."""
     if check.change is None:
         return (
-            f"{printable(check.name, 80)} does not hold: {check.metric} is {_value(check.value)} "
-            f"({_spread(check)})."
+            f"{printable(check.name, 80)} does not hold: {check.metric} is "
+            f"{_value(check.value, check.unit)} ({_spread(check)})."
         )
     place = f" for {printable(check.slice, 50)}" if check.slice else ""
     return (
@@ -145,7 +145,7 @@ def worst_lines(check: Check) -> list[str]:
     """One line per query that weighs on the check, or per leak."""
     if check.leaks:
         return [_leak(one) for one in check.leaks]
-    return [_worst(one) for one in check.worst]
+    return [_worst(one, check.unit) for one in check.worst]
 
 
 def _leak(one: Leak) -> str:
@@ -228,8 +228,8 @@ def _near(check: Check) -> str:
     )
 
 
-def _value(value: float | None) -> str:
-    return "undefined" if value is None else number(value)
+def _value(value: float | None, unit: str = "") -> str:
+    return "undefined" if value is None else f"{number(value)} {unit}".rstrip()
 
 
 def _spread(check: Check) -> str:
@@ -260,9 +260,9 @@ def _visible(change: Change) -> str:
     return number(seen.smallest)
 
 
-def _worst(one: WorstQuery) -> str:
+def _worst(one: WorstQuery, unit: str) -> str:
     before = "" if one.baseline is None else f"{number(one.baseline)} → "
-    return f"{before}{number(one.value)}  {query_name(one.query, one.text)}"
+    return f"{before}{_value(one.value, unit)}  {query_name(one.query, one.text)}"
 
 
 def _checks(n: int) -> str:

@@ -1,7 +1,5 @@
 """Saved evaluations as a table, with a sparkline for each name and metric."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
@@ -12,53 +10,76 @@ from calipers.io.guard import guard
 from calipers.model.evaluation import Evaluation, moment
 from calipers.model.history import History
 from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.words import plural
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 LONGEST_SPARK = 40
+MOST_SPARKS = 8
+"""What fits a screen below the table; ``--explain`` shows all."""
 BREAK = "┊"
 """In a sparkline, where ground truth or corpus changed."""
 GIVEN_UP_FIRST = ("tags", "branch", "queries", "commit", "id")
 """Columns that a narrow terminal does without, in this order."""
 
 
-def print_history(found: History, console: Console) -> None:
-    """The table, the sparklines, and what the marks mean."""
+def print_history(found: History, console: Console, *, explain: bool = False) -> None:
+    """How the latest does, the table, the sparklines, and what the marks mean."""
     if not found.evaluations:
         console.print(
             Text(f"No evaluation of the {found.total:,} in {printable(found.place)} fits.")
         )
         return
-    counted, *marks = _legend(found)
-    print_verdict(counted, console)
+    print_verdict(verdict(found), console)
     console.print(_fitting(found, console))
     sparks = list(_sparks(found))
-    if sparks:
+    shown = sparks if explain else sparks[:MOST_SPARKS]
+    if shown:
         console.print()
-        for line in sparks:
-            console.print(Text(line), no_wrap=True, overflow="ellipsis")
-    print_notes(marks, console, explain=True)
+    for line in shown:
+        console.print(Text(line), no_wrap=True, overflow="ellipsis")
+    if rest := len(sparks) - len(shown):
+        console.print(Text(f"{plural(rest, 'more line')}: --explain", style="dim"))
+    print_notes(list(_legend(found)), console, explain=explain)
+
+
+def verdict(found: History) -> str:
+    """How the latest evaluation does, and how the one before it did."""
+    latest = found.evaluations[0]
+    name = printable(latest.name, 30)
+    metric = next((one for one in found.metrics if _value(latest, one) is not None), None)
+    if metric is None:
+        return f"The latest evaluation is {name}, of {latest.saved:%Y-%m-%d %H:%M} UTC."
+    now = _value(latest, metric) or 0.0
+    said = f"{name} is at {metric} {number(now)}"
+    earlier = (one for one in found.evaluations[1:] if one.name == latest.name)
+    before = next((value for one in earlier if (value := _value(one, metric)) is not None), None)
+    if before is None:
+        return f"{said}; no earlier evaluation is listed."
+    if latest.changed:
+        return f"{said}; the {' and the '.join(latest.changed)} changed since the one before."
+    if number(now) == number(before):
+        return f"{said}, as the time before."
+    return f"{said}, {'up' if now > before else 'down'} from {number(before)} the time before."
 
 
 def history_csv(found: History) -> str:
     """One line per evaluation, full precision: what is known of it and the mean of each metric."""
     names = list(dict.fromkeys(name for one in found.evaluations for name in one.summaries))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     head = ("id", "name", "saved", "commit", "branch", "dirty", "queries", "tags", "changed")
-    writer.writerow([*head, *names])
+    rows = []
     for one in found.evaluations:
         means = [one.summaries[name].mean if name in one.summaries else None for name in names]
         tags = ";".join(f"{name}={value}" for name, value in one.tags.items())
         words = (one.id, one.name, moment(one.saved), one.commit or "", one.branch or "")
         dirty = "" if one.dirty is None else str(one.dirty).lower()
-        writer.writerow(
-            [*map(guard, words), dirty, one.queries, guard(tags), ";".join(one.changed),
-             *("" if mean is None else mean for mean in means)]
-        )  # fmt: skip
-    return text.getvalue()
+        rows.append(
+            [*map(guard, words), dirty, one.queries, guard(tags), ";".join(one.changed), *means]
+        )
+    return csv_text([*head, *names], rows)
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -130,9 +151,14 @@ def _table(found: History, left_out: set[str]) -> Table:
     return table
 
 
-def _mean(one: Evaluation, metric: str) -> str:
+def _value(one: Evaluation, metric: str) -> float | None:
     summary = one.summaries.get(metric)
-    return "" if summary is None or summary.mean is None else number(summary.mean)
+    return None if summary is None else summary.mean
+
+
+def _mean(one: Evaluation, metric: str) -> str:
+    value = _value(one, metric)
+    return "" if value is None else number(value)
 
 
 def _marks(one: Evaluation) -> str:

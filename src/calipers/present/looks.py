@@ -11,14 +11,19 @@ from calipers.errors import InvalidInput
 from calipers.model.agreement import Agreement
 from calipers.model.alarm import Alarm
 from calipers.model.bounds import Bounds
+from calipers.model.calls import CallTable
 from calipers.model.comparison import Comparison
+from calipers.model.corrected import CorrectedScores
 from calipers.model.diagnosis import Diagnosis
+from calipers.model.diff import Diff
+from calipers.model.floor import Floor
 from calipers.model.gate import Verdict
 from calipers.model.grid import Grid, Planned
 from calipers.model.health import Health
 from calipers.model.history import History, Shown
 from calipers.model.levels import Levels
 from calipers.model.misses import Misses
+from calipers.model.plan import QueryPlan
 from calipers.model.plot import Plot
 from calipers.model.report import Report
 from calipers.model.resolution import Resolution
@@ -30,15 +35,20 @@ from calipers.present.agreement import print_agreement
 from calipers.present.alarm import print_alarm
 from calipers.present.answer import headline
 from calipers.present.bounds import print_bounds
+from calipers.present.calls import print_calls
 from calipers.present.compared import print_comparison
+from calipers.present.corrected import print_corrected
 from calipers.present.diagnosis import print_diagnosis
+from calipers.present.diff import print_diff
 from calipers.present.findings import print_health
+from calipers.present.floor import print_floor
 from calipers.present.gate import print_gate
 from calipers.present.grid import print_grid, print_plan
 from calipers.present.history import print_history
 from calipers.present.levels import print_levels
 from calipers.present.misses import print_misses
 from calipers.present.plain import printable
+from calipers.present.plan import plan_lines
 from calipers.present.resolution import print_resolution
 from calipers.present.shown import print_shown
 from calipers.present.slices import print_slices
@@ -96,12 +106,21 @@ def _print_plot(plot: Plot, console: Console) -> None:
     console.print(f"The chart {plot.chart}; save() draws it to a file.", markup=False)
 
 
+def _print_plan(plan: QueryPlan, console: Console) -> None:
+    for line in plan_lines(plan):
+        console.print(line, markup=False)
+
+
 _PRINTED: dict[type, Callable[[Any, Console], None]] = {
     Agreement: lambda value, console: print_agreement(value, console, written=None),
     Alarm: print_alarm,
     Bounds: print_bounds,
+    CallTable: print_calls,
     Comparison: print_comparison,
+    CorrectedScores: print_corrected,
     Diagnosis: print_diagnosis,
+    Diff: print_diff,
+    Floor: print_floor,
     Grid: print_grid,
     Health: print_health,
     History: print_history,
@@ -109,6 +128,7 @@ _PRINTED: dict[type, Callable[[Any, Console], None]] = {
     Misses: print_misses,
     Planned: print_plan,
     Plot: _print_plot,
+    QueryPlan: _print_plan,
     Report: _print_report,
     Resolution: lambda value, console: print_resolution(value, console, written=None),
     Scores: print_scores,

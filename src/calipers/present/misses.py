@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.misses import REASONS, Misses
-from calipers.present.answer import print_notes, print_verdict
+from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.comparison import query_name
 from calipers.present.plain import printable
 from calipers.words import plural
@@ -19,7 +19,7 @@ INSTEAD = ("instead   ", "          ", "          ")
 
 
 def print_misses(
-    misses: Misses, console: Console, *, examples: int = 5, explain: bool = False
+    misses: Misses, console: Console, *, examples: int = 3, explain: bool = False
 ) -> None:
     """What was not found and why, some misses with their texts, and what was not known.
 
@@ -46,7 +46,7 @@ def print_misses(
 def flat(table: pl.DataFrame) -> pl.DataFrame:
     """The table with lists as texts, for files that hold no lists."""
     return table.with_columns(
-        pl.col(name).list.eval(pl.element().fill_null("")).list.join(" | ")
+        pl.col(name).list.eval(pl.element().cast(pl.String).fill_null("")).list.join(" | ")
         for name, dtype in table.schema.items()
         if isinstance(dtype, pl.List)
     )
@@ -56,12 +56,12 @@ def verdict(misses: Misses) -> str:
     """How much was not found, and the reason that explains most of it."""
     missed = misses.table.height
     if not missed:
-        return f"Nothing was missed: every target is in the first {plural(misses.k, 'result')}."
+        return f"Nothing was missed: every target is in the {first_results(misses.k)}."
     most = max(misses.reasons, key=lambda name: misses.reasons[name])
     reason = next(one.means for one in REASONS if one.name == most)
     return (
         f"{missed:,} of {plural(misses.targets, 'target')} "
-        f"({_share(missed, misses.targets)}) are not in the first {plural(misses.k, 'result')}; "
+        f"({_share(missed, misses.targets)}) are not in the {first_results(misses.k)}; "
         f"most often: {reason}."
     )
 
@@ -100,6 +100,7 @@ def _print_miss(row: dict[str, object], console: Console) -> None:
         Text(query_name(str(row["query"]), question), style="bold"),
         Text(f"  expected  {_expected(row)}"),
         Text(f"            {means}{place}", style="dim"),
+        *(Text(f"  calls     {said}") for said in _calls(row)),
         *(Text(f"  {head}{one}") for head, one in zip(INSTEAD, _instead(row), strict=False)),
     ]
     for line in lines:
@@ -111,6 +112,26 @@ def _expected(row: dict[str, object]) -> str:
         place = f"characters {row['start']} to {row['end']}"
         return f"{printable(str(row['document']), SHOWN)}, {place}"
     return _with_text(row["item"], row["expected_text"])
+
+
+def _calls(row: dict[str, object]) -> list[str]:
+    """Which searches of an agent returned the target, and which lost it."""
+    returned, lost = row.get("returned_in_calls"), row.get("lost_in_calls")
+    if not isinstance(returned, list) or not isinstance(lost, list) or not (returned or lost):
+        return []
+    if not returned:
+        return [f"lost in {_numbers(lost)}: none returned it"]
+    return [f"returned in {_numbers(returned)}" + (f", lost in {_numbers(lost)}" if lost else "")]
+
+
+def _numbers(calls: list[int]) -> str:
+    """Some calls by their numbers.
+
+    >>> _numbers([2]), _numbers([1, 2, 4])
+    ('call 2', 'calls 1, 2 and 4')
+    """
+    *first, last = map(str, calls)
+    return f"calls {', '.join(first)} and {last}" if first else f"call {last}"
 
 
 def _instead(row: dict[str, object]) -> list[str]:

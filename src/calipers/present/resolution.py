@@ -1,24 +1,31 @@
 """What became of quotes, on a terminal."""
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from calipers.match.resolution import MOST_PLACES
 from calipers.model.resolution import Located, Resolution
-from calipers.present.answer import print_verdict
+from calipers.present.answer import print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.words import plural
 
-SHOWN = 5
+SHOWN = 3
 QUOTED = 70
 
 
-def print_resolution(resolution: Resolution, console: Console, *, written: str | None) -> None:
-    """The counts, and examples of what was not found once."""
+def print_resolution(
+    resolution: Resolution, console: Console, *, written: str | None, explain: bool = False
+) -> None:
+    """The counts, and examples of what was not found once, or all of it."""
+    shown = None if explain else SHOWN
     counts, total = resolution.counts, len(resolution.quotes)
     print_verdict(verdict(resolution), console)
     if not total:
-        _print_written(resolution, console, written)
+        _print_written(console, written)
+        print_notes(resolution.notes, console, explain=explain)
         return
     fate = "the first place was taken" if resolution.first else "left as they are"
     for outcome, words in (
@@ -32,40 +39,37 @@ def print_resolution(resolution: Resolution, console: Console, *, written: str |
         if some:
             console.print()
             console.print(Text(f"{title}:", style="bold"))
-            for one in some[:SHOWN]:
+            for one in some[:shown]:
                 console.print(Padding(Text(_line(one)), (0, 0, 0, 2)))
-            if len(some) > SHOWN:
-                console.print(Text(f"  … and {len(some) - SHOWN:,} more (--json lists all)", "dim"))
+            if shown and len(some) > shown:
+                console.print(Text(f"  … and {len(some) - shown:,} more: --explain", "dim"))
     console.print()
-    if counts["several"] and not resolution.first:
-        console.print(
-            Text("Quote more of the passage, add its document, or take the first with --first.")
-        )
+    _print_written(console, written)
+    print_notes([*_advice(resolution), *resolution.notes], console, explain=explain)
+
+
+def _advice(resolution: Resolution) -> Iterator[str]:
+    """What to do about the quotes that have no place."""
+    if resolution.counts["several"] and not resolution.first:
+        yield "Quote more of the passage, add its document, or take the first with --first."
     lost = [one for one in resolution.quotes if one.outcome == "none"]
     unknown = [one for one in lost if one.unknown_document]
     if unknown:
         named = sorted({str(one.wanted.document) for one in unknown})
         shown = ", ".join(printable(name, QUOTED) for name in named[:SHOWN])
-        console.print(
-            Text(
-                f"{plural(len(unknown), 'quote')} not found: the corpus does not have the document "
-                f"({shown}{', …' if len(named) > SHOWN else ''}). Name documents as the corpus "
-                "does, or leave them out."
-            )
+        yield (
+            f"{plural(len(unknown), 'quote')} not found: the corpus does not have the document "
+            f"({shown}{', …' if len(named) > SHOWN else ''}). Name documents as the corpus does, "
+            "or leave them out."
         )
     if len(lost) > len(unknown):
-        console.print(
-            Text("Check those not found against the documents; spelling and punctuation count.")
-        )
-    _print_written(resolution, console, written)
+        yield "Check those not found against the documents; spelling and punctuation count."
 
 
-def _print_written(resolution: Resolution, console: Console, written: str | None) -> None:
+def _print_written(console: Console, written: str | None) -> None:
     console.print(
         Text(f"Written to {written}." if written else "Nothing was written; -o FILE writes it.")
     )
-    for note in resolution.notes:
-        console.print(Text(note, style="dim"))
 
 
 def verdict(resolution: Resolution) -> str:
@@ -91,7 +95,8 @@ def _line(one: Located) -> str:
             for place in one.places[:3]
         )
         more = len(one.places) - 3
-        line += f": {plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
+        least = "at least " if len(one.places) >= MOST_PLACES else ""
+        line += f": {least}{plural(len(one.places), 'place')}, {shown}{', …' if more > 0 else ''}"
     elif one.elsewhere:
         line += f" (it stands in {printable(one.elsewhere[0].document, QUOTED)})"
     return line

@@ -1,8 +1,5 @@
 """Slices of the queries, on a terminal and as CSV."""
 
-import csv
-import io
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -10,6 +7,7 @@ from rich.text import Text
 from calipers.io.guard import guard
 from calipers.model.slices import Slice, Slices
 from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -110,14 +108,11 @@ def _cell(row: Slice) -> Text:
 
 def slices_csv(slices: Slices) -> str:
     """One line per slice and metric, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_HEADER)
+    rows = []
     for row in slices.rows:
         ends = (row.interval.low, row.interval.high) if row.interval else (None, None)
-        cells = [
+        rows.append([
             guard(row.by), guard(row.value), row.metric, row.queries, row.n, row.mean, *ends,
             row.rest_n, row.rest, row.difference, row.p_value, row.p_adjusted, row.standing,
-        ]  # fmt: skip
-        writer.writerow(["" if cell is None else cell for cell in cells])
-    return text.getvalue()
+        ])  # fmt: skip
+    return csv_text(CSV_HEADER, rows)

@@ -1,14 +1,12 @@
 """A sweep over k: the table with a small chart, the advice, CSV."""
 
-import csv
-import io
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from calipers.model.sweep import RecallAdvice, Sweep, SweepPoint, TokenAdvice
 from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -196,14 +194,12 @@ def _bar(share: float | None) -> str:
 
 def sweep_csv(sweep: Sweep) -> str:
     """One line per k, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     header = ["k"]
     for metric in sweep.metrics:
         header += [metric, f"{metric}_low", f"{metric}_high"]
     header += ["recall_ceiling", "precision_ceiling", "tokens_mean", "tokens_p95", "tokens_highest",
                "cost_per_1000"]  # fmt: skip
-    writer.writerow(header)
+    rows = []
     for point in sweep.points:
         row: list[float | int | None] = [point.k]
         for metric in sweep.metrics:
@@ -213,5 +209,5 @@ def sweep_csv(sweep: Sweep) -> str:
         use = point.tokens
         row += [point.recall_ceiling, point.precision_ceiling]
         row += [use.mean, use.p95, use.highest, use.cost_per_1000] if use else [None] * 4
-        writer.writerow(["" if cell is None else cell for cell in row])
-    return text.getvalue()
+        rows.append(row)
+    return csv_text(header, rows)

@@ -84,8 +84,13 @@ def _labelled(view: ScoreTable) -> Iterator[tuple[str, Cell]]:
                 yield (name if column == WHOLE else f"{name} {column}"), cell
 
 
-def print_metrics(listing: list[dict[str, Any]], console: Console) -> None:
-    """Every metric with its formula, notes, parameters and other names."""
+def print_metrics(
+    listing: list[dict[str, Any]], console: Console, *, explain: bool = False
+) -> None:
+    """One line per metric; one alone, or with ``explain`` each, with all that is known of it."""
+    if len(listing) > 1 and not explain:
+        _print_formulas(listing, console)
+        return
     for metric in listing:
         title = Text(metric["grammar"], style="bold")
         better = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
@@ -110,6 +115,18 @@ def print_metrics(listing: list[dict[str, Any]], console: Console) -> None:
                 Padding(Text(f"Also called {names}.", style="dim"), (0, 0, 0, 4), expand=False)
             )
         console.print()
+
+
+def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
+    print_verdict(f"{len(listing)} metrics, each with its formula in words.", console)
+    names = [f"{one['name']}{'@k' if '@k' in one['grammar'] else ''}" for one in listing]
+    width = max(map(len, names))
+    for name, metric in zip(names, listing, strict=True):
+        line = Text.assemble((f"{name:<{width}}  ", "bold"), metric["formula"])
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    print_notes(
+        ["`calipers metrics NAME` tells all about one, and --explain about every one."], console
+    )
 
 
 def bullet(mark: Text, text: Text, *, indent: int) -> Padding:

@@ -1,7 +1,5 @@
 """A trend on a terminal: a line with its axis, and marks where it must not be read across."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -11,35 +9,38 @@ from rich.text import Text
 from calipers.io.guard import guard
 from calipers.model.evaluation import moment
 from calipers.model.trend import Line, Point, Trend
-from calipers.present.answer import print_verdict
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.words import plural
 
 WIDEST = 100
 TALL, SHORT = 9, 5
 """Rows of a chart: one alone, or one of many."""
-MOST_CHARTS = 12
+MOST_CHARTS = 4
+"""What fits a screen; ``--explain`` draws all."""
 DOT, BAND, BREAK = "●", "░", "┊"
 Cells = list[list[str]]
 RowOf = Callable[[float], int]
 
 
-def print_trend(trend: Trend, console: Console) -> None:
+def print_trend(trend: Trend, console: Console, *, explain: bool = False) -> None:
     """One chart per line, the marks explained, and the numbers at both ends."""
-    shown = [line for line in trend.lines if line.points]
+    drawable = [line for line in trend.lines if line.points]
+    shown = drawable if explain else drawable[:MOST_CHARTS]
     print_verdict(verdict(trend), console)
-    height = TALL if len(shown) <= 2 else SHORT
-    for line in shown[:MOST_CHARTS]:
+    height = TALL if len(drawable) <= 2 else SHORT
+    for place, line in enumerate(shown):
+        if place:
+            console.print()
         console.print(Text(_title(line, trend), style="bold"))
         for row in chart(line, trend, min(console.width, WIDEST), height):
             console.print(Text(row), no_wrap=True, overflow="crop")
+    if rest := len(drawable) - len(shown):
         console.print()
-    if len(shown) > MOST_CHARTS:
-        console.print(
-            Text(f"{len(shown) - MOST_CHARTS} more lines are not drawn; -o FILE draws all.")
-        )
-    for sentence in _legend(trend, shown):
-        console.print(Text(sentence, style="dim"))
+        console.print(Text(f"{plural(rest, 'more line')}: --explain, or -o FILE draws all."))
+    print_notes(list(_legend(trend, drawable)), console, explain=explain)
 
 
 def verdict(trend: Trend) -> str:
@@ -61,20 +62,18 @@ def verdict(trend: Trend) -> str:
 
 def trend_csv(trend: Trend) -> str:
     """One line per point, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("metric", "tag", "value", "id", "saved", "commit", "mean", "low", "high", "n",
-                     "changed"))  # fmt: skip
+    header = (
+        "metric", "tag", "value", "id", "saved", "commit", "mean", "low", "high", "n", "changed",
+    )  # fmt: skip
     changed = {mark.id: ";".join(mark.what) for mark in trend.marks}
-    for line in trend.lines:
-        for point in line.points:
-            writer.writerow(
-                [line.metric, guard(line.tag or ""), guard(line.value or ""), point.id,
-                 moment(point.saved), point.commit or "", point.mean,
-                 "" if point.low is None else point.low, "" if point.high is None else point.high,
-                 point.n, changed.get(point.id, "")]
-            )  # fmt: skip
-    return text.getvalue()
+    rows = (
+        (line.metric, guard(line.tag or ""), guard(line.value or ""), point.id,
+         moment(point.saved), point.commit, point.mean, point.low, point.high, point.n,
+         changed.get(point.id))
+        for line in trend.lines
+        for point in line.points
+    )  # fmt: skip
+    return csv_text(header, rows)
 
 
 def chart(line: Line, trend: Trend, width: int, height: int) -> list[str]:
@@ -189,7 +188,7 @@ def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[str]:
         f"{counted} called {printable(trend.name)}, evenly spaced, oldest to newest"
         f"{f'; {BAND} interval' if band else ''}."
     )
-    for mark in trend.marks:
+    for mark in reversed(trend.marks):
         yield (
             f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} changed; "
             "numbers before and after are not comparable."

@@ -16,6 +16,8 @@ from calipers.retrievers.entry import RunEntry
 
 _decode = msgspec.json.Decoder(RunEntry).decode
 MAGIC = b"SQLite format 3\x00"
+_CHECKED = 16
+"""Bytes of the checksum before every answer."""
 
 
 class Cache:
@@ -39,27 +41,33 @@ class Cache:
                         f"The file {place} is not a cache of Calipers; name another file, which "
                         "will be made."
                     )
+        self._name = str(place)
         try:
             self._base = sqlite3.connect(place, check_same_thread=False, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+        try:
+            # Before anything is written: what cannot be read is said while there is no output yet.
+            (found,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
             self._base.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, entry BLOB NOT NULL)"
             )
+            self._base.execute("SELECT key, entry FROM answers LIMIT 1").fetchone()
         except sqlite3.Error as error:
-            raise WriteFailed(
-                f"The cache {place} cannot be used: {error}; name another file."
-            ) from error
+            self._base.close()
+            raise self._damaged(error) from error
 
     def get(self, question: Question) -> RunEntry | None:
         """The answer to a question that was asked before, for this question's id."""
-        with self._one_at_a_time:
-            found = self._base.execute(
-                "SELECT entry FROM answers WHERE key = ?", (self._key(question),)
-            ).fetchone()
-        if found is None:
+        found = self._execute("SELECT entry FROM answers WHERE key = ?", (self._key(question),))
+        line = _whole(found)
+        if line is None:
             return None
-        entry = _decode(found[0])
+        entry = _decode(line)
         entry.id = None if question.id == question.text else question.id
         # The time it took belongs to the day it was asked.
         entry.latency_ms, entry.warm_up, entry.cached = None, False, True
@@ -67,10 +75,10 @@ class Cache:
 
     def put(self, question: Question, line: bytes) -> None:
         """Keep an answer, as it is written to the run."""
-        with self._one_at_a_time:
-            self._base.execute(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?)", (self._key(question), line)
-            )
+        self._execute(
+            "INSERT OR REPLACE INTO answers VALUES (?, ?)",
+            (self._key(question), _checksum(line) + line),
+        )
 
     def close(self) -> None:
         """Close the file."""
@@ -78,3 +86,28 @@ class Cache:
 
     def _key(self, question: Question) -> bytes:
         return hashlib.sha256(self._settings + b"\x1e" + question.text.encode()).digest()
+
+    def _execute(self, statement: str, values: tuple[bytes, ...]) -> Any:
+        try:
+            with self._one_at_a_time:
+                found = self._base.execute(statement, values).fetchone()
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+        return None if found is None else found[0]
+
+    def _damaged(self, error: sqlite3.Error) -> WriteFailed:
+        return WriteFailed(
+            f"The cache {self._name} cannot be used: {error!s:.200}; remove it, or name another "
+            "file."
+        )
+
+
+def _checksum(line: bytes) -> bytes:
+    return hashlib.sha256(line).digest()[:_CHECKED]
+
+
+def _whole(kept: Any) -> bytes | None:
+    """What was kept; None where the disk changed it, so that it is asked again."""
+    if not isinstance(kept, bytes) or _checksum(kept[_CHECKED:]) != kept[:_CHECKED]:
+        return None
+    return kept[_CHECKED:]

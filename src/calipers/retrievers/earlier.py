@@ -1,6 +1,6 @@
-"""The run file of before: whose it is, and whether it is gone on with, kept or asked again.
+"""The run file of before: whose it is, and whether it is continued, kept or asked again.
 
-A run that was interrupted is gone on with, as long as nothing changed that decides its answers.
+A run that was interrupted is continued, as long as nothing changed that decides its answers.
 A finished one is asked again, because a retriever is measured again when it was worked on; the
 file of before is kept beside it.
 """
@@ -78,7 +78,7 @@ def read_meta(path: Path) -> Meta | None:
     """What stands beside a run file; None where nothing does, or nothing that we wrote."""
     try:
         meta = msgspec.json.decode(meta_path(path).read_bytes(), type=Meta)
-    except (msgspec.DecodeError, RecursionError, OSError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError):
         return None
     return meta if meta.format == FORMAT else None
 

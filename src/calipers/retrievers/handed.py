@@ -66,7 +66,9 @@ def _needs_reading(answer: Any) -> bool:
     if isinstance(answer, list | tuple):
         return any(_is_no_plain_result(one) for one in answer[:1])
     if isinstance(answer, Mapping):
-        return any(isinstance(answer.get(name), list | tuple | Mapping) for name in _COLUMNS)
+        return not answer.keys().isdisjoint(_COLUMNS) and any(
+            isinstance(answer.get(name), list | tuple | Mapping) for name in _COLUMNS
+        )
     # Texts, numbers and sets are no answers; the reader of mappings has the sentences for them.
     return hasattr(answer, "__iter__") and not isinstance(answer, str | bytes | set | frozenset)
 

@@ -84,6 +84,8 @@ class Retrieving(Patience, RetrieverOptions, total=False):
     """Leave a finished output as it is where neither settings nor code have changed."""
     retry_errors: bool
     """Ask the questions again that failed before."""
+    columns: Any
+    """Which field of the questions is what, where its name does not say: {"query": "frage"}."""
 
 
 class AskingModel(Patience, total=False):

@@ -14,16 +14,19 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.columns import Columns
 from calipers.io.formats.ours import Asked, question_and_id
-from calipers.io.json_files import first_line, opening
+from calipers.io.json_files import BROKEN, first_line, opening
 from calipers.io.load import load
 from calipers.io.source import Source, stamp
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import GroundTruth
 from calipers.retrievers.base import Question
+from calipers.retrievers.question_tables import named_records, records_of_questions
 
 BLOCK = 1 << 15
 """Bytes of a file to have in memory at a time."""
@@ -105,25 +108,32 @@ class Questions:
                 )
 
 
-def open_questions(value: Any) -> Questions:
+def open_questions(value: Any, columns: Columns | None = None) -> Questions:
     """The questions in a file, a ground truth, a mapping of id to text, or a list.
 
     A file of JSON lines is read again each time and never held; a list stays the caller's.
+    ``columns`` says which field is what, where their names do not.
 
     >>> questions = open_questions(["Who wrote it?", {"query": "When?", "id": "q2"}])
     >>> len(questions), [question.text for question in questions]
     (2, ['Who wrote it?', 'When?'])
     """
-    return Questions(_origin_of(value))
+    if isinstance(value, Questions):
+        return value
+    if columns is None or not columns.named:
+        return Questions(_origin_of(value))
+    origin = _named_origin(value, columns)
+    columns.check_used()
+    return Questions(origin)
 
 
-def read_questions(value: Any) -> tuple[Question, ...]:
+def read_questions(value: Any, columns: Columns | None = None) -> tuple[Question, ...]:
     """The same questions, all of them in memory.
 
     >>> read_questions(["Who wrote it?", {"query": "When?", "id": "q2"}])
     (Question(id='Who wrote it?', text='Who wrote it?'), Question(id='q2', text='When?'))
     """
-    return tuple(open_questions(value))
+    return tuple(open_questions(value, columns))
 
 
 class _Fingerprint:
@@ -187,20 +197,32 @@ def _origin_of(value: Any) -> Origin:
     return _ground_truth(value, "questions")
 
 
+def _named_origin(value: Any, columns: Columns) -> Origin:
+    """The same, where the user says which field is what."""
+    if isinstance(value, list | tuple):
+        return _list(named_records(list(value), columns, "questions"))
+    if isinstance(value, str | os.PathLike):
+        rows = records_of_questions(Path(value), columns)
+        if rows is not None:
+            return _list(rows, str(value))
+    return _ground_truth(value, str(value), columns)
+
+
 def _file(path: Path) -> Origin:
     source = Source(path)
     begins_as = opening(source)
     if begins_as is None:
-        return _ground_truth(path, str(path))
+        rows = records_of_questions(path, Columns())
+        return _ground_truth(path, str(path)) if rows is None else _list(rows, str(path))
     source.check_has_content()
     if begins_as == "list":
         try:
             return _list(_LIST.decode(source.read()), str(path))
-        except (msgspec.DecodeError, RecursionError):
+        except BROKEN:
             return _ground_truth(path, str(path))
     try:
         _LINE.decode(first_line(source))
-    except (msgspec.DecodeError, RecursionError):
+    except BROKEN:
         # One object over many lines, or records of another form.
         return _ground_truth(path, str(path))
     return _lines(source)
@@ -227,7 +249,7 @@ def _lines(source: Source) -> Origin:
                 continue
             try:
                 asked = decode(line)
-            except (msgspec.DecodeError, RecursionError):
+            except BROKEN:
                 raise InvalidInput(
                     f"A line is no question at {source.name}:{number}; each line is a JSON object "
                     'with "query", such as {"query": "Who wrote it?"}.'
@@ -288,10 +310,14 @@ def _nothing_asked(place: str) -> Question:
     )
 
 
-def _ground_truth(value: Any, name: str) -> Origin:
-    found = load(value, "ground_truth")
+def _ground_truth(value: Any, name: str, columns: Columns | None = None) -> Origin:
+    found = load(value, "ground_truth", None, columns)
     truth: GroundTruth | None = found.ground_truth
     queries = truth.queries if truth is not None else found.run.queries if found.run else None
+    return _asked(queries, name)
+
+
+def _asked(queries: pl.DataFrame | None, name: str) -> Origin:
     if queries is None or not queries.height:
         raise InvalidInput(f"{name} holds no questions; give a file with a question per record.")
     ids = queries["query"]

@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +17,14 @@ from calipers.retrievers.base import Retriever
 from calipers.retrievers.callable import from_callable, name_of
 from calipers.retrievers.code import code_of
 from calipers.retrievers.layout import FIELDS, Layout
+from calipers.retrievers.project import (
+    Part,
+    file_named,
+    file_of,
+    forget_bytecode,
+    parts_of,
+    stale_with_dependants,
+)
 from calipers.retrievers.secrets import Secrets
 from calipers.suggest import did_you_mean
 
@@ -25,8 +34,6 @@ FORMS = (
     "function (package.module:function or file.py:function)"
 )
 
-_LOADED: dict[str, tuple[Path, bytes]] = {}
-"""The modules that were loaded here, each with its file as it was."""
 _FOLDERS: set[Path] = set()
 """Where files of retrievers were loaded from."""
 
@@ -147,9 +154,7 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
 
 
 def _from_module(name: str, target: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    _make_room(Path.cwd())
     try:
         return _up_to_date(importlib.import_module(name))
     except ModuleNotFoundError as error:
@@ -158,7 +163,7 @@ def _from_module(name: str, target: str) -> ModuleType:
             raise InvalidInput(
                 f"The retriever {target!r} cannot be loaded: there is no module {error.name!r} "
                 f"here or among the installed ones; run from the folder that holds {top!r}, or "
-                "install it."
+                f"install it.{did_you_mean(top, [one.stem for one in Path.cwd().glob('*.py')])}"
             ) from None
         raise InvalidInput(
             f"The retriever {target!r} cannot be loaded: {name} needs the module {error.name!r}, "
@@ -169,16 +174,19 @@ def _from_module(name: str, target: str) -> ModuleType:
 
 
 def _up_to_date(module: ModuleType) -> ModuleType:
-    """The module as its file is now: an edit between two calls of one session counts."""
-    path = Path(getattr(module, "__file__", None) or "")
-    if not path.is_file():
+    """The module as its files are now: an edit between two calls of one session counts."""
+    file = file_of(module)
+    if file is None:
         return module
-    content = path.read_bytes()
-    before = _LOADED.get(module.__name__)
-    if before is not None and before != (path, content):
-        module = importlib.reload(module)
-    _LOADED[module.__name__] = (path, content)
-    return module
+    for part in stale_with_dependants(parts_of(module, file)):
+        _reload(part)
+    return sys.modules[module.__name__]
+
+
+def _reload(part: Part) -> None:
+    if part.module is not None and part.module.__name__ in sys.modules:
+        forget_bytecode(part.path)
+        importlib.reload(part.module)
 
 
 def _make_room(folder: Path) -> None:
@@ -190,11 +198,12 @@ def _make_room(folder: Path) -> None:
     if str(folder) in sys.path:
         sys.path.remove(str(folder))
     sys.path.insert(0, str(folder))
+    known = tuple(f"{one}{os.sep}" for one in _FOLDERS)
     for name, module in list(sys.modules.items()):
-        home = Path(getattr(module, "__file__", None) or "").parent
-        top = name.partition(".")[0]
-        beside = (folder / f"{top}.py").is_file() or (folder / top / "__init__.py").is_file()
-        if beside and home != folder and any(home.is_relative_to(one) for one in _FOLDERS):
+        place = getattr(module, "__file__", None)
+        if not isinstance(place, str) or not place.startswith(known):
+            continue
+        if file_named(name, folder) not in (None, file_of(module)):
             del sys.modules[name]
     _FOLDERS.add(folder)
 
@@ -212,6 +221,10 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
+        for part in stale_with_dependants(parts_of(module, path.resolve())):
+            if part.module is not module:
+                _reload(part)
+        forget_bytecode(path)
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a user's file may raise anything when imported
         raise _broken(str(path), error) from error

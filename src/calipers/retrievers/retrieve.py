@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import msgspec
 
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.io.columns import Columns
 from calipers.io.records import Record, build
 from calipers.model.retrieval import RetrievalReport
 from calipers.model.run import Run
@@ -51,7 +52,8 @@ def retrieve_to_run(
     )
     if output is not None:
         return LiveRun.in_file(Path(output), report)
-    order = {one.id: number for number, one in enumerate(open_questions(questions))}
+    asked = open_questions(questions, Columns.of(settings.get("columns")))
+    order = {one.id: number for number, one in enumerate(asked)}
     records = sorted(
         map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
     )
@@ -81,6 +83,7 @@ def retrieve_to_report(
     keep: bool = False,
     afresh: bool = False,
     retry_errors: bool = False,
+    columns: Any = None,
     progress: Progress | None = None,
     total: Callable[[int], None] | None = None,
     told: Callable[[bytes], None] | None = None,
@@ -95,7 +98,7 @@ def retrieve_to_report(
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
     wish = Wish(restart, resume, keep, retry_errors, afresh)
-    asked = open_questions(questions)
+    asked = open_questions(questions, Columns.of(columns))
     retriever = as_retriever(search, **options)
     pace = Pace(
         workers=retriever.workers if workers is None else workers, timeout=timeout,

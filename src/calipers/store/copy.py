@@ -1,23 +1,51 @@
 """Everything from one history into another, without loss."""
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select
 
-from calipers.errors import WriteFailed
+from calipers.errors import InvalidInput, WriteFailed
 from calipers.model.store import Copied
 from calipers.store.blob import check
 from calipers.store.labels_copy import copy_pools
-from calipers.store.open import Store, spoken
+from calipers.store.open import Store, open_place, spoken
+from calipers.store.place import Where, locate
 from calipers.store.record import EvaluationRecord, write_on
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
 
+def copy_to(source: Store, given: Where) -> Copied:
+    """Copy into the history that is named; one that is new is there whole or not at all."""
+    place = locate(given, create=True)
+    if place.path is None or place.path.exists():
+        return copy(source, open_place(place, create=True))
+    part = place.path.with_name(f".{place.path.name}.{os.getpid()}.part")
+    try:
+        copied = copy(source, open_place(replace(place, path=part), create=True))
+        try:
+            os.link(part, place.path)
+        except FileExistsError:  # somebody made it meanwhile
+            return copy(source, open_place(place))
+        except OSError:  # a file system without links
+            part.rename(place.path)
+    finally:
+        part.unlink(missing_ok=True)
+    return copied
+
+
 def copy(source: Store, target: Store) -> Copied:
     """Bring the evaluations that the target lacks, in one transaction, and compare afterwards."""
+    if source.place.is_same(target.place):
+        # It would wait for itself to finish reading before it writes.
+        raise InvalidInput(
+            f"A history cannot be copied into itself: {source.place.shown} is given twice; name "
+            "another one."
+        )
     with source.reading() as reading:
         ids = list(
             reading.execute(

@@ -4,7 +4,7 @@ import secrets
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, exists, insert, select
 
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import moment
@@ -66,9 +66,8 @@ def append_on(
     now: datetime | None = None,
 ) -> LogEntry:
     """Add one entry as part of the caller's transaction."""
-    lock_pool(connection, pool)
-    known = judges_of(connection, pool)
-    if judge not in known and not is_machine(judge):
+    if not lock_pool(connection, pool, judge) and not is_machine(judge):
+        known = judges_of(connection, pool)
         raise InvalidInput(
             f"The judge {judge!r:.60} is not among those of this pool: {', '.join(known)}."
             f"{did_you_mean(judge, known)}"
@@ -106,13 +105,19 @@ def label_state(connection: Connection, pool: int) -> LabelState:
     return LabelState(_read(connection, pool, 0))
 
 
-def lock_pool(connection: Connection, pool: int) -> None:
-    """One writer at a time for a pool, so that the log has the order in which it became visible."""
-    statement = select(POOL.c.number).where(POOL.c.number == pool)
+def lock_pool(connection: Connection, pool: int, judge: str = "") -> bool:
+    """One writer at a time for a pool, so that the log has the order in which it became visible.
+
+    Returns whether the judge is one of the pool: every question to a server takes its time.
+    """
+    may = exists().where(POOL_JUDGE.c.pool == pool, POOL_JUDGE.c.name == judge)
+    statement = select(may).select_from(POOL).where(POOL.c.number == pool)
     if connection.dialect.name == "postgresql":
-        statement = statement.with_for_update()
-    if connection.execute(statement).first() is None:
+        statement = statement.with_for_update(of=POOL)
+    found = connection.execute(statement).first()
+    if found is None:
         raise InvalidInput(f"There is no pool number {pool}.")
+    return bool(found[0])
 
 
 def judges_of(connection: Connection, pool: int) -> list[str]:

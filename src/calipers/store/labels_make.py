@@ -1,7 +1,7 @@
 """Making a pool out of runs: what is worth judging, who gets it, how it is measured."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,15 @@ from typing import Any
 from calipers.analyse.agreement import check_choice
 from calipers.analyse.draft import draft
 from calipers.analyse.judging import shares
+from calipers.analyse.rejudge import with_targets
 from calipers.analyse.scoring import choose_metrics
+from calipers.analyse.worth_judging import worth_judging
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.load import load
+from calipers.io.one_side import load_ground_truth, load_run
 from calipers.match.pair import match_pair
 from calipers.model.agreement import TargetsAs
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.judging import ORDERS, SCALES, PoolSettings
+from calipers.model.judging import ONLY, ORDERS, SCALES, JudgeOnly, PoolSettings
 from calipers.model.labels import Label
 from calipers.model.policy import Policy
 from calipers.model.run import Run
@@ -25,10 +27,14 @@ from calipers.store.labels_pool import add_items, add_judges, make_pool
 from calipers.store.open import Store
 
 LONGEST_GUIDELINES = 20_000
+NOTHING = {
+    "misses": "no run misses anything among its first results",
+    "different": "the runs return the same results in the same order",
+}
 
 
 def make(
-    store: Store,
+    opened: Callable[[], Store],
     name: str,
     runs: Mapping[str, Any],
     *,
@@ -37,17 +43,25 @@ def make(
     corpus: Any = None,
     judges: Sequence[str] = ("me",),
     queries: Collection[str] | None = None,
+    only: JudgeOnly | None = None,
     again: bool = False,
     settings: PoolSettings,
 ) -> Desk:
     """Pool the first results of several runs, keep the pool, and open it.
 
-    ``queries`` leaves out every other question. With ``again`` also what the ground truth has is
-    judged.
+    The history is ``opened``, and made if need be, when there is something to keep.
+    ``queries`` and ``only`` leave out every other question. With ``again`` also what the ground
+    truth has is judged, returned or not.
     """
     check_settings(settings, judges)
-    loaded = {one: _run(value, one) for one, value in runs.items()}
-    truth = None if ground_truth is None else _truth(ground_truth)
+    loaded = {one: load_run(value, one) for one, value in runs.items()}
+    truth = None if ground_truth is None else load_ground_truth(ground_truth)
+    if only is not None:
+        check_choice("only", only, ONLY)
+        some = worth_judging(only, truth, loaded, settings)
+        queries = some if queries is None else some & set(queries)
+        if not queries:
+            raise InvalidInput(f"There is nothing to judge: {NOTHING[only]}.")
     labels = to_judge(
         loaded, truth, questions=questions, corpus=corpus, queries=queries, again=again,
         settings=settings,
@@ -55,6 +69,7 @@ def make(
     _check_common(loaded)
     settings = _matched_alike(settings, truth, loaded, labels)
     given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
+    store = opened()
     number = make_pool(
         store, name, [(given[one.query_id], one) for one in labels], runs=loaded,
         ground_truth=truth, judges=judges, settings=settings,
@@ -103,6 +118,10 @@ def to_judge(
         ground_truth=None if again else truth, corpus=corpus,
     )  # fmt: skip
     rows = [one for one in found.rows if queries is None or one.query_id in queries]
+    if again and truth is not None:
+        rows = with_targets(
+            rows, truth, runs.values(), asked or {}, queries=queries, seed=settings.seed
+        )
     if not rows:
         raise InvalidInput(
             f"There is nothing to judge: the ground truth has all {found.judged} of the first "
@@ -146,20 +165,6 @@ def read_guidelines(path: str | os.PathLike[str] | None) -> str:
         raise InvalidInput(
             f"The guidelines {path} cannot be read: {reason}; give a text file."
         ) from None
-
-
-def _run(value: Any, name: str) -> Run:
-    found = load(value, "run")
-    if found.run is None:
-        raise InvalidInput(f"{name} holds no results ({found.kind}); give a run.")
-    return found.run
-
-
-def _truth(value: Any) -> GroundTruth:
-    found = load(value, "ground_truth")
-    if found.ground_truth is None:
-        raise InvalidInput(f"The ground truth holds no judgements ({found.kind}); name another.")
-    return found.ground_truth
 
 
 def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:

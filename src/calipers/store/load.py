@@ -141,7 +141,7 @@ def _contents(
 def _decoded(content: bytes, kind: Any, whose: str) -> Any:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableFile(
             f"{whose} cannot be read: what it says of itself is damaged ({error}); put back a "
             "copy of the history."

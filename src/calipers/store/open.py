@@ -2,34 +2,40 @@
 
 import os
 import sqlite3
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from calipers.errors import CalipersError, InvalidInput, MissingExtra, UnreadableFile
 from calipers.store.complaints import read_complaint, write_complaint
 from calipers.store.place import StorePlace, locate
 from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
+from calipers.store.turns import Turns, turns_of
 
 PATIENCE_SECONDS = 30.0
 """How long to wait while somebody else writes."""
 APPLICATION_ID = 0x43414C50
 """Written into the head of an SQLite file ("CALP"), so that tools can tell what it is."""
+MOST_CONNECTIONS = 20
+"""To a server, beside the five that stay open."""
 _LOCK = 0x43414C50
 """The number under which PostgreSQL lets one process at a time change the tables."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """A history whose tables are up to date. Nothing stays connected between two uses."""
+    """A history whose tables are up to date; nothing stays connected unless it is kept."""
 
     place: StorePlace
     engine: Engine
+    turns: Turns | None = None
+    """Who may write next; PostgreSQL knows by itself."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -50,6 +56,7 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         with (
+            nullcontext() if self.turns is None else self.turns.mine(PATIENCE_SECONDS),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
@@ -66,16 +73,25 @@ class Store:
             connection.execute(text(statement))
 
 
-def open_store(given: str | os.PathLike[str] | None = None, *, create: bool = False) -> Store:
-    """The history that is named or found, ready to use; with ``create`` also a new one."""
-    return open_place(locate(given, create=create), create=create)
+def open_store(
+    given: str | os.PathLike[str] | None = None, *, create: bool = False, keep: bool = False
+) -> Store:
+    """The history that is named or found, ready to use; with ``create`` also a new one.
+
+    ``keep`` is for those who come back all the time: connections to a server stay open, as making
+    one takes longer than a label. A process that forks must not keep any.
+    """
+    return open_place(locate(given, create=create), create=create, keep=keep)
 
 
-def open_place(place: StorePlace, *, create: bool = False) -> Store:
+def open_place(place: StorePlace, *, create: bool = False, keep: bool = False) -> Store:
     """The history at a place, its tables brought up to date."""
     if place.path is not None:
         _check_file(place, place.path, create=create)
-    store = Store(place, _engine(place, create=create))
+    turns = None if place.path is None else turns_of(place.path)
+    store = Store(place, _engine(place, create=create, keep=keep), turns)
+    # What was kept open is closed with the last who has the store.
+    weakref.finalize(store, store.engine.dispose)
     with store.reading() as connection:
         version = _version(connection, place)
     if version is None and not create:
@@ -182,9 +198,9 @@ def _make_folder(place: StorePlace, folder: Path) -> None:
         ) from error
 
 
-def _engine(place: StorePlace, *, create: bool) -> Engine:
+def _engine(place: StorePlace, *, create: bool, keep: bool = False) -> Engine:
     if place.kind == "postgresql":
-        return _postgresql(place)
+        return _postgresql(place, keep)
     path = place.path
     if path is None:
         raise InvalidInput("A history in SQLite needs a file.")
@@ -213,14 +229,19 @@ def _on_begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
 
 
-def _postgresql(place: StorePlace) -> Engine:
+def _postgresql(place: StorePlace, keep: bool) -> Engine:
     try:
         import psycopg  # noqa: F401 - only whether it is there
     except ImportError:
         raise MissingExtra(
             "A history in PostgreSQL needs the library psycopg: pip install 'calipers[postgres]'"
         ) from None
-    engine = create_engine(place.address, poolclass=NullPool, connect_args={"connect_timeout": 10})
+    pooled: dict[str, Any] = {"poolclass": NullPool}
+    if keep:
+        # Asked whether they are alive before use: a server that was started again closed them.
+        pooled = {"poolclass": QueuePool, "pool_pre_ping": True, "pool_timeout": PATIENCE_SECONDS,
+                  "max_overflow": MOST_CONNECTIONS}  # fmt: skip
+    engine = create_engine(place.address, connect_args={"connect_timeout": 10}, **pooled)
     event.listen(engine, "begin", _on_begin_postgresql)
     return engine
 

@@ -35,6 +35,12 @@ class StorePlace:
     address: str = field(default="", repr=False)
     """The address with everything in it; never to be shown."""
 
+    def is_same(self, other: "StorePlace") -> bool:
+        """Whether both are one history, also where a link leads from one to the other."""
+        if self.path is None or other.path is None:
+            return self.address == other.address and self.path is other.path
+        return self.path.exists() and other.path.exists() and self.path.samefile(other.path)
+
     def redact(self, text: str) -> str:
         """A driver's message without the password, however the driver writes it."""
         for secret in _secrets(self.address):
@@ -82,8 +88,12 @@ def place_of(text: str) -> StorePlace:
 Calipers cannot use; a history is a path, sqlite:///path, or postgresql://user@host/database.
     """
     found = _SCHEME.match(text)
-    if not text.strip() or "\x00" in text:
+    if not text.strip():
         raise InvalidInput(f"The name of the history is empty; it is {ALLOWED}.")
+    if "\x00" in text:
+        raise InvalidInput(
+            f"The name of the history holds a NUL character: found {text[:60]!r}; it is {ALLOWED}."
+        )
     if not found:
         return _file(_at_home(text))
     scheme, rest = found[1].lower(), text[found.end() :]

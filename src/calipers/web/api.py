@@ -29,6 +29,8 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     """A label on its way into the log."""
 
     request: Request_
+    judge: str | None = None
+    """Whose page sends it; in a browser where somebody else came in since, it is refused."""
     item: int = 0
     kind: EntryKind = "label"
     grade: float | None = None
@@ -211,6 +213,9 @@ async def label(request: Request) -> Response:
     """Take one entry into the log; it is on disk when this is answered."""
     given: Given = await _body(request, Given)
     desk, judge = _desk(request), request.state.judge
+    if given.judge not in (None, judge):
+        words = f"This page is that of {given.judge:.60}, and {judge} is signed in now."
+        return answer({"error": f"{words} Open a link of the right judge."}, 409)
 
     def write() -> dict[str, Any]:
         entry = desk.give(

@@ -2,6 +2,7 @@
 
 import logging
 import time
+import traceback
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +87,10 @@ class Guard:
             else:
                 scope.setdefault("state", {})["judge"] = self._judge(headers)
                 await self._within_limits(scope, receive, answer, headers)
+        except Exception as error:  # noqa: BLE001 - a mistake of ours, whatever it is
+            # It was answered already. The server would log it with its words, and these may be
+            # words of a corpus.
+            LOG.error("%s", whereabouts(error))
         finally:
             # The path alone: a query may hold a token or words of a corpus.
             taken = 1000 * (time.perf_counter() - began)
@@ -150,6 +155,17 @@ class Guard:
 
 NOT_IN = "You are not signed in, or the server was started again; open the link that it printed."
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
+
+
+def whereabouts(error: BaseException) -> str:
+    """What kind of mistake it was and where, without a word of what was being worked on.
+
+    >>> whereabouts(ValueError("a text of somebody"))
+    'ValueError'
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+    return "\n  ".join([type(error).__name__, *places])
 
 
 class BodyTooLargeError(Exception):

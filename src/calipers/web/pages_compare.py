@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.analyse.contrast import contrast
+from calipers.analyse.contrast import contrast, places_won
 from calipers.errors import InvalidInput
 from calipers.present.html.texts import clean
 from calipers.present.html.view import comparison_view
@@ -70,17 +70,20 @@ def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> l
             columns.append({"name": clean(browse.name), "results": [], "expected": []})
             continue
         one = shown(browse.open(row))
-        for result in one["results"]:
-            name = result.get("name") or str(result.get("text"))
-            result["before"] = first.get(name) if columns else None
-            result["moved"] = (
-                None if not columns or name not in first else first[name] - result["rank"]
-            )
-            result["new"] = bool(columns) and name not in first
-        if not columns:
-            first = {
-                result.get("name") or str(result.get("text")): result["rank"]
-                for result in reversed(one["results"])
-            }
+        ranks = {_called(result): result["rank"] for result in reversed(one["results"])}
+        if columns:
+            won = places_won(first, ranks)
+            for result in one["results"]:
+                name = _called(result)
+                result |= {
+                    "before": first.get(name), "moved": won[name], "new": won[name] is None,
+                }  # fmt: skip
+        else:
+            first = ranks
         columns.append({**one, "name": clean(browse.name), "reference": reference})
     return columns
+
+
+def _called(result: dict[str, Any]) -> str:
+    """What tells a result from others: its name, or else its text."""
+    return result.get("name") or str(result.get("text"))

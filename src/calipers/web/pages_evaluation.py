@@ -12,6 +12,7 @@ from calipers.present.html.details import opened_view
 from calipers.present.html.texts import clean
 from calipers.present.html.view import system_view
 from calipers.web import asked
+from calipers.web.others import other_runs, ranks_in
 from calipers.web.render import address
 from calipers.web.shelf import WebShelf
 
@@ -29,7 +30,9 @@ def queries(request: Request) -> Response:
     opened = None
     if asked.words(request, "open"):
         opened = shown(browse.open(asked.whole(request, "open", 0)))
-        opened["other_runs"] = _other_ranks(shelf, reference, opened["row"].query)
+        others = other_runs(shelf, reference, saved)
+        beside = request.query_params.getlist("beside")
+        opened["other_runs"] = list(ranks_in(shelf, others, opened["row"].query, beside))
     kept: dict[str, Any] = {
         "text": view.text, "metric": view.metric, "below": view.below, "reason": view.reason,
         "failures": "1" if view.failures else None, "sort": view.sort,
@@ -45,23 +48,6 @@ def queries(request: Request) -> Response:
         summaries=[browse.head[name] for name in browse.shown] if len(browse.scores) else [],
     )  # fmt: skip
     return page
-
-
-def _other_ranks(shelf: WebShelf, reference: str, query: str) -> list[dict[str, Any]]:
-    """Where the same items stand in the other runs that were given."""
-    found = []
-    for name in shelf.given:
-        if name == reference:
-            continue
-        other, _ = shelf.evaluation(name)
-        row = other.row_of(query)
-        if row is not None:
-            ranks = other.open(row).rankings
-            items = dict(ranks.select("item", "rank").reverse().iter_rows())
-            found.append(
-                {"name": clean(name), "ranks": {clean(str(k)): v for k, v in items.items()}}
-            )
-    return found
 
 
 def shown(opened: OpenedQuery) -> dict[str, Any]:
@@ -97,7 +83,11 @@ def truth(request: Request) -> Response:
         request, "truth.html.j2", title=clean(browse.name), browse=browse, saved=saved,
         reference=reference, tab="truth", health=health, row_of=browse.row_of,
         fingerprint=browse.scores.fingerprints.get("ground_truth"),
-        pools=[one for one in shelf.pools() if one.name == browse.name],
+        versions=[
+            (one, shelf.desk(one.number).truth())
+            for one in shelf.pools()
+            if one.name == browse.name and one.labels
+        ],
         most=SHOWN_FINDINGS,
     )  # fmt: skip
     return page

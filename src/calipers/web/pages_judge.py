@@ -30,10 +30,12 @@ def conflicts(request: Request) -> Response:
     shelf: WebShelf = request.app.state.shelf
     desk = shelf.desk(request.path_params["number"])
     machines = asked.switch(request, "machines")
+    found = desk.agreement(machines=machines)
     page: Response = request.app.state.renderer.page(
         request, "conflicts.html.j2", title=desk.name, desk=desk, number=desk.content.number,
-        settings=desk.content.settings, tab="conflicts", machines=machines,
-        found=desk.agreement(machines=machines), numbers=desk.numbers(),
+        settings=desk.content.settings, tab="conflicts", machines=machines, found=found,
+        shared=found.agreement is not None and any(c.n for c in found.agreement.coefficients),
+        numbers=desk.numbers(),
         truth=desk.truth(), progress=[desk.progress(one) for one in desk.judges],
     )  # fmt: skip
     return page

@@ -21,7 +21,7 @@ class Renderer:
     def __init__(self) -> None:
         self._templates: Any = environment(TEMPLATES)
         self._templates.globals.update(
-            version=__version__, address=address, signed=_signed, reason_list=REASONS,
+            version=__version__, address=address, signed=_signed, minus=_minus, reason_list=REASONS,
         )  # fmt: skip
 
     def page(
@@ -38,16 +38,22 @@ class Renderer:
 def address(path: str, **query: Any) -> str:
     """A path with a query of those values that say something.
 
-    >>> address("/compare", of=["a", "b"], page=1, text="")
-    '/compare?of=a&of=b&page=1'
+    >>> address("/compare", of=["a", "b"], open=0, text="", down=False)
+    '/compare?of=a&of=b&open=0'
     """
     kept = [
         (name, one)
         for name, value in query.items()
         for one in (value if isinstance(value, list | tuple) else [value])
-        if one not in (None, "", False)
+        # By identity: the number 0 is the first query, and equal to False.
+        if one is not None and one is not False and one != ""
     ]
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def _minus(text: str) -> str:
+    """A number with a real minus, which no dash of a range is taken for."""
+    return text.replace("-", "−")
 
 
 def _signed(value: float | None) -> str:

@@ -86,12 +86,15 @@ class WebShelf:
         self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
         self._audits, self._desks = Held(), Held(16)
         self._pooling = threading.Lock()
+        self._store: Store | None = None
 
     # Where things are kept
 
     def store(self, *, create: bool = False) -> Store:
-        """The store; a sentence where there is none."""
-        return open_store(self.where, create=create)
+        """The store, opened once; a sentence where there is none."""
+        if self._store is None:
+            self._store = open_store(self.where, create=create, keep=True)
+        return self._store
 
     @property
     def has_store(self) -> bool:
@@ -190,7 +193,7 @@ class WebShelf:
                 enlarge(desk, rows)
             else:
                 desk = make(
-                    store, name, runs, ground_truth=first.as_read[0], judges=self.judges,
+                    lambda: store, name, runs, ground_truth=first.as_read[0], judges=self.judges,
                     queries=queries, again=True, settings=self.settings,
                 )  # fmt: skip
             self._desks.forget(desk.content.number)
@@ -199,7 +202,7 @@ class WebShelf:
 
 def _explaining(browse: Browse) -> Browse:
     """The same, whose misses are explained while somebody reads the first page."""
-    threading.Thread(target=browse.explain, daemon=True).start()
+    threading.Thread(target=browse.explain, kwargs={"gently": True}, daemon=True).start()
     return browse
 
 

@@ -46,7 +46,7 @@ def test_a_fault_of_our_own_is_70_and_two_lines(
 def test_an_output_that_takes_nothing(
     evals: Path, redirected: str, sentence: str, form: str
 ) -> None:
-    program = f"{sys.executable} -c 'from calipers.cli import main; main()'"
+    program = f"{sys.executable} -c 'from calipers.cli import program; program()'"
     line = f"{program} eval {evals} {form} {redirected}"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
@@ -62,3 +62,34 @@ def test_a_sentence_does_not_quote_a_value_whole(tmp_path: Path) -> None:
     named = calipers_command("eval", "y" * 100_000)
     assert named.code == 2
     assert len(named.err) < 1500
+
+
+ENDING = """
+import atexit, sys, threading, time
+from calipers.cli import program
+
+def late():
+    time.sleep(0.05)
+    print("a thread")
+
+def work():
+    atexit.register(print, "a file is closed")
+    threading.Thread(target=late).start()
+    sys.exit(CODE)
+
+from calipers import cli
+cli.main = work
+program()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "left"), [("0", 0), ("None", 0), ("1", 1), ("70", 70), ("'a text'", 1)]
+)
+def test_the_quick_end_waits_for_all_and_keeps_the_code(code: str, left: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING.replace("CODE", code)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == left
+    assert done.stdout.splitlines() == ["a thread", "a file is closed"]

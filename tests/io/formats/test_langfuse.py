@@ -1,5 +1,8 @@
 import json
 
+import pytest
+
+from calipers.errors import InvalidInput
 from calipers.io.load import load
 from tests.io.formats.expect import FIXTURES, results
 
@@ -11,6 +14,39 @@ def test_observations_of_retrievers_are_the_results():
     ]  # fmt: skip
     queries = load(FIXTURES / "langfuse.jsonl", "run").run.queries
     assert queries.select("latency_ms", "error").rows() == [(250.0, None), (1000.0, "timeout")]
+
+
+def test_inputs_and_outputs_that_are_json_in_a_text(tmp_path):
+    """The API gives them so; files in a storage also name fields in snake case."""
+    row = {
+        "id": "o1", "trace_id": "t1", "type": "RETRIEVER", "input": '{"query": "Who?"}',
+        "output": '[{"id": "c1", "content": "Anna"}]', "start_time": "2026-01-02 03:04:05.000000",
+        "end_time": "2026-01-02 03:04:05.250000", "level": "ERROR", "status_message": "half",
+    }  # fmt: skip
+    camel = {"trace_id": "traceId", "start_time": "startTime", "end_time": "endTime",
+             "status_message": "statusMessage"}  # fmt: skip
+    for names in ({}, camel):
+        path = tmp_path / f"{len(names)}.jsonl"
+        path.write_text(json.dumps({names.get(key, key): value for key, value in row.items()}))
+        run = load(path, "run").run
+        assert run.frame.select("query", "item", "text").rows() == [("Who?", "c1", "Anna")]
+        assert run.queries.select("latency_ms", "error").rows() == [(250.0, "half")]
+
+
+def test_an_output_that_holds_no_list_is_no_empty_answer(tmp_path):
+    path = tmp_path / "observations.jsonl"
+    row = {"id": "o1", "traceId": "t1", "type": "RETRIEVER", "input": "Who?", "startTime": ""}
+    for output in ("Anna gave a party", {"answer": "Anna"}, '{"answer": "Anna"}'):
+        path.write_text(json.dumps({**row, "output": output}))
+        with pytest.raises(InvalidInput, match="it must be a list of documents"):
+            load(path, "run")
+
+
+def test_an_observation_without_its_input_says_how_to_ask_for_it(tmp_path):
+    path = tmp_path / "observations.jsonl"
+    path.write_text(json.dumps({"id": "o1", "traceId": "t1", "type": "RETRIEVER", "startTime": ""}))
+    with pytest.raises(InvalidInput, match="fields='core,basic,io,metadata'"):
+        load(path, "run")
 
 
 def test_traces_with_their_observations(tmp_path):

@@ -1,6 +1,7 @@
 import json
 
 from calipers.io.load import load
+from calipers.io.trace_files import read_traces
 from tests.io.formats.expect import FIXTURES, results
 
 
@@ -11,6 +12,31 @@ def test_runs_of_retrievers_are_the_results():
     ]  # fmt: skip
     queries = load(FIXTURES / "langsmith.jsonl", "run").run.queries
     assert queries.select("latency_ms", "error").rows() == [(250.0, None), (1000.0, "timeout")]
+
+
+def test_runs_that_hold_the_runs_below_them_and_messages_that_ask(tmp_path):
+    def search(began, *ids):
+        return {"run_type": "retriever", "trace_id": "t", "inputs": {"query": f"step {began}"},
+                "outputs": {"output": [{"id": one, "page_content": one} for one in ids]},
+                "start_time": f"2026-01-02T03:04:0{began}"}  # fmt: skip
+
+    messages = [
+        {"type": "human", "content": "Hello"}, {"type": "ai", "content": "Yes?"},
+        {"type": "human", "content": [{"type": "text", "text": "Who owns it?"}]},
+    ]  # fmt: skip
+    agent = {
+        "run_type": "chain", "trace_id": "t", "inputs": {"messages": messages},
+        "start_time": "2026-01-02T03:04:00", "child_runs": [search(2, "c9"), search(1, "c4")],
+        "extra": {"metadata": {"customer": "acme", "ls_method": "traceable"}},
+    }  # fmt: skip
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(agent))
+    frame = load(path, "run").run.frame
+    assert frame.select("query", "item", "call").rows() == [
+        ("Who owns it?", "c4", 1), ("Who owns it?", "c9", 2),
+    ]  # fmt: skip
+    (record,) = read_traces(path)
+    assert record.tags == {"customer": "acme"}
 
 
 def test_several_calls_in_a_trace_are_numbered_as_they_began(tmp_path):

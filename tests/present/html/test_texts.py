@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.present.html.texts import clean, excerpt, merged, places_of
+from calipers.present.html.texts import MARKS, clean, excerpt, merged, places_of
 
 PLACES = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)).map(sorted).map(tuple))
 
@@ -71,3 +71,8 @@ def test_of_a_quote_in_pieces_the_longest_is_marked():
     assert text[start:end] == "the end of the sentence."
     assert places_of("nothing in common here", "zzzz") == ()
     assert places_of("", "zzzz") == ()
+
+
+def test_a_quote_that_stands_everywhere_is_marked_at_its_first_places():
+    places = places_of("a", "a" * 100_000)
+    assert places == tuple((at, at + 1) for at in range(MARKS))

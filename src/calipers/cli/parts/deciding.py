@@ -7,6 +7,14 @@ import click
 from calipers.cli.parts.renamed import F, apply, retired_option
 
 
+def score_option(function: F) -> F:
+    """Several metrics as one."""
+    return click.option(
+        "--score", metavar="WEIGHTS",
+        help="Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
+    )(function)  # fmt: skip
+
+
 def interval_options(function: F) -> F:
     """--confidence of the intervals, and --cluster."""
     return apply(

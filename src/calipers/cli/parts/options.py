@@ -1,11 +1,13 @@
 """Options that several commands share, so that they look the same everywhere."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
+from calipers.cli.parts.output import check_one_output
 from calipers.cli.parts.renamed import F, FormerFlags, apply, renamed_option, two_forms
 from calipers.errors import InvalidInput
 
@@ -74,8 +76,8 @@ def matching_options(function: F) -> F:
         ),
         click.option(
             "--match", metavar="HOW",
-            help="How targets are recognised: id, quote, span, or with the share that is enough, "
-            "such as quote(min=0.8). [default: as the data says]",
+            help="How targets are recognised: by id, quote or span, or with the share that is "
+            "enough, such as quote(min=0.8). [default: as the data says]",
         ),
         click.option(
             "--level", metavar="LEVEL",
@@ -85,8 +87,8 @@ def matching_options(function: F) -> F:
         ),
         click.option(
             "--map-ids", metavar="RULES",
-            help="What does not count in ids and names of documents: prefix=TEXT, extension, case, "
-            "or several with commas between them.",
+            help="Ignore this when ids and names of documents are compared: prefix=TEXT, "
+            "extension, case, or several with commas between them.",
         ),
         column_option,
         policy_options,
@@ -194,7 +196,13 @@ def full_option(function: F) -> F:
 
 def json_option(function: F) -> F:
     """--json."""
-    return printed_as("json", "Print the whole result as JSON.")(function)
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        check_one_output(click.get_current_context().params)
+        return function(*args, **given)
+
+    return printed_as("json", "Print the whole result as JSON.")(cast(F, checked))
 
 
 def as_option(*forms: str) -> Callable[[F], F]:
@@ -231,7 +239,17 @@ def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str,
     for note in found.notes:
         click.echo(f"Warning: {note}", err=True)
     settings = found.fill(given, gate=gate)
+    if given.get("k") is not None and given.get("metrics", "") is None and settings["metrics"]:
+        settings["metrics"] = _without_cutoffs(settings["metrics"], given["k"])
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
+    """The metrics of the settings file, to be measured at the k of the command line instead."""
+    from calipers.measures.spec import parse
+
+    found = parse(metrics, k)
+    return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
 
 
 def largest_k(settings: dict[str, Any]) -> dict[str, Any]:
@@ -257,8 +275,8 @@ def memory_options(function: F) -> F:
     return apply(
         click.option(
             "--memory", metavar="SIZE",
-            help="The memory to use for results that are not in the order of their queries, such "
-            "as 2GB; what does not fit goes to a temporary file. [default: half of what is free]",
+            help="How much memory to use, such as 2GB, where results are not in the order of their "
+            "queries; the rest goes to a temporary file. [default: half of what is free]",
         ),
         click.option("--temp", metavar="FOLDER", help="The folder of that temporary file."),
     )(function)  # fmt: skip

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -47,22 +47,36 @@ def console() -> Any:
 
 def _is_taken() -> bool:
     """Whether an output of the command goes to standard output."""
+    context = click.get_current_context(silent=True)
+    return context is not None and any(_to_standard_output(context.params))
+
+
+def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
     from calipers.io.write import is_standard_output
 
-    context = click.get_current_context(silent=True)
-    given = [] if context is None else [context.params.get(name) for name in OUTPUTS]
-    named = [value[-1] if isinstance(value, tuple) and value else value for value in given]
-    return any(isinstance(value, str) and is_standard_output(value) for value in named)
+    for name in OUTPUTS:
+        value = params.get(name)
+        last = value[-1] if isinstance(value, tuple) and value else value
+        if isinstance(last, str) and is_standard_output(last):
+            yield name
+
+
+def check_one_output(params: Mapping[str, Any]) -> None:
+    """Refuse, before any work, what would mix two outputs on standard output."""
+    printed = [f"--{one.removeprefix('as_')}" for one in ("as_json", "as_csv") if params.get(one)]
+    printed += [f"--as {params['form']}"] if params.get("form") else []
+    taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
+    if taken and len(both := [*printed, *taken]) > 1:
+        raise InvalidInput(
+            f"{' and '.join(both).replace('--paths', 'the output')} both go to standard output; "
+            "write one of them to a file."
+        )
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
 
-    if _is_taken():
-        raise InvalidInput(
-            "Both --json and an output go to standard output; write one of them to a file."
-        )
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     click.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode())
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from calipers.errors import InvalidInput
 from calipers.io.records import Record
-from calipers.io.rows import At, RowFormat, Rows
+from calipers.io.rows import At, Rows
 from calipers.io.traces import (
     Span,
+    TraceFormat,
     documents_in,
     milliseconds,
-    once_each,
+    opened,
     plain_tags,
     question_in,
 )
@@ -18,7 +19,7 @@ from calipers.io.traces import (
 RETRIEVER = "RETRIEVER"
 
 
-class Langfuse(RowFormat):
+class Langfuse(TraceFormat):
     """Observations, or traces, one a row."""
 
     name = "langfuse"
@@ -28,25 +29,26 @@ class Langfuse(RowFormat):
     kept = frozenset(
         {
             "type", "traceId", "input", "output", "startTime", "endTime", "level",
-            "statusMessage", "observations", "metadata", "id",
+            "statusMessage", "observations", "metadata", "id", "trace_id", "start_time",
+            "end_time", "status_message",
         }
     )  # fmt: skip
     results_field = "output"
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``traceId`` and ``type`` of an observation, or the ``observations`` of a trace."""
-        return {"traceId", "type", "input"} <= keys or {"observations", "input"} <= keys
-
-    def records(self, rows: Rows) -> Iterator[Record]:
-        """One record per call of a retriever, or per trace in which one was called often."""
-        for _, record in once_each(self.spans(rows)):
-            yield record
+        return (
+            {"traceId", "type", "startTime"} <= keys
+            or {"trace_id", "type", "start_time"} <= keys
+            or {"traceId", "type", "input"} <= keys
+            or {"observations", "input"} <= keys
+        )
 
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Every observation, in the words that all forms of traces share."""
         for at, row in rows:
             if "observations" not in row:
-                yield _span(row, row.get("traceId"), at)
+                yield _span(row, _named(row, "traceId"), at)
                 continue
             # The trace itself is the outermost step, whenever it says it began.
             tags = plain_tags(row.get("metadata"))
@@ -56,13 +58,26 @@ class Langfuse(RowFormat):
                     yield _span(one, row.get("id"), at)
 
 
+SNAKE = {
+    "traceId": "trace_id", "startTime": "start_time", "endTime": "end_time",
+    "statusMessage": "status_message",
+}  # fmt: skip
+"""What the API calls a field, and what files that Langfuse exports to a storage call it."""
+
+
+def _named(row: dict[str, Any], name: str) -> Any:
+    found = row.get(name)
+    return row.get(SNAKE[name]) if found is None else found
+
+
 def _span(row: dict[str, Any], trace: Any, at: At) -> Span:
     asked, record = question_in(row.get("input")), None
     if row.get("type") == RETRIEVER:
         record, asked = _record(row, asked, at), None
+    began = str(_named(row, "startTime") or "")
     return Span(
-        None if trace is None else str(trace), str(row.get("startTime") or ""), at, asked, record,
-        plain_tags(row.get("metadata")),
+        None if trace is None else str(trace), began, at, asked, record,
+        plain_tags(opened(row.get("metadata"))),
     )  # fmt: skip
 
 
@@ -70,13 +85,14 @@ def _record(row: dict[str, Any], asked: str | None, at: At) -> Record:
     if asked is None:
         raise InvalidInput(
             f"An observation of a retriever has no question at {at()}: no 'query' in its 'input', "
-            f"nor is that a text; an observation is {Langfuse.example}."
+            f"nor is that a text; an observation is {Langfuse.example}. The API leaves out what "
+            "was not asked for: ask with fields='core,basic,io,metadata'."
         )
     failed = row.get("level") == "ERROR"
     return Record(
         asked,
-        retrieved=documents_in(row.get("output"), at) or [],
-        latency_ms=milliseconds(row.get("startTime"), row.get("endTime")),
-        error=str(row.get("statusMessage") or "the observation ended with an error")
+        retrieved=documents_in(row.get("output"), at),
+        latency_ms=milliseconds(_named(row, "startTime"), _named(row, "endTime")),
+        error=str(_named(row, "statusMessage") or "the observation ended with an error")
         if failed else None,
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
+import struct
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, TypeGuard
@@ -11,9 +12,10 @@ from calipers.errors import InvalidInput
 from calipers.io import json_files
 from calipers.io.format import Format, wrong_form
 from calipers.io.sight import Sight
+from calipers.model.arrays import Ints
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Run
+from calipers.model.run import Run, Scored
 
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
@@ -67,15 +69,19 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
 
 
 def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
-    frame, _ = _flatten(value, name, "grade", default=1.0)
-    queries = pl.DataFrame({"query": _ids(value, name)})
-    where = _where(frame, name)
-    return Dataset(
-        ground_truth=GroundTruth.from_targets(frame, queries=queries, where=where), kind=name
+    queries = _ids(value, name)
+    frame = _flatten(value, queries, name, "grade", default=1.0)
+    # The keys of a mapping differ, unless one is a number and another the same as a text.
+    distinct = kinds_of(value) == {dict} and _are_texts(chain(value, *value.values()))
+    truth = GroundTruth.from_targets(
+        frame, queries=queries.to_frame(), where=_where(frame, name), distinct=distinct
     )
+    return Dataset(ground_truth=truth, kind=name)
 
 
 def _run(value: Mapping[Any, Any], name: str) -> Dataset:
+    if (plain := scored_run(value, name)) is not None:
+        return plain
     filled = kinds_of(value)
     if not all(issubclass(kind, Mapping) for kind in filled):
         filled = {type(items) for items in value.values() if items}
@@ -90,27 +96,64 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
         raise InvalidInput(
             f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
         )
-    frame, _ = _flatten(value, name, "score" if all(scored) else None)
-    queries = pl.DataFrame({"query": _ids(value, name)})
-    if queries["query"].n_unique() < len(value):
-        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
+    queries = _ids(value, name)
+    frame = _flatten(value, queries, name, "score" if all(scored) else None)
+    if queries.n_unique() < len(value):
+        twice = queries.filter(queries.is_duplicated())[0]
         raise InvalidInput(
             f"{name} has two queries with the same id {twice!r}, once as a text and once as a "
             "number; give each its own."
         )
-    run = Run.from_frame(frame, queries=queries)
+    run = Run.from_frame(frame, queries=queries.to_frame())
     return Dataset(run=run, kind=name)
 
 
+def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
+    """A run of plain mappings of text to number, of which no table is needed yet; else None."""
+    if kinds_of(value) != {dict}:
+        return None
+    queries, groups = list(value), list(value.values())
+    items = list(chain.from_iterable(groups))
+    try:
+        # Joining refuses whatever is no text, encoding no Unicode, and packing no number.
+        "".join(queries).encode()
+        "".join(items).encode()
+        numbers = chain.from_iterable(map(dict.values, groups))
+        scores = np.frombuffer(struct.pack(f"{len(items)}d", *numbers))
+    except (TypeError, OverflowError, UnicodeEncodeError, struct.error):
+        return None
+    if not items or not np.isfinite(scores).all():
+        return None
+    lengths = _lengths(groups)
+
+    def table() -> pl.DataFrame:
+        query = _ids(queries, name)[np.repeat(np.arange(lengths.size), lengths)]
+        return pl.DataFrame({"query": query, "item": _ids(items, name), "score": scores})
+
+    run = Run(
+        Scored(value, scores, table), "score", "trec",
+        queries=lambda: _ids(queries, name).to_frame(), in_memory=True,
+    )  # fmt: skip
+    return Dataset(run=run, kind=name)
+
+
+def _lengths(groups: list[Any]) -> Ints:
+    return np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
+
+
 def _flatten(
-    value: Mapping[Any, Any], name: str, number: str | None, default: float | None = None
-) -> tuple[pl.DataFrame, np.ndarray]:
+    value: Mapping[Any, Any],
+    queries: pl.Series,
+    name: str,
+    number: str | None,
+    default: float | None = None,
+) -> pl.DataFrame:
     kinds = kinds_of(value)
     groups = list(value.values())
     if any(issubclass(kind, _SETS) for kind in kinds):
         groups = [sorted(one, key=str) if isinstance(one, _SETS) else one for one in groups]
-    lengths = np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
-    query = _ids(value, name).gather(np.repeat(np.arange(lengths.size), lengths))
+    lengths = _lengths(groups)
+    query = queries[np.repeat(np.arange(lengths.size), lengths)]
     columns: dict[str, Any] = {
         "query": query,
         "item": _ids(list(chain.from_iterable(groups)), name),
@@ -122,13 +165,13 @@ def _flatten(
             else (one.values() if _is_mapping(one) else (default,) * len(one) for one in groups)
         )
         columns[number] = _numbers(list(numbers), columns, number, name)
-    return pl.DataFrame(columns), lengths
+    return pl.DataFrame(columns)
 
 
 def _ids(values: Iterable[Any], name: str) -> pl.Series:
     listed = values if isinstance(values, list) else list(values)
     # Looked at before a table is made of them: of lists inside lists it would make any number.
-    for kind in set(map(type, listed)):
+    for kind in () if _are_texts(listed) else set(map(type, listed)):
         if kind is bool or not issubclass(kind, str | int | np.integer):
             one = next(one for one in listed if type(one) is kind)
             raise InvalidInput(
@@ -146,6 +189,14 @@ def _ids(values: Iterable[Any], name: str) -> pl.Series:
     if ids is not None and not ids.null_count():
         return ids
     return pl.Series("query", [str(one) for one in listed], dtype=pl.String)
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    try:
+        "".join(values)
+    except TypeError:
+        return False
+    return True
 
 
 def _numbers(

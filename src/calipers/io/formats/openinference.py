@@ -15,8 +15,8 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.documents import from_metadata, with_end
 from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At, PathPlace, RowFormat, Rows, WholeFormat
-from calipers.io.traces import Span, milliseconds, once_each, question_in
+from calipers.io.rows import At, PathPlace, Rows, WholeFormat
+from calipers.io.traces import Span, TraceFormat, milliseconds, once_each, opened, question_in
 
 DOCUMENTS = "retrieval.documents"
 PART = re.compile(r"retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
@@ -32,7 +32,7 @@ READ = frozenset(
 
 
 def _record(span: Mapping[str, Any], at: At) -> Record | None:
-    flat = dict(_flat(_relevant(span)))
+    flat = dict(_flat(_relevant(span, at)))
     kind = span.get("span_kind") or flat.get("openinference.span.kind")
     documents = _documents(flat, at)
     if not documents and DOCUMENTS not in flat and kind != "RETRIEVER":
@@ -45,11 +45,9 @@ def _record(span: Mapping[str, Any], at: At) -> Record | None:
     )
 
 
-def _relevant(span: Mapping[str, Any]) -> dict[str, Any]:
+def _relevant(span: Mapping[str, Any], at: At) -> dict[str, Any]:
     """The attributes of a span that are about retrieval, whatever form they have."""
-    attributes = _opened(span.get("attributes") or {})
-    if isinstance(attributes, list):
-        attributes = {one.get("key"): _otlp_value(one.get("value")) for one in attributes}
+    attributes = _attributes(span, at)
     columns = {
         key.removeprefix("attributes."): value
         for key, value in span.items()
@@ -62,8 +60,24 @@ def _relevant(span: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _attributes(span: Mapping[str, Any], at: At) -> Mapping[str, Any]:
+    found = opened(span.get("attributes") or {})
+    if isinstance(found, Mapping):
+        return found
+    if isinstance(found, list) and all(map(_is_attribute, found)):
+        return {one["key"]: _otlp_value(one.get("value")) for one in found}
+    raise InvalidInput(
+        f"The attributes of a span cannot be read at {at()}: found {found!r:.60}; they are a "
+        "mapping, or a list of objects with a text as 'key' and a 'value'."
+    )
+
+
+def _is_attribute(one: Any) -> bool:
+    return isinstance(one, Mapping) and isinstance(one.get("key"), str)
+
+
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    value = _opened(value) if path == DOCUMENTS or path.endswith(".metadata") else value
+    value = opened(value) if path == DOCUMENTS or path.endswith(".metadata") else value
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(inner, f"{path}.{key}" if path else str(key))
@@ -74,16 +88,6 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flat(inner, f"{path}.{number}")
     else:
         yield path, value
-
-
-def _opened(value: Any) -> Any:
-    """JSON in a text, as its value."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
-            return msgspec.json.decode(value)
-        except (msgspec.DecodeError, RecursionError):
-            return value
-    return value
 
 
 def _documents(flat: Mapping[str, Any], at: At) -> list[Id | Result]:
@@ -127,7 +131,7 @@ def _asked(flat: Mapping[str, Any]) -> str | None:
     value = flat.get("input.value")
     if not isinstance(value, str) or not value.strip():
         return None
-    return question_in(_opened(value)) or value
+    return question_in(value) or value
 
 
 def _question(flat: Mapping[str, Any], at: At) -> str:
@@ -169,7 +173,7 @@ def _otlp_value(value: Any) -> Any:
     return next(iter(value.values()), None) if isinstance(value, Mapping) else value
 
 
-class OpenInference(RowFormat):
+class OpenInference(TraceFormat):
     """Spans, one a row."""
 
     name = "openinference"
@@ -185,16 +189,11 @@ class OpenInference(RowFormat):
             key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
         )
 
-    def records(self, rows: Rows) -> Iterator[Record]:
-        """One record per span of a retriever, or per trace in which one was called often."""
-        for _, record in once_each(self.spans(rows)):
-            yield record
-
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Every span, in the words that all forms of traces share."""
         for at, span in rows:
             record = _record(span, at)
-            asked = None if record is not None else _asked(dict(_flat(_relevant(span))))
+            asked = None if record is not None else _asked(dict(_flat(_relevant(span, at))))
             began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
             yield Span(_trace_id(span), began, at, asked, record)
 

@@ -32,6 +32,8 @@ PLAIN_RESULTS = frozenset(
     {"results", "scores", "texts", "result_documents", "tokens", "results_without_id"}
 )
 
+MOST_WHOLE = 2.0**53
+"""Beyond, a float is no longer every whole number."""
 Frames = Iterator[pl.DataFrame]
 
 
@@ -112,7 +114,8 @@ def _targets(truth: GroundTruth) -> pl.DataFrame:
     if not {"item", "quote", "document"} & set(used):
         used.append("item")
     frame = targets.select(sorted(used, key=lambda name: (name != "query", name == "grade")))
-    if (frame["grade"] == frame["grade"].round()).all():
+    whole = (frame["grade"] == frame["grade"].round()) & (frame["grade"].abs() < MOST_WHOLE)
+    if whole.all():
         frame = frame.with_columns(pl.col("grade").cast(pl.Int64))
     known = truth.queries.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query")))
     if known.height:

@@ -52,7 +52,7 @@ class TruLens(EachRow):
             return False
         if sight.table is None or "expected_chunks" not in sight.table.columns:
             return True
-        cells = sight.table.lazy.select("expected_chunks").head(20).collect().to_series()
+        cells = sight.table.open().select("expected_chunks").head(20).collect().to_series()
         return cells.dtype != pl.String or bool(cells.str.contains(r"^\s*\[\s*[{\"']").any())
 
     def record(self, row: Golden, _: At) -> Record:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
-from calipers.match.locate import QuoteFinder, locate
+from calipers.match.locate import positions
 from calipers.match.mapped_text import MappedText
 from calipers.text import normalise
 
@@ -16,6 +17,8 @@ SEARCHED = 50_000
 """A quote that was matched in pieces is marked in texts up to this long."""
 SMALLEST = 12
 """Fewer matching characters than this may stand there by chance, and are not marked."""
+MARKS = 100
+"""A quote that stands more often than this in one text is marked at its first places."""
 
 # What a browser would not show as a character, or what turns the reading direction around:
 # controls, direction overrides and isolates, halves of a surrogate pair, non-characters.
@@ -86,12 +89,13 @@ def places_of(quote: str, text: str) -> tuple[Place, ...]:
     wanted = normalise(quote)
     if not wanted:
         return ()
-    whole = [(start, end) for _, _, start, end in locate([text], QuoteFinder((wanted,)))]
-    if whole:
-        return tuple(whole)
-    if len(text) > SEARCHED:
+    there = wanted in normalise(text)
+    if not there and len(text) > SEARCHED:
         return ()
     mapped = MappedText.of(text)
+    if there:
+        found = islice(positions(mapped.text, wanted), MARKS)
+        return tuple(mapped.span(at, at + len(wanted)) for at in found)
     folded = (wanted.lower(), mapped.text.lower())
     if len(folded[0]) != len(wanted) or len(folded[1]) != len(mapped.text):
         folded = (wanted, mapped.text)

@@ -57,6 +57,15 @@ export const judgeThese = async (of, queries, first) => {
   }
 };
 
+// Every "Judge this" works, and is shown only where it can.
+export const judgeButtons = () => {
+  for (const button of document.querySelectorAll("button.judge-this")) {
+    button.hidden = false;
+    button.addEventListener("click", () =>
+      judgeThese([button.dataset.of], [button.dataset.query], button.dataset.query));
+  }
+};
+
 // j and k move over the rows, / goes to the search field, a filter that is changed is applied.
 export const listKeys = () => {
   const rows = () => [...document.querySelectorAll("#queries a.open")];

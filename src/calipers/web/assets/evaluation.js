@@ -1,8 +1,4 @@
-import { judgeThese, listKeys } from "./common.js";
+import { judgeButtons, listKeys } from "./common.js";
 
 listKeys();
-for (const button of document.querySelectorAll("button.judge-this")) {
-  button.hidden = false;
-  button.addEventListener("click", () =>
-    judgeThese([button.dataset.of], [button.dataset.query], button.dataset.query));
-}
+judgeButtons();

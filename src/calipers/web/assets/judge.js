@@ -7,15 +7,26 @@ const api = `/api/v1/pools/${desk.dataset.pool}`;
 const grades = desk.dataset.grades.split(",").map(Number);
 const yesNo = desk.dataset.scale === "yes/no";
 const words = yesNo ? ["no", "yes"] : ["useless", "touches it", "helps", "answers it"];
-const KEPT = `calipers-unsaved-${desk.dataset.pool}`;
+// Of one judge in one pool: another judge in the same browser must not send them.
+const KEPT = `calipers-unsaved-${desk.dataset.pool}-${desk.dataset.judge}-`;
 
-const state = { item: null, ahead: [], quote: null, last: 0, lastMine: null };
+const state = { item: null, ahead: [], quote: null, sentence: -1 };
 
-// Labels on their way
+// Labels on their way. Each is kept in the browser until it is on disk, so that a closed tab loses
+// none; a second tab that sends the same one adds nothing, as a request has a name.
 
 let sending = false;
-const waiting = JSON.parse(sessionStorage.getItem(KEPT) || "[]");
-const keep = () => sessionStorage.setItem(KEPT, JSON.stringify(waiting));
+const keep = (entry) => {
+  try {
+    localStorage.setItem(KEPT + entry.request, JSON.stringify(entry));
+  } catch {
+    // A browser that keeps nothing: then this tab alone has it.
+  }
+};
+const forget = (entry) => localStorage.removeItem(KEPT + entry.request);
+const left = () => Object.keys(localStorage).filter((key) => key.startsWith(KEPT))
+  .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.at - b.at);
+const waiting = left();
 const status = (text, wrong = false) => {
   const place = byId("save");
   place.textContent = text;
@@ -29,16 +40,15 @@ const send = async () => {
   while (waiting.length) {
     status(waiting.length > 1 ? `Saving ${waiting.length} …` : "Saving …");
     try {
-      const answer = await ask(`${api}/labels`, waiting[0]);
-      waiting.shift();
-      keep();
+      const { at, ...entry } = waiting[0];
+      const answer = await ask(`${api}/labels`, entry);
+      forget(waiting.shift());
       pause = 500;
       if (!waiting.length) arrived(answer);
     } catch (error) {
-      if (error instanceof Refused && error.status !== 401 && error.status < 500) {
-        // The server will never take it: say so, and go on with the next.
-        waiting.shift();
-        keep();
+      if (error instanceof Refused && [400, 404, 413].includes(error.status)) {
+        // The server will never take it: say so, and show what is to be judged.
+        forget(waiting.shift());
         status(`Not saved: ${error.message}`, true);
         sending = false;
         await load();
@@ -54,9 +64,10 @@ const send = async () => {
 };
 
 const queue = (entry) => {
-  waiting.push({ request: newRequest(), ...entry,
-    ...(desk.dataset.query ? { query: desk.dataset.query } : {}) });
-  keep();
+  const whole = { request: newRequest(), judge: desk.dataset.judge, ...entry, at: Date.now(),
+    ...(desk.dataset.query ? { query: desk.dataset.query } : {}) };
+  keep(whole);
+  waiting.push(whole);
   send();
 };
 
@@ -70,15 +81,13 @@ const arrived = (answer) => {
 // What is shown
 
 const take = (answer, undone = null) => {
-  state.last = answer.last;
-  const done = answer.progress.labelled + answer.progress.skipped;
   byId("progress").max = Math.max(answer.progress.total, 1);
-  byId("progress").value = done;
+  byId("progress").value = answer.progress.done;
   const pace = answer.progress.per_minute
     ? `, ${answer.progress.per_minute.toFixed(1)} per minute, about ${Math.ceil(answer.progress.minutes_left)} min left` : "";
   byId("pace").textContent =
     `${answer.progress.labelled} labelled, ${answer.progress.skipped} skipped, ${answer.progress.remaining} left${pace}`;
-  byId("place").textContent = `${Math.min(done + 1, answer.progress.total)} of ${answer.progress.total}`;
+  byId("place").textContent = `${answer.progress.place} of ${answer.progress.total}`;
   let next = answer.next;
   if (undone !== null) next = [...next].sort((a, b) => (b.item === undone) - (a.item === undone));
   state.ahead = next.slice(1);
@@ -90,6 +99,7 @@ const take = (answer, undone = null) => {
 const show = (item) => {
   state.item = item;
   state.quote = item && item.mine ? item.mine.quote : null;
+  state.sentence = -1;
   desk.hidden = !item;
   byId("done").hidden = Boolean(item);
   if (!item) return;
@@ -112,6 +122,8 @@ const drawText = () => {
   place.replaceChildren();
   if (at < 0) place.append(text);
   else place.append(text.slice(0, at), make("mark", "", state.quote), text.slice(at + state.quote.length));
+  const marked = place.querySelector("mark");
+  if (marked) marked.scrollIntoView({ block: "nearest" });
   const said = byId("quote");
   said.hidden = !state.quote;
   said.textContent = state.quote ? "The marked text is kept as the quote with the next grade." : "";
@@ -159,25 +171,55 @@ const skip = () => {
 
 const undo = () => queue({ item: 0, kind: "undo" });
 
+// Marking: what is selected, or else one sentence after another, so that it needs no pointer.
+
+const sentences = () => {
+  // A line may end within a sentence; an empty line never does. Every character keeps its place.
+  const text = (state.item.text || "").replace(/([^\r\n])(\r?\n)(?=[^\r\n])/g,
+    (_, before, end) => before + " ".repeat(end.length));
+  const pieces = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)];
+  return pieces.filter((one) => one.segment.trim())
+    .map((one) => ({ from: one.index, to: one.index + one.segment.trimEnd().length }));
+};
+
+const setMark = (text, said) => {
+  state.quote = text || null;
+  drawText();
+  status(said);
+};
+
+const unmark = () => {
+  if (!state.quote) return;
+  state.sentence = -1;
+  setMark(null, "The mark is gone.");
+};
+
 const mark = () => {
   const chosen = getSelection();
   const inside = chosen.rangeCount && byId("text").contains(chosen.anchorNode) && byId("text").contains(chosen.focusNode);
   const text = inside ? chosen.toString().trim() : "";
   if (!text) {
-    if (state.quote) {
-      state.quote = null;
-      drawText();
-      status("The mark is gone.");
-    } else status("Select a part of the text first.");
-    return;
-  }
-  if (!(state.item.text || "").includes(text)) {
+    markSentence(false);
+  } else if (!(state.item.text || "").includes(text)) {
     status("Select one piece of the text.", true);
+  } else {
+    state.sentence = -1;
+    setMark(text, "Marked; the grade keeps it.");
+  }
+};
+
+const markSentence = (more) => {
+  const all = sentences();
+  const next = state.sentence + 1;
+  if (!all[next]) {
+    if (!all.length) status("There is no text to mark.");
+    else if (!more) unmark();
     return;
   }
-  state.quote = text;
-  drawText();
-  status("Marked; the grade keeps it.");
+  const text = state.item.text;
+  const from = more && state.sentence >= 0 ? text.indexOf(state.quote) : all[next].from;
+  state.sentence = next;
+  setMark(text.slice(from, all[next].to).trim(), `Sentence ${next + 1} of ${all.length} is marked; the grade keeps it.`);
 };
 
 const toggle = (form, field) => {
@@ -223,7 +265,7 @@ grades.forEach((value, at) => {
 });
 
 const actions = {
-  n: skip, u: undo, m: mark, c: () => toggle("note-form", "note-text"),
+  n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: () => toggle("note-form", "note-text"),
   "/": () => toggle("search-form", "search-text"), "?": () => byId("keys").showModal(),
 };
 if (yesNo) actions.y = () => grade(1);
@@ -261,3 +303,5 @@ const load = async () => {
 
 await load();
 if (waiting.length) send();
+// Another tab may have left something behind, and a server that is back has not said so.
+addEventListener("online", send);

@@ -1,0 +1,168 @@
+"""Floors under scores: whether they keep what they promise, and what they do to other queries."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from calipers.analyse.floor import EVERYTHING, FloorEvidence, candidates, choose, floor_of
+from calipers.model.floor import Floor, Goal, HeldOut
+from simulations.rates import Rate
+from simulations.shapes import Draw, Floats
+
+CONFIDENCE = 0.95
+LEAST: dict[Goal, float] = {"keep": 0.95, "recall": 0.8}
+RESULTS = 5
+"""Results of each query that hold no target."""
+REFERENCE = 40_000
+"""Queries that stand for all of their kind."""
+
+
+def _beta(a: float, b: float) -> Draw:
+    return lambda rng, size: rng.beta(a, b, size)
+
+
+def _rounded(draw: Draw) -> Draw:
+    return lambda rng, size: np.round(draw(rng, size), 1)
+
+
+def _low_tail(rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
+    low = rng.random(size) < 0.06
+    return np.where(low, rng.uniform(0.0, 0.1, size), rng.beta(8, 2, size))
+
+
+# How targets are scored, and how everything else is.
+KINDS: dict[str, tuple[Draw, Draw]] = {
+    "well apart": (_beta(8, 2), _beta(2, 8)),
+    "overlapping": (_beta(5, 3), _beta(3, 5)),
+    "of no use": (_beta(4, 4), _beta(4, 4)),
+    "eleven values": (_rounded(_beta(5, 3)), _rounded(_beta(3, 5))),
+    "low tail": (_low_tail, _beta(2, 8)),
+}
+
+
+def queries(kind: str, n: int, rng: np.random.Generator) -> FloorEvidence:
+    """Queries of a kind: a quarter have no answer, and one target in ten is not returned."""
+    target, other = KINDS[kind]
+    wanted = np.where(rng.random(n) < 0.25, 0, rng.integers(1, 4, n))
+    of = np.repeat(np.arange(n), wanted)
+    # Half of the queries have one score for all their targets: these live and die together.
+    score = np.where((rng.random(n) < 0.5)[of], target(rng, (n,))[of], target(rng, (of.size,)))
+    score[rng.random(of.size) < 0.1] = EVERYTHING
+    found = np.isfinite(score)
+    beside = np.repeat(np.arange(n), RESULTS)
+    return FloorEvidence(
+        wanted, of, score,
+        np.concatenate([of[found], beside]),
+        np.concatenate([score[found], other(rng, (beside.size,))]),
+        np.arange(found.sum() + beside.size) < found.sum(),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A share that falls as the floor rises: of each score, how much hangs on it."""
+
+    score: Floats
+    left: Floats
+    """What is left under a floor at each score, and nothing behind the last."""
+
+    @classmethod
+    def of(cls, score: Floats, weight: Floats) -> "Steps":
+        order = np.argsort(score)
+        below = np.concatenate([[0.0], np.cumsum(weight[order])])
+        return cls(score[order], below[-1] - below)
+
+    def at(self, floor: float) -> float:
+        return float(self.left[np.searchsorted(self.score, floor)])
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What floors do to all queries of a kind, counted apart from the library."""
+
+    keep: Steps
+    recall: Steps
+    answered: Steps
+    """Of the queries without an answer."""
+    served: Steps
+    """Of the queries with an answer."""
+    held: Steps
+    """Of the queries that find something without a floor."""
+
+    @classmethod
+    def of(cls, kind: str) -> "Truth":
+        all_ = queries(kind, REFERENCE, np.random.default_rng(99))
+        found = np.isfinite(all_.target_score)
+        of, score = all_.target_query[found], all_.target_score[found]
+        per_query = np.bincount(of, minlength=REFERENCE)
+        best, hit = np.full(REFERENCE, EVERYTHING), np.full(REFERENCE, EVERYTHING)
+        np.maximum.at(best, all_.result_query, all_.result_score)
+        np.maximum.at(hit, of, score)
+        answerable, finds = all_.wanted > 0, per_query > 0
+        return cls(
+            Steps.of(score, 1.0 / per_query[of] / finds.sum()),
+            Steps.of(score, 1.0 / all_.wanted[of] / answerable.sum()),
+            *(Steps.of(top[which], np.full(which.sum(), 1.0 / which.sum()))
+              for top, which in ((best, ~answerable), (best, answerable), (hit, finds))),
+        )  # fmt: skip
+
+
+def broken_promises(draws: int, numbers: Sequence[int], seed: int = 12) -> Iterator[Rate]:
+    """How often a floor is advised that keeps less than was asked for."""
+    for kind in KINDS:
+        truth = Truth.of(kind)
+        for goal in get_args(Goal):
+            kept: Steps = getattr(truth, goal)
+            for n in numbers:
+                rng = np.random.default_rng([seed, n])
+                broken = 0
+                for _ in range(draws):
+                    some = queries(kind, n, rng)
+                    everyone = np.ones(n, dtype=np.bool_)
+                    floor = choose(some, everyone, candidates(some), goal, LEAST[goal], CONFIDENCE)
+                    broken += floor is not None and kept.at(floor) < LEAST[goal]
+                yield Rate(f"{kind}, {goal} {LEAST[goal]:g}", n, broken / draws, draws,
+                           highest=1 - CONFIDENCE)  # fmt: skip
+
+
+def shares(draws: int, numbers: Sequence[int], seed: int = 13) -> Iterator[Rate]:
+    """Wrongly answered and wrongly refused: what is true, and how far off what is shown is."""
+    for kind in KINDS:
+        truth = Truth.of(kind)
+        for n in numbers:
+            rng = np.random.default_rng([seed, n])
+            true, off = [], []
+            for _ in range(draws):
+                some = queries(kind, n, rng)
+                found = floor_of(some, RESULTS, "keep", LEAST["keep"], CONFIDENCE, 5, 0)
+                true.append(_true(truth, found))
+                if found.held_out is not None:
+                    off.append(_shown(found.held_out) - _expected(truth, found.held_out))
+            answered, refused, lost = np.mean(true, axis=0)
+            yield Rate(f"{kind}: wrongly answered", n, answered, draws)
+            yield Rate(f"{kind}: wrongly refused", n, refused, draws)
+            yield Rate(f"{kind}: refused, though found", n, lost, draws, highest=0.05)
+            error = np.abs(np.mean(off, axis=0))
+            yield Rate(f"{kind}: answered, shown off by", n, error[0], draws, highest=0.01)
+            yield Rate(f"{kind}: refused, shown off by", n, error[1], draws, highest=0.01)
+
+
+def _true(truth: Truth, found: Floor) -> tuple[float, float, float]:
+    floor = _floor(found.chosen.floor if found.chosen else None)
+    return truth.answered.at(floor), 1 - truth.served.at(floor), 1 - truth.held.at(floor)
+
+
+def _shown(held_out: HeldOut) -> Floats:
+    return np.array([held_out.point.wrongly_answered, held_out.point.wrongly_refused])
+
+
+def _expected(truth: Truth, held_out: HeldOut) -> Floats:
+    """What is true under the floors of the folds, on average."""
+    each = map(_floor, held_out.floors)
+    return np.mean([[truth.answered.at(one), 1 - truth.served.at(one)] for one in each], axis=0)
+
+
+def _floor(floor: float | None) -> float:
+    return EVERYTHING if floor is None else floor

@@ -1,0 +1,55 @@
+"""Scores whose queries stay in Spark."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from calipers.engines.spark_slices import gather_slices
+from calipers.engines.spark_spoken import spoken
+from calipers.errors import InvalidInput
+from calipers.io.score_tables import KEY
+from calipers.model.scores import Scores
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkScores(Scores):
+    """Scores whose queries stay in Spark: what is here are summaries and counts."""
+
+    frame: Any = None
+
+    @property
+    def per_query(self) -> Any:
+        """A Spark DataFrame with one row per query, which says what it holds when it is written.
+
+        Folders that it is written to as Parquet can be compared and sliced like other scores.
+        """
+        about = msgspec.json.encode(self.to_dict(per_query=False)).decode()
+        return self.frame.withMetadata("query", {KEY: about})
+
+    def __len__(self) -> int:
+        return self.audit.queries
+
+    def __repr__(self) -> str:
+        means = (f"{one.metric} {'undefined' if one.mean is None else format(one.mean, '.3f')}"
+                 for one in list(self.summaries.values())[:12])  # fmt: skip
+        return f"<Scores of {len(self):,} queries in Spark: {', '.join(means)}>"
+
+    def of(self, name: str) -> Any:
+        """The values of single queries are in ``per_query`` alone."""
+        raise InvalidInput(
+            f"The values of {name} stay in Spark, one row per query; take them from per_query, or "
+            "write that to Parquet and read the file with Calipers."
+        )
+
+    def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> Scores:
+        """The values by slice, each counted in Spark: all that means, intervals and tests need."""
+        with spoken():
+            return gather_slices(self, by, metrics)
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """The whole result as plain values, without the scores of single queries."""
+        if per_query:
+            self.of("single queries")
+        return super().to_dict(per_query=False)

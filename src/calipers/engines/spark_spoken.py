@@ -1,0 +1,55 @@
+"""What Spark complains of, in our sentences."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from calipers.errors import InvalidInput, MissingExtra
+
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+def need_spark() -> None:
+    """Say how to install what is missing."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            'Spark is not installed; install it with pip install "calipers[spark]".'
+        ) from None
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Complaints of Spark as our sentence, without the stack of the Java machine."""
+    errors: tuple[type[BaseException], ...] = ()
+    with suppress(ImportError):
+        from pyspark.errors import PySparkException
+
+        errors = (PySparkException,)
+    with suppress(ImportError):
+        from py4j.protocol import Py4JError
+
+        errors = (*errors, Py4JError)
+    try:
+        yield
+    except errors as error:
+        raise InvalidInput(
+            f"Spark cannot do this: {_cause(str(error)) or type(error).__name__}"
+        ) from None
+
+
+def _cause(text: str) -> str:
+    """The line that says what happened, in what Spark reports of a worker in Python.
+
+    >>> _cause("[BAD] No such path.\\n\\nJVM stacktrace: …")
+    '[BAD] No such path.'
+    >>> _cause(f"A worker failed:\\n{_TRACEBACK}\\n  File …\\nOSError: no room\\n")
+    'OSError: no room'
+    """
+    before, _, trace = text.partition(_TRACEBACK)
+    if "No module named 'calipers'" in trace:
+        return "Calipers is not installed where the workers are; install it there, too."
+    lines = [line.strip() for line in before.splitlines() if line.strip()]
+    # Behind the indented lines of a traceback stands the error itself.
+    raised = [line for line in trace.splitlines() if line and not line.startswith(" ")]
+    return (raised or lines or [""])[0][:300]

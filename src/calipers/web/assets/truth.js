@@ -1,0 +1,3 @@
+import { judgeButtons } from "./common.js";
+
+judgeButtons();

@@ -1,0 +1,19 @@
+"""What the tests of Spark share."""
+
+import polars as pl
+import pytest
+
+FILTERS = [
+    pytest.mark.filterwarnings("ignore"),
+    # What Spark leaves open is its own affair.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def frame_of(session, frame: pl.DataFrame):
+    """A DataFrame of Spark with the same rows."""
+    kinds = {pl.String: "string", pl.Float64: "double", pl.Int64: "long"}
+    names = ((name, kinds[kind.base_type()]) for name, kind in frame.schema.items())
+    return session.createDataFrame(
+        frame.rows(), schema=", ".join(f"`{name}` {kind}" for name, kind in names)
+    )

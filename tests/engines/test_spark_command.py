@@ -1,0 +1,64 @@
+"""calipers eval --engine spark."""
+
+import msgspec
+import pytest
+
+from tests.command import calipers_command, refused
+from tests.contracts.test_engines import made_tables
+from tests.engines.spark_frames import FILTERS
+
+pytestmark = FILTERS
+
+
+@pytest.fixture
+def files(tmp_path):
+    tables = made_tables()
+    truth = tables.truth.unique("query", keep="first", maintain_order=True)
+    records = [
+        {"query": query, "ground_truth": {item: grade}, "tags": {"half": str(i % 2)}}
+        for i, (query, item, grade) in enumerate(truth.rows())
+    ]
+    records.append({"query": "silent", "ground_truth": {}, "tags": {"half": "0"}})
+    (tmp_path / "truth.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, records)))
+    (tmp_path / "run").mkdir()
+    for i in range(3):
+        tables.run[i::3].write_parquet(tmp_path / "run" / f"part-{i}.parquet")
+    return tmp_path
+
+
+def test_the_command_prints_what_it_prints_here(session, files):
+    common = ["eval", "-g", files / "truth.jsonl", "-r", files / "run", "--ties", "trec",
+              "--by", "half", "-m", "recall@5,mrr"]  # fmt: skip
+    for form in ([], ["--csv"], ["--json"]):
+        here = calipers_command(*common, *form)
+        there = calipers_command(*common, *form, "--engine", "spark")
+        assert (there.code, here.code) == (0, 0), there.err
+        if form != ["--json"]:
+            # Only that a folder was read as one is not said: Spark reads it.
+            lines = [one for one in here.out.splitlines() if "is read as one" not in one]
+            assert there.out.splitlines() == lines
+            continue
+        ours, theirs = msgspec.json.decode(there.out), msgspec.json.decode(here.out)
+        for part in ("summaries", "slices", "fingerprints", "metrics", "policy"):
+            assert ours[part] == theirs[part]
+
+
+def test_scores_that_spark_wrote_can_be_compared(session, files):
+    common = ["eval", "-g", files / "truth.jsonl", "-r", files / "run", "-m", "recall@5,mrr"]
+    done = calipers_command(*common, "--engine", "spark", "--per-query", files / "there")
+    assert done.code == 0, done.err
+    done = calipers_command(*common, "--ties", "trec", "--per-query", files / "here.parquet")
+    assert done.code == 0, done.err
+    done = calipers_command("compare", files / "here.parquet", files / "there", "--json")
+    assert done.code == 0, done.err
+    assert all(one["difference"] == 0 for one in msgspec.json.decode(done.out)["differences"])
+
+
+def test_what_the_command_cannot_do_on_spark(session, files):
+    pair = ["eval", "-g", files / "truth.jsonl", "-r", files / "run", "--engine", "spark"]
+    assert "--bounds does not work with --engine spark" in refused(*pair, "--bounds")
+    assert "Spark cannot do this" in refused(*pair[:4], files / "none", "--engine", "spark")
+    assert "memory has no meaning on Spark" in refused(*pair, "--memory", "2GB")
+    forbidden = {"query": "q1", "ground_truth": ["d1"], "forbidden": ["d2"]}
+    (files / "truth.jsonl").write_bytes(msgspec.json.encode(forbidden))
+    assert "says what must not be found" in refused(*pair)

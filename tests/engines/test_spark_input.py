@@ -1,0 +1,97 @@
+"""What Spark is given: columns, policies, and rows that are wrong."""
+
+import polars as pl
+import pytest
+
+from calipers import spark
+from calipers.errors import InvalidInput, NoCommonIds
+from tests.engines.spark_frames import FILTERS, frame_of
+
+pytestmark = FILTERS
+
+TRUTH = pl.DataFrame({"query": ["q"], "item": ["a"], "grade": [1.0]})
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        ({"query": [None, "q"], "item": ["a", "a"], "score": [1.0, 1.0]}, "'query' holds nothing"),
+        ({"query": ["q"], "item": [None], "score": [1.0]}, "'item' holds nothing"),
+        ({"query": ["q"], "item": ["a"], "score": [float("nan")]}, "'score' holds nan at the run"),
+        ({"query": ["q"], "item": ["a"], "score": ["high"]}, "'score' holds 'high' at the run"),
+        ({"query": ["q"], "score": [1.0]}, "The run has no column for the item"),
+        ({"item": ["q"], "score": [1.0]}, "The run has no column for the query"),
+        ({"query": ["q"], "item": ["a"]}, "neither a score nor a rank"),
+    ],
+)  # fmt: skip
+def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
+    run = pl.DataFrame(run, schema_overrides={"query": pl.String, "item": pl.String})
+    with pytest.raises(InvalidInput, match=sentence) as raised:
+        spark.evaluate(frame_of(session, run), frame_of(session, TRUTH), metrics="mrr")
+    assert "java" not in str(raised.value).lower()
+    assert raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("truth", "sentence"),
+    [
+        ({"query": ["q", None], "item": ["a", "b"]}, "'query' holds nothing at the ground truth"),
+        ({"query": ["q", None], "item": ["a", None]}, "A query of the ground truth has no id"),
+        ({"query": ["q"], "item": ["a"], "grade": [float("nan")]}, "'grade' holds nan at the gro"),
+        ({"query": ["q"], "item": ["a"], "grade": ["good"]}, "'grade' holds 'good' at the ground"),
+        ({"query": ["q"], "grade": [1.0]}, "The ground truth has no column for the item"),
+        ({"query": ["q"], "document": ["d"], "start": ["x"], "end": [3]}, "'start' holds 'x' at"),
+        ({"query": ["q", "q"], "item": ["a", "a"], "grade": [1.0, 2.0]}, "two different grades"),
+    ],
+)  # fmt: skip
+def test_bad_ground_truths_get_the_sentences_of_memory(session, truth, sentence):
+    truth = pl.DataFrame(truth, schema_overrides={"query": pl.String, "item": pl.String})
+    run = {"query": ["q"], "item": ["a"], "document": ["d"], "start": [0], "end": [1],
+           "score": [1.0]}  # fmt: skip
+    frames = frame_of(session, pl.DataFrame(run)), frame_of(session, truth)
+    with pytest.raises(InvalidInput, match=sentence) as raised:
+        spark.evaluate(*frames, metrics="mrr")
+    assert "java" not in str(raised.value).lower()
+
+
+def test_nothing_in_common_is_an_error_unless_it_is_asked_for(session):
+    run = pl.DataFrame({"query": ["q"], "item": ["doc-a"], "score": [1.0]})
+    frames = frame_of(session, run), frame_of(session, TRUTH)
+    with pytest.raises(NoCommonIds, match="no item id in common"):
+        spark.evaluate(*frames, metrics="mrr")
+    found = spark.evaluate(*frames, metrics="mrr", nothing_in_common="zero")
+    assert found["mrr"].mean == 0.0
+
+
+def test_policies_are_enforced(session):
+    run = pl.DataFrame({"query": ["q", "x"], "item": ["a", "a"], "score": [1.0, 1.0]})
+    frames = frame_of(session, run), frame_of(session, TRUTH)
+    with pytest.raises(InvalidInput, match="unknown=error forbids it"):
+        spark.evaluate(*frames, metrics="mrr", unknown="error")
+    with pytest.raises(InvalidInput, match="ties=input"):
+        spark.evaluate(*frames, metrics="mrr", ties="input")
+    with pytest.raises(InvalidInput, match="memory has no meaning on Spark"):
+        spark.evaluate(*frames, metrics="mrr", memory="2GB")
+    with pytest.raises(InvalidInput, match="no column 'land' to slice by"):
+        spark.evaluate(*frames, metrics="mrr", tags=["land"])
+
+
+def test_whole_numbers_that_became_decimals_are_ids_and_nan_is_nothing(session):
+    run = pl.DataFrame({"query": [7.0, 8.0], "item": ["a", "b"], "score": [1.0, 1.0]})
+    truth = pl.DataFrame({"query": [7, 8], "item": ["a", "a"]})
+    found = spark.evaluate(frame_of(session, run), frame_of(session, truth), metrics="mrr")
+    assert found["mrr"].mean == 0.5
+    broken = run.with_columns(query=pl.Series([7.0, float("nan")]))
+    with pytest.raises(InvalidInput, match="'query' holds nothing at the run"):
+        spark.evaluate(frame_of(session, broken), frame_of(session, truth), metrics="mrr")
+
+
+def test_columns_are_named_as_for_files(session):
+    truth = pl.DataFrame({"person": ["q"], "thing": ["a"], "worth": [2.0]})
+    run = pl.DataFrame({"person": ["q"], "thing": ["a"], "score": [1.0]})
+    frames = frame_of(session, run), frame_of(session, truth)
+    columns = {"query": "person", "item": "thing", "grade": "worth"}
+    found = spark.evaluate(*frames, metrics="dcg@1", columns=columns)
+    assert found["dcg@1"].mean == 2.0
+    with pytest.raises(InvalidInput, match="There is no column 'wroth' to take as grade"):
+        spark.evaluate(*frames, metrics="mrr", columns={**columns, "grade": "wroth"})
