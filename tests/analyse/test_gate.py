@@ -234,3 +234,17 @@ def test_unknown_tags_and_values_have_neighbours():
         slice_of(scores, "typ", "fact")
     with pytest.raises(InvalidInput, match="Did you mean fact"):
         slice_of(scores, "type", "facts")
+
+
+def test_what_few_queries_may_lack_is_said_of_what_is_shown():
+    before = np.full((20, 1), 0.9)
+    small, large = before - 0.02, before - 0.5
+    found = compare(scores_of(small), scores_of(before))[0]
+    assert found.status == "failed"
+    unseen = found.change.unseen
+    assert 0.02 * (1 - unseen.share) == pytest.approx(unseen.share * unseen.change)
+    assert compare(scores_of(large), scores_of(before))[0].change.unseen is None
+    strict = compare(scores_of(before + 0.01), scores_of(before), allow=0.02, strict=True)[0]
+    assert strict.status == "passed"
+    left = 0.01 * (1 - strict.change.unseen.share)
+    assert left - strict.change.unseen.share * strict.change.unseen.change == pytest.approx(-0.02)

@@ -138,8 +138,8 @@ def difference(
     )
 
 
-def undone_by(found: MeanDifference, confidence: float = 0.95) -> Unseen | None:
-    """The queries that the sample may lack by chance and that would undo its mean difference.
+def undone_by(found: MeanDifference, confidence: float = 0.95, value: float = 0.0) -> Unseen | None:
+    """The queries that the sample may lack by chance and that would bring its mean to the value.
 
     Rare large losses beside many small gains: no test can see what is not in the sample. None
     where they would have to differ by more than half of what is possible, or nothing limits them.
@@ -151,7 +151,7 @@ def undone_by(found: MeanDifference, confidence: float = 0.95) -> Unseen | None:
     True
     """
     share: float = 1.0 - (1.0 - confidence) ** (1.0 / found.n)
-    change = abs(found.mean) * (1.0 - share) / share
+    change = abs((value - (1.0 - share) * found.mean) / share)
     if found.limits is None or change > 0.5 * max(-found.limits[0], found.limits[1]):
         return None
     return Unseen(share, change)

@@ -231,7 +231,9 @@ def check_baseline(
         seen = visibility(
             -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
         )
-        change = replace(change, visibility=seen)
+        change = replace(
+            change, visibility=seen, unseen=one.test and one.test.undone(p, alpha, strict=strict)
+        )
         because = _because(change, one, alpha, allow, strict=strict)
         could = p is not None
         checks.append(replace(

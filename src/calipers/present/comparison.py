@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from calipers.model.comparison import Comparison
-from calipers.model.plan import Visibility
+from calipers.model.plan import Unseen, Visibility
 from calipers.model.summary import Interval
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -139,10 +139,15 @@ def _undone(comparison: Comparison, units: str) -> Iterator[str]:
         return
     whose = f" of {printable(one.system, 30)}" if len(comparison.others) > 1 else ""
     way, left = ("lost", "gain") if one.verdict == "better" else ("gained", "loss")
-    yield (
-        f"As many as {one.unseen.share:.0%} of all {units} may be of a kind that these happen to "
-        f"lack; if each of those {way} {_rough(one.unseen.change)} or more in {one.metric}, there "
-        f"would be no {left}{whose}."
+    yield unseen_sentence(one.unseen, f"{way} in {one.metric}", f"no {left}{whose}", units)
+
+
+def unseen_sentence(unseen: Unseen, way: str, left: str, units: str = "queries") -> str:
+    """What a sample may lack, the way each of those would go, and what would then be left."""
+    verb, _, rest = way.partition(" ")
+    return (
+        f"As many as {unseen.share:.0%} of all {units} may be of a kind that these happen to lack; "
+        f"if each of those {verb} {_rough(unseen.change)} or more {rest}, there would be {left}."
     )
 
 

@@ -9,7 +9,14 @@ from rich.text import Text
 from calipers.model.gate import Change, Check, Leak, Verdict, WorstQuery
 from calipers.model.plan import Visibility
 from calipers.present.answer import print_notes
-from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
+from calipers.present.comparison import (
+    between,
+    p_in_words,
+    power_sentence,
+    query_name,
+    signed,
+    unseen_sentence,
+)
 from calipers.present.plain import printable
 from calipers.present.table import number
 
@@ -180,11 +187,22 @@ def _power(verdict: Verdict) -> list[str]:
             f"No query changed in {_few([check.metric for check in still])}: "
             "the values are those of the baseline."
         )
+    lines += [line for check in verdict.checks if (line := _undone(check, verdict.allow))]
     for check in compared:
         seen = check.change.visibility if check.change else None
         if check.status == "passed" and check not in still and seen is not None:
             lines.append(_would_miss(check.metric, seen, verdict.allow))
     return lines
+
+
+def _undone(check: Check, allow: float) -> str | None:
+    """What few queries may lack that would turn the verdict."""
+    unseen = check.change.unseen if check.change else None
+    if unseen is None:
+        return None
+    beyond = f" of more than {allow:g}" if allow else ""
+    way, left = ("gained", "no") if check.status == "failed" else ("lost", "a")
+    return unseen_sentence(unseen, f"{way} in {check.metric}", f"{left} loss{beyond}")
 
 
 def _few(names: list[str]) -> str:
