@@ -6,7 +6,8 @@ from typing import get_args
 
 import numpy as np
 
-from calipers.analyse.floor import EVERYTHING, FloorEvidence, candidates, choose, floor_of, folds_of
+from calipers.analyse.floor import candidates, choose, floor_of, folds_of
+from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence
 from calipers.model.floor import Floor, Goal, HeldOut
 from simulations.rates import Rate
 from simulations.shapes import Draw, Floats
