@@ -26,7 +26,7 @@ MOST_BYTES = 1 << 30
 """More is too much for an input of a megabyte at most."""
 MOST_DATA = 4 << 30
 """What a process may take at all: the machine stays usable whatever a case does."""
-MAY_FAIL = ("gate", "alarm", "store", "audit", "resolve")
+MAY_FAIL = ("gate", "alarm", "audit", "resolve")
 """Commands whose exit code 1 means that something was checked and did not hold."""
 STOPPED = 130
 """Where a question is asked and nobody answers."""
@@ -199,7 +199,9 @@ def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
         return None, False
     if code == 2 and "Traceback" not in said:
         empty = not said.strip() and not out.strip()
-        return (("exit code 2 without a sentence", "") if empty else None), True
+        # What was finished of a run is kept by intent, so that the same command can go on.
+        goes_on = "goes on" in said or case.command[:1] == ("grid",)
+        return (("exit code 2 without a sentence", "") if empty else None), not goes_on
     if code == 1 and case.command and case.command[0] in MAY_FAIL:
         return None, False
     frames = _FRAME.findall(said)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from calipers.errors import UnreadableFile
+from calipers import read
+from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.source import Source, most_unpacked
 
 MEGABYTE = 1 << 20
@@ -51,3 +52,11 @@ def test_a_larger_file_may_hold_more_by_its_size() -> None:
     assert sizes == sorted(sizes)
     assert most_unpacked(MEGABYTE) == 24 * MEGABYTE
     assert most_unpacked(10 * MEGABYTE) > 1000 * MEGABYTE
+
+
+def test_a_ranking_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    ranking = b'"",' * 1_000_000 + b'""'
+    path.write_bytes(b'{"query": "q", "ground_truth": ["a"], "retrieved": [' + ranking + b"]}")
+    with pytest.raises(InvalidInput, match=r"run\.jsonl:1 \$\.retrieved: at most 1,000,000"):
+        read(path)

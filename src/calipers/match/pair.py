@@ -105,6 +105,7 @@ def match_pair(
     as_it_came = map_ids is None and at != "document"
     some = first if as_it_came else peek(run)[0]
     settings["notes"] += _nearly_found(truth, some, matches, settings["match"])
+    settings["notes"] += _may_be_swapped(truth, some)
     if as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
@@ -148,6 +149,21 @@ def _nearly_found(
         f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
         f"called nearly so: {one['called']!r:.60} for {one['wanted']!r:.60}. "
         f"{likely_reason(pairs['called'].to_list(), pairs['wanted'].to_list())}"
+    ]
+
+
+def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
+    """A note where the grades look like scores and the scores like grades."""
+    if some is None or "score" not in some.columns or not truth.targets.height:
+        return []
+    grades, scores = truth.targets["grade"].head(SAMPLE), some["score"].head(SAMPLE).drop_nulls()
+    broken = (grades != grades.round(0)).mean()
+    whole = len(scores) > 0 and scores.is_between(0, 5).all() and (scores == scores.round(0)).all()
+    if not whole or not isinstance(broken, float) or broken <= 0.5:
+        return []
+    return [
+        f"The grades look like scores ({grades[0]:g}) and the scores of the run like grades "
+        f"({scores[0]:g}): check that run and ground truth are not exchanged."
     ]
 
 

@@ -89,14 +89,14 @@ class Cache:
             with self._one_at_a_time:
                 found = self._base.execute(statement, values).fetchone()
         except sqlite3.Error as error:
-            raise self._damaged(error) from error
+            # In the middle of a run, whose finished questions are kept.
+            raise self._damaged(error, "remove it, and the same command goes on") from error
         return None if found is None else found[0]
 
-    def _damaged(self, error: sqlite3.Error) -> WriteFailed:
-        return WriteFailed(
-            f"The cache {self._name} cannot be used: {error!s:.200}; remove it, or name another "
-            "file."
-        )
+    def _damaged(
+        self, error: sqlite3.Error, remedy: str = "remove it, or name another file"
+    ) -> WriteFailed:
+        return WriteFailed(f"The cache {self._name} cannot be used: {error!s:.200}; {remedy}.")
 
 
 def _check(place: Path) -> None:
