@@ -13,6 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.json_files import BROKEN
+from calipers.io.parquet_size import check_parquet
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
@@ -52,6 +53,8 @@ def read_score_table(path: str | os.PathLike[str]) -> Scores:
         )
     result = decode(about, source)
     with explained(source.name):
+        for part in _parts(place):
+            check_parquet(part)
         table = pl.read_parquet(_parts(place), glob=False)
     metrics = [metric.name for metric in result.metrics]
     lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]
