@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that become columns at once: so many, or fewer that have so many results."""
-MOST = msgspec.Meta(max_length=1_000_000)
+MOST_RESULTS = 1_000_000
 """No retriever returns a million results for one query; a file that says so is a trap."""
+MOST = msgspec.Meta(max_length=MOST_RESULTS)
 
 Id = str | int
 

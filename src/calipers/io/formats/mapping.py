@@ -1,7 +1,7 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from itertools import chain
 from typing import Any, TypeGuard
 
@@ -11,6 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io import json_files
 from calipers.io.format import Format, wrong_form
+from calipers.io.records import MOST_RESULTS
 from calipers.io.sight import Sight
 from calipers.model.arrays import Ints
 from calipers.model.dataset import Dataset, Role
@@ -58,6 +59,12 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             f"{name} holds no queries: found an empty mapping; give each query its items (an "
             "empty list where nothing was found)."
         )
+    for query, items in value.items():
+        if isinstance(items, Sized) and len(items) > MOST_RESULTS:
+            raise InvalidInput(
+                f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
+                f"{MOST_RESULTS:,} are allowed."
+            )
     odd = tuple(kind for kind in kinds_of(value) if not issubclass(kind, _COLLECTIONS))
     for query, items in value.items() if odd else ():
         if isinstance(items, odd):
