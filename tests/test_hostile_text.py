@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ TABLES = (
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("hostile")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": f"{i} {text}", "query": text, "tags": {"type": text[:40]},
          "retrieved": [{"id": f"{text}{j}", "text": text, "document": text} for j in range(3)],
          "ground_truth": [f"{text}{i % 4}"]}

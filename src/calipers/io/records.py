@@ -42,6 +42,8 @@ class Result(msgspec.Struct):
     tokens: int | None = None
     call: int | None = None
     """Which call of the retriever returned it, from 1, where an agent makes several."""
+    rank: int | float | str | None = None
+    """Not used, as results are listed in order; but it must not say otherwise."""
 
 
 class Target(msgspec.Struct):
@@ -275,6 +277,7 @@ def _add_results(
         # In order already, for those who do not ask for a rule for equal scores.
         ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
         retrieved = [Result(id=item, score=score) for item, score in ordered]
+    before = None
     for i, one in enumerate(retrieved):
         if not isinstance(one, Result):
             columns.add(query=query, item=str(one))
@@ -284,6 +287,13 @@ def _add_results(
                 f"A result has neither an id, nor a text, nor a document at "
                 f"{place(number)}.{part}[{i}]; give it one."
             )
+        if isinstance(one.rank, int | float):
+            if before is not None and one.rank <= before and one.call is None:
+                raise InvalidInput(
+                    f"The ranks do not rise at {place(number)}.{part}[{i}].rank: found {one.rank} "
+                    f"behind {before}; results are listed best first, so sort them by rank."
+                )
+            before = one.rank
         if one.score is not None and not abs(one.score) < float("inf"):
             raise InvalidInput(
                 f"A score is {one.score} at {place(number)}.{part}[{i}].score; "

@@ -174,9 +174,11 @@ class PlainRecords(Ours):
     outputs = ()
 
     def detect(self, sight: Sight) -> bool:
-        """A list or lines of JSON, or one object with a query."""
+        """A list or lines of JSON, or one object with a query, or with the text of a question."""
         look = sight.look
-        return look is not None and (look.shape != "object" or "query" in look.keys)
+        if look is None or look.shape != "object" or "query" in look.keys:
+            return look is not None
+        return "question" in look.keys and bytes(memoryview(look.first["question"])[:1]) == b'"'
 
     def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""
