@@ -11,12 +11,11 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io import json_files
 from calipers.io.format import Format, wrong_form
-from calipers.io.records import MOST_RESULTS
 from calipers.io.sight import Sight
 from calipers.model.arrays import Ints
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Run, Scored
+from calipers.model.run import MOST_RESULTS, Run, Scored
 
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
