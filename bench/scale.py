@@ -6,6 +6,7 @@ processes of their own, and prints a table. A hundred million rows need 8 GB of 
 
 import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -55,9 +56,9 @@ def _id(letter: str, name: str) -> pl.Expr:
     return (pl.lit(letter) + pl.col(name).cast(pl.String)).alias(name)
 
 
-def measure(arguments: list[str]) -> tuple[float, float]:
-    """Seconds and the largest memory in MB of a command, with all the processes it starts."""
-    started = time.perf_counter()
+def measure(arguments: list[str]) -> tuple[float, float, float]:
+    """Seconds, processor seconds and the largest memory in MB of a command and its processes."""
+    started, before = time.perf_counter(), _processor_seconds()
     process = subprocess.Popen(
         [sys.executable, "-c", "from calipers.cli import main; main()", *arguments],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -69,7 +70,13 @@ def measure(arguments: list[str]) -> tuple[float, float]:
     seconds = time.perf_counter() - started
     if process.returncode:
         raise SystemExit(process.stderr.read().decode()[-2000:])
-    return seconds, largest
+    return seconds, _processor_seconds() - before, largest
+
+
+def _processor_seconds() -> float:
+    """What all processes took that ended and were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _family(pid: int) -> list[int]:
@@ -122,8 +129,11 @@ def main() -> None:
         print(f"{given.rows:,} rows, {given.rows // DEPTH:,} queries")
         known = cases(folder, given.spark_memory)
         for name in given.cases.split(",") * given.repeat:
-            seconds, memory = measure(known[name])
-            print(f"{name:12} {seconds:8.1f} s {memory:8.0f} MB", flush=True)
+            seconds, processor, memory = measure(known[name])
+            print(
+                f"{name:12} {seconds:8.1f} s {processor:8.1f} s of processor {memory:8.0f} MB",
+                flush=True,
+            )
     finally:
         if given.folder is None:
             shutil.rmtree(folder)

@@ -19,8 +19,9 @@ from fuzz.commands import file_case, leaves, option_case
 from fuzz.run import carry_out
 from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.smaller import smallest
+from fuzz.stores import attack
 
-BATCH = 200
+BATCH = 400
 LOADED = ("calipers.api.surface", "rich.console", "rich.table", "sqlalchemy", "msgspec")
 PAST = Path(__file__).parent / "past.jsonl"
 """Every fault that was ever found, replayed in every test run."""
@@ -55,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--past", action="store_true", help="replay past findings alone")
     parser.add_argument("--keep", action="store_true", help="add what is found to past.jsonl")
+    parser.add_argument("--stores", type=int, metavar="N", help="damage N copies of a history")
     given = parser.parse_args(arguments)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="calipers-seeds-") as folder:
@@ -68,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
         if writing.exitcode:
             return 2
         seeds = read_seeds(Path(folder) / "seeds")
+    if given.stores:
+        return _attack_stores(seeds.common["history.db"], given.stores, given.seed)
     _load_all()
     cases = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
     total = len(past_cases()) if given.past else given.cases
@@ -76,6 +80,16 @@ def main(arguments: list[str] | None = None) -> int:
     counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
     print(f"{total:,} cases ({counted}) in {spent:.0f} s, seed {given.seed}: {found} findings.")
     return 1 if found else 0
+
+
+def _attack_stores(content: bytes, number: int, seed: int) -> int:
+    with tempfile.TemporaryDirectory(prefix="calipers-stores-") as folder:
+        counts, findings = attack(content, number, seed, Path(folder))
+    for one in findings:
+        print(one)
+    counted = ", ".join(f"{count:,} × {what}" for what, count in sorted(counts.items()))
+    print(f"{number:,} damaged histories ({counted}), seed {seed}: {len(findings)} findings.")
+    return 1 if findings else 0
 
 
 def _load_all() -> None:

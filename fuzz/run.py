@@ -26,7 +26,7 @@ MOST_BYTES = 1 << 30
 """More is too much for an input of a megabyte at most."""
 MOST_DATA = 4 << 30
 """What a process may take at all: the machine stays usable whatever a case does."""
-MAY_FAIL = ("gate", "alarm", "store", "audit", "resolve")
+MAY_FAIL = ("gate", "alarm", "audit", "resolve")
 """Commands whose exit code 1 means that something was checked and did not hold."""
 STOPPED = 130
 """Where a question is asked and nobody answers."""
@@ -175,13 +175,14 @@ def _place(error: BaseException) -> str:
     return f"{type(error).__name__}{where}"
 
 
-def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
+def printed(command: Sequence[str]) -> tuple[int, str, str]:
+    """Run a command line here: its exit code, and what it printed to both streams."""
     from calipers.cli import main
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     code: Any = 0
     with (
-        mock.patch.object(sys, "argv", ["calipers", *case.command]),
+        mock.patch.object(sys, "argv", ["calipers", *command]),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -189,12 +190,18 @@ def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
             main()
         except SystemExit as leaving:
             code = leaving.code
-    said = _text(err)
-    if code in (0, None) or code == STOPPED:
+    return code or 0, _text(out), _text(err)
+
+
+def _run(case: Case) -> tuple[tuple[str, str] | None, bool]:
+    code, out, said = printed(case.command)
+    if code in (0, STOPPED):
         return None, False
     if code == 2 and "Traceback" not in said:
-        empty = not said.strip() and not _text(out).strip()
-        return (("exit code 2 without a sentence", "") if empty else None), True
+        empty = not said.strip() and not out.strip()
+        # What was finished of a run is kept by intent, so that the same command can go on.
+        goes_on = "goes on" in said or case.command[:1] == ("grid",)
+        return (("exit code 2 without a sentence", "") if empty else None), not goes_on
     if code == 1 and case.command and case.command[0] in MAY_FAIL:
         return None, False
     frames = _FRAME.findall(said)

@@ -6,16 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.floor import (
-    EVERYTHING,
-    FloorEvidence,
-    candidates,
-    choose,
-    find_floor,
-    gather,
-    kept_values,
-    lowest_mean,
-)
+from calipers.analyse.floor import candidates, choose, find_floor, kept_values, lowest_mean
+from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence, gather
 from calipers.errors import InvalidInput
 
 SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]

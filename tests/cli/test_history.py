@@ -106,6 +106,8 @@ def test_show_prints_what_eval_printed(history):
     assert len(whole["per_query"]) == 28
     assert calipers_command("show", "@nightly", "--csv").out.startswith("metric,mean,")
     calipers_command("show", "@nightly", "--per-query", "scores.csv")
+    calipers_command("show", "@nightly", "--per-query", "scores.parquet")
+    assert calipers_command("eval", "scores.parquet").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
 
 

@@ -15,12 +15,14 @@ FOUND_AT = [3, 2, 0, 5, 4, 2, 7, 3, 9, 2, 0, 4, 1, 1, 6, 2, 3, 1, 8, 2, 1, 1, 2,
 NIGHTS = 9
 
 
+def _files(truth: str, run: Path) -> dict[str, Any]:
+    return {"ground_truth": truth, "run": str(run)}
+
+
 def answers(folder: Path, run: str) -> dict[str, Any]:
     """What the operations say of truth.jsonl, old and new, and the nights; runs end in ``run``."""
     truth = str(folder / "truth.jsonl")
-    old, new = (
-        {"ground_truth": truth, "run": str(folder / f"{one}{run}")} for one in ("old", "new")
-    )
+    old, new = (_files(truth, folder / f"{one}{run}") for one in ("old", "new"))
     systems = {"old": old["run"], "new": new["run"]}
     scores = {
         name: calipers.evaluate(**files, metrics="recall@3,mrr,ndcg@10", cluster="intent")

@@ -12,6 +12,7 @@ import calipers
 from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
 from calipers.engines.plan import EnginePlan
+from calipers.errors import InvalidInput
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 
@@ -114,6 +115,19 @@ def test_blocks_give_the_values_counts_and_fingerprints_of_memory(tables, n, pol
     for i, name in enumerate(METRICS):
         assert np.array_equal(part.column(name), np.sort(whole.values[:, i]), equal_nan=True)
     assert TAG + "none" not in table.columns
+
+
+def test_a_query_alone_has_nothing_to_find_and_a_grade_alone_is_a_mistake(tables):
+    plan = plan_for(tables, Policy(ties="trec"))
+    both = pl.DataFrame(
+        {"query": ["q", "s"], "item": ["a", None], "grade": [1.0, None], SIDE: TRUTH}
+    )
+    [(table, part)] = measure_partition([both.with_columns(score=pl.lit(None, pl.Float64))], plan)
+    assert table["query"].to_list() == ["q", "s"]
+    assert (part.counts["unanswerable"], part.counts["judgements"]) == (1, 1)
+    wrong = both.with_columns(grade=pl.lit(1.0), score=pl.lit(None, pl.Float64))
+    with pytest.raises(InvalidInput, match="'item' holds nothing at the ground truth"):
+        list(measure_partition([wrong], plan))
 
 
 def test_a_partition_without_ground_truth_counts_its_queries(tables):

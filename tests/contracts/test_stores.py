@@ -226,6 +226,21 @@ def test_a_damaged_source_is_not_copied(place, tmp_path):
     assert count(target) == 0
 
 
+def test_a_history_is_not_copied_into_itself(place):
+    store = filled(place, [[1]])
+    with pytest.raises(InvalidInput, match="cannot be copied into itself"):
+        copy(store, store)
+
+
+def test_a_failed_copy_leaves_no_new_history(tmp_path):
+    source = filled(str(tmp_path / "a.db"), [[1]])
+    with source.writing() as connection:
+        connection.execute(update(CONTENT).values(bytes=b"broken"))
+    with pytest.raises(UnreadableFile, match="is damaged"):
+        store_export(tmp_path / "b.db", store=tmp_path / "a.db")
+    assert [one.name for one in tmp_path.iterdir()] == ["a.db"]
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_earlier_version_migrates_and_keeps_its_numbers(place, version):
     where = place_of(place)

@@ -69,6 +69,7 @@ def test_columns_of_other_names_tags_and_whole_floats(session, tmp_path):
     assert found["recall@1"].mean == 0.5
     assert found.audit.unknown_examples == ("4",)
     assert repr(found).startswith("<Scores of 3 queries in Spark: recall@1 0.500")
+    found.unpersist()
     found.per_query.write.parquet(str(tmp_path / "scores.parquet"))
     sliced = calipers.slices(tmp_path / "scores.parquet", "land", metrics="recall@1")
     assert {row.value: row.mean for row in sliced.rows} == {"x": 0.5, "y": 0.5}

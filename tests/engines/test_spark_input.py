@@ -38,6 +38,7 @@ def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
         ({"query": ["q", None], "item": ["a", "b"]}, "'query' holds nothing at the ground truth"),
         ({"query": ["q", None], "item": ["a", None]}, "A query of the ground truth has no id"),
         ({"query": ["q"], "item": ["a"], "grade": [float("nan")]}, "'grade' holds nan at the gro"),
+        ({"query": ["q"], "item": [None], "grade": [1.0]}, "'item' holds nothing at the ground"),
         ({"query": ["q"], "item": ["a"], "grade": ["good"]}, "'grade' holds 'good' at the ground"),
         ({"query": ["q"], "grade": [1.0]}, "The ground truth has no column for the item"),
         ({"query": ["q"], "document": ["d"], "start": ["x"], "end": [3]}, "'start' holds 'x' at"),

@@ -86,6 +86,12 @@ def test_a_damaged_dataset_is_said_so(tmp_path):
         load(tmp_path, "both")
 
 
+def test_a_dataset_of_nothing_is_said_so(tmp_path):
+    write(tmp_path, "{}", "dataset_dict.json")
+    with pytest.raises(UnreadableFile, match=r"dataset_dict\.json does not list its splits"):
+        load(tmp_path, "both")
+
+
 def test_records_of_our_names_alone_are_no_other_form():
     # Such a file is taken for ours without asking the others, so none of them may want it.
     others = [

@@ -39,6 +39,7 @@ def test_scores_are_enough_to_compare_to_gate_and_to_slice(scores, tmp_path):
     write_scores(other, b)
     from_files = calipers.compare([a, b]).to_dict()
     assert from_files == calipers.compare({"a": scores, "b": other}).to_dict()
+    assert from_files == calipers.compare(a, b).to_dict()
     sliced = calipers.slices(a, "type", metrics="recall@1")
     assert sliced.to_dict() == calipers.slices(scores, "type", metrics="recall@1").to_dict()
     planned = calipers.plan([a, b], queries=100).to_dict()
@@ -56,6 +57,14 @@ def test_different_ground_truths_are_refused(scores, tmp_path):
     for command in (["compare", a, b], ["gate", b, "--baseline", a], ["plan", a, b]):
         options = ["--queries", "100"] if command[0] == "plan" else []
         assert "measured against different ground truth" in refused(*command, *options)
+
+
+def test_one_system_is_no_comparison(scores, tmp_path):
+    write_scores(scores, tmp_path / "a.parquet")
+    with pytest.raises(
+        InvalidInput, match=r"One system is given, .*a\.parquet, and two are needed"
+    ):
+        calipers.compare(tmp_path / "a.parquet", {"q0": ["a"]})
 
 
 def test_a_result_without_the_metrics_of_its_baseline_is_a_sentence(scores, tmp_path):

@@ -1,10 +1,12 @@
 """Ids that differ in how they are written alone: nothing is matched on a guess, but it is said."""
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
+from calipers.match.by_id import may_be_alike, nearly_alike
 
 ALIKE = {
     "case": ("GIL", "gil", "upper and lower case"),
@@ -104,3 +106,27 @@ def test_what_is_forbidden_is_mapped_as_all_ids_are():
 def test_a_map_that_makes_the_forbidden_and_the_allowed_one_is_refused(record):
     with pytest.raises(calipers.errors.InvalidInput, match="both become 'a'"):
         calipers.evaluate([{"query": "q", **record}, OTHER], metrics="leak@1", map_ids="extension")
+
+
+names = st.lists(st.text("aAb0./ \u00e9e\u0301-1", max_size=6), min_size=1, max_size=4)
+
+
+@given(names, names)
+def test_what_is_nearly_alike_is_never_passed_over(wanted, called):
+    one, other = (
+        pl.DataFrame({"query": ["q"] * len(some), name: some})
+        for name, some in (("wanted", wanted), ("called", called))
+    )
+    pairs = nearly_alike(one, "wanted", other, "called", on=["query"])
+    assert may_be_alike(one, other) or not pairs.height
+
+
+def test_names_that_have_nothing_in_common_are_not_compared():
+    one = pl.DataFrame({"query": ["q", "q"], "wanted": ["docs/gil.md", None]})
+
+    def results(query, *names):
+        return pl.DataFrame({"query": [query] * len(names), "called": names})
+
+    assert not may_be_alike(one, results("q", "docs/asyncio.md", None))
+    assert may_be_alike(one, results("q", "docs/asyncio.md", "GIL"))
+    assert not may_be_alike(one, results("other", "GIL"))

@@ -9,57 +9,22 @@ however many floors were looked at. The test is Chernoff's bound for means of va
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from calipers.analyse.context import Context, wanted_per_query
+from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence, gather
 from calipers.analyse.score_interval import mean_interval
-from calipers.analyse.units import as_shares, clusters_of
+from calipers.analyse.units import as_shares
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.floor import Floor, FloorPoint, Goal, HeldOut
 from calipers.model.matched import Matched
-from calipers.model.matches import FAILED
 
 MOST_FLOORS = 200
 """So many floors are looked at; with more different scores, quantiles of them."""
 SHOWN = 20
 """So many floors are in the result."""
-EVERYTHING = -math.inf
-
-
-@dataclass(frozen=True, eq=False)
-class FloorEvidence:
-    """What each query has in its first k results, by score."""
-
-    wanted: Ints
-    """Targets to find, per query; 0: no answer exists."""
-    target_query: Ints
-    target_score: Floats
-    """The best score of a result that holds the target; minus infinity where none does."""
-    result_query: Ints
-    result_score: Floats
-    useful: Bools
-    """Which results hold a target."""
-    clusters: Ints | None = None
-    """Queries with the same number count as one unit."""
-
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return self.wanted.size
-
-    def found(self, floor: Floats) -> Floats:
-        """Targets found per query, under a floor for each query."""
-        kept = (self.target_score >= floor[self.target_query]) & np.isfinite(self.target_score)
-        return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
-
-    def returned(self, floor: Floats, which: Bools | None = None) -> Floats:
-        """Results returned per query, all or some of them, under a floor for each query."""
-        kept = self.result_score >= floor[self.result_query]
-        kept = kept if which is None else kept & which
-        return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
 
 
 def find_floor(
@@ -128,59 +93,6 @@ def check_goal(
     if not isinstance(folds, int) or folds < 2:
         raise InvalidInput(f"The number of folds is {folds!r}; it must be 2 or more, such as 5.")
     return goal, float(least)
-
-
-def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
-    """The scores of the first k results of every query, and of what holds each target."""
-    matches = pair.matches
-    context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
-    if "score" not in context.frame.columns or context.frame["score"].null_count():
-        raise InvalidInput(
-            "A floor is a score, and not every result has one; give every result a 'score'."
-        )
-    score = context.frame["score"].to_numpy()
-    _check_direction(context.code, score)
-    within = context.rank <= k
-    by_place = dict(
-        zip(zip(context.code[within].tolist(), context.rank[within].tolist(), strict=True),
-            score[within].tolist(), strict=True)
-    )  # fmt: skip
-    failed = matches.having_status(FAILED)
-    relevant = matches.relevant(pair.rel)
-    unit, unit_of = np.unique(matches.target_unit[relevant], return_inverse=True)
-    unit_query = np.zeros(unit.size, dtype=np.int64)
-    unit_query[unit_of] = matches.target_query[relevant]
-    row = np.full(relevant.size, -1)
-    row[relevant] = unit_of
-    best = np.full(unit.size, EVERYTHING)
-    edges = zip(
-        matches.edge_query.tolist(), matches.edge_rank.tolist(),
-        row[matches.edge_target].tolist(), strict=True,
-    )  # fmt: skip
-    for query, rank, target in edges:
-        if target >= 0:
-            best[target] = max(best[target], by_place.get((query, rank), EVERYTHING))
-    wanted = wanted_per_query(matches, pair.rel)
-    sound = ~failed
-    number = np.cumsum(sound) - 1
-    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
-    return FloorEvidence(
-        wanted[sound],
-        number[unit_query[sound[unit_query]]], best[sound[unit_query]],
-        number[context.code[within]], score[within], context.holds_target[within],
-        None if clusters is None else clusters[sound],
-    )  # fmt: skip
-
-
-def _check_direction(code: Ints, score: Floats) -> None:
-    """Scores that rise down the ranking are distances, of which less is better."""
-    together = code[1:] == code[:-1]
-    step = np.diff(score)[together]
-    if step.size and (step > 0).sum() > (step < 0).sum():
-        raise InvalidInput(
-            "The scores rise down the ranking, so they look like distances, of which less is "
-            "better; a floor needs scores of which more is better. Give them with a minus sign."
-        )
 
 
 def candidates(evidence: FloorEvidence) -> Floats:
@@ -292,7 +204,7 @@ def _held_out(
     if n < 2 * folds:
         return None
     # Paraphrases in another fold would not be other queries.
-    fold = (np.random.default_rng(seed).permutation(n) % folds)[units]
+    fold = folds_of(n, folds, seed)[units]
     chosen = [choose(evidence, fold != i, floors, goal, least, confidence) for i in range(folds)]
     each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
     values = kept_values(evidence, each, goal)
@@ -300,6 +212,12 @@ def _held_out(
         folds, tuple(chosen), point(evidence, each),
         mean_interval(values, confidence, clusters=evidence.clusters),
     )  # fmt: skip
+
+
+def folds_of(n: int, folds: int, seed: int) -> Ints:
+    """Which part each of n queries is in; the parts are as large as one another, or nearly."""
+    parts: Ints = np.random.default_rng(seed).permutation(n) % folds
+    return parts
 
 
 def _some(floors: Floats, chosen: float | None) -> Sequence[float]:

@@ -231,9 +231,8 @@ def check_baseline(
         seen = visibility(
             -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
         )
-        change = replace(
-            change, visibility=seen, unseen=one.test and one.test.undone(p, alpha, strict=strict)
-        )
+        unseen = None if one.test is None else one.test.undone(p, alpha, strict=strict)
+        change = replace(change, visibility=seen, unseen=unseen)
         because = _because(change, one, alpha, allow, strict=strict)
         could = p is not None
         checks.append(replace(

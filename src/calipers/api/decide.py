@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @operation(page="compare", command="compare")
 def compare(
-    systems: Mapping[str, Any] | Sequence[Any] = (),
+    systems: Mapping[str, Any] | Sequence[Any] | str | PathLike[str] = (),
     ground_truth: Any = None,
     *,
     retrievers: Mapping[str, Any] | None = None,
@@ -43,7 +43,8 @@ def compare(
     ``systems`` maps a name to a pair that ``read`` made, to a run (a path, a mapping, records, a
     table), to a file or records with their own ground truth, to a result file of
     ``calipers eval --json``, to a reference such as ``@nightly~1`` (looked up in ``store``), or
-    to scores; a list of paths takes its names from the files. ``retrievers`` maps a name to a
+    to scores; a list of paths takes its names from the files. Two results in files can be given one
+    behind the other: ``compare("a.parquet", "b.parquet")``. ``retrievers`` maps a name to a
     live retriever, as ``retrieve`` takes it: all are asked the questions of the ground truth, for
     ``ask_for`` results (default: as many as the metrics look at). ``baseline`` is the name of the
     system that the others are held against (default: the first). Differences of ground truth,
@@ -62,10 +63,11 @@ def compare(
     from calipers.analyse.compare import compare_scores
     from calipers.analyse.leaderboard import tokens_per_query
     from calipers.analyse.scoring import choose_metrics
-    from calipers.api.systems import name_systems, with_retrievers
+    from calipers.api.systems import name_systems, side_by_side, with_retrievers
 
+    compared, ground_truth = side_by_side(systems, ground_truth)
     named = with_retrievers(
-        name_systems(systems), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
+        name_systems(compared), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
         {"ask_for": ask_for, "workers": workers, "watch": watch},
     )  # fmt: skip
     pairs, measured, wanted = _measured(
@@ -120,7 +122,7 @@ def _measured(
 
 @operation(page="compare", command="plan")
 def plan(
-    pilot: Mapping[str, Any] | Sequence[Any],
+    pilot: Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
     ground_truth: Any = None,
     *,
     difference: float | None = None,
@@ -150,10 +152,12 @@ def plan(
     ('mrr', True)
     """
     from calipers.analyse.pilot import check_plan, plan_queries
+    from calipers.api.systems import side_by_side
 
     check_plan(difference, queries, power)
+    compared, ground_truth = side_by_side(pilot, ground_truth)
     _, measured, _ = _measured(
-        pilot, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
+        compared, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
         cluster=cluster, confidence=confidence,
     )  # fmt: skip
     return plan_queries(

@@ -102,8 +102,8 @@ def checked(
 
 
 def _truth(rows: pl.DataFrame, plan: EnginePlan) -> GroundTruth:
-    says = pl.any_horizontal(pl.col(plan.identities).is_not_null())
-    # A row that names nothing stands for a query for which there is nothing to find.
+    says = pl.any_horizontal(pl.col(*plan.identities, "grade").is_not_null())
+    # A query alone, without a grade, is one for which there is nothing to find.
     named = rows.filter(says)
     targets = checked(named, TARGET_SCHEMA, plan.truth_columns, "the ground truth")
     columns = {"query": rows["query"].cast(pl.String)}

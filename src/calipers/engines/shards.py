@@ -10,12 +10,12 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeAlias, cast
 from weakref import finalize
 
 import numpy as np
@@ -73,16 +73,16 @@ class Shards:
             if size > self._bytes // _SHARE_TO_HOLD:
                 break
         else:
-            together = in_query_order(held)
-            return lambda: iter((together,))
-
-        def again() -> Iterator[pl.DataFrame]:
-            while held:
-                yield held.pop(0)
-            yield from frames
-
+            rows = sum(frame.height for frame in held)
+            if rows < 2 * _ROWS_AT_ONCE:
+                together = in_query_order(held)
+                return lambda: iter((together,))
+            several = min(rows // _ROWS_AT_ONCE, SHARDS)
+            divide = partial(_apart, shards=several, seed=_WITHIN)
+            parts = _collected(ahead(divide, _blocks(_taken(held))), several)
+            return lambda: map(_by_query, parts)
         shelf = _Shelf(self.temp, _open(self.temp))
-        shards = list(self._shards(again(), shelf))
+        shards = list(self._shards(chain(_taken(held), frames), shelf))
         return lambda: chain.from_iterable(_batches(map(shelf.read, shard)) for shard in shards)
 
     def _shards(
@@ -130,10 +130,8 @@ def _blocks(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield from frame.iter_slices(_ROWS_AT_ONCE)
 
 
-def _apart(
-    frame: pl.DataFrame, shards: int, seed: int
-) -> tuple[list[tuple[int, pl.DataFrame]], int]:
-    """The rows by shard, with its number, and how many bytes they take in all."""
+def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
+    """The rows divided by a hash of their query."""
     of_row = (frame["query"].hash(seed) % shards).to_numpy().astype(np.uint8)
     # Few small numbers: this sort only counts them.
     frame = frame[np.argsort(of_row, kind="stable")]
@@ -151,19 +149,33 @@ def _batches(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     frame = pl.concat(pieces)
     several = min(frame.height // _ROWS_AT_ONCE, SHARDS)
     if several <= 1:
-        yield _by_query(frame)
-        return
-    held: list[list[pl.DataFrame]] = [[] for _ in range(several)]
-    for block in _blocks([frame]):
-        for number, part in _apart(block, several, _WITHIN)[0]:
-            held[number].append(part)
-    for parts in held:
-        if parts:
-            yield _by_query(pl.concat(parts, rechunk=True))
+        return iter((_by_query([frame]),))
+    apart = (_apart(block, several, _WITHIN) for block in _blocks([frame]))
+    return map(_by_query, _collected(apart, several))
 
 
-def _by_query(frame: pl.DataFrame) -> pl.DataFrame:
+Apart: TypeAlias = tuple[list[tuple[int, pl.DataFrame]], int]
+"""Rows by shard, with its number, and how many bytes they take in all."""
+
+
+def _collected(divided: Iterable[Apart], shards: int) -> list[list[pl.DataFrame]]:
+    """The rows of every shard that has any."""
+    held: list[list[pl.DataFrame]] = [[] for _ in range(shards)]
+    for parts, _ in divided:
+        for shard, part in parts:
+            held[shard].append(part)
+    return [parts for parts in held if parts]
+
+
+def _taken(held: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """One frame after the other, none of which is held any longer."""
+    while held:
+        yield held.pop(0)
+
+
+def _by_query(parts: list[pl.DataFrame]) -> pl.DataFrame:
     """The rows with those of each query together, in their order within it."""
+    frame = pl.concat(parts, rechunk=True)
     bits = np.uint64(frame.height.bit_length())
     rows = np.arange(frame.height, dtype=np.uint64)
     # The upper bits of the hash, and the row in the lower ones: a sort of plain numbers, and one

@@ -23,7 +23,7 @@ from calipers.analyse.summary import score_facts, summarise
 from calipers.checks.counts import enforce
 from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
-from calipers.engines.plan import EnginePlan
+from calipers.engines.plan import IDENTITIES, EnginePlan
 from calipers.engines.spark_columns import named, one_side
 from calipers.engines.spark_plan import Sides
 from calipers.engines.spark_scores import SparkScores
@@ -124,6 +124,7 @@ def _scores(
         summaries=_summaries(facts, part, plan, settings),
         weights=plan.weights,
         frame=measured.where(f"{PART} is null").drop(PART),
+        persisted=measured,
     )
 
 
@@ -171,7 +172,8 @@ def _sides(
     run_names = {ours: theirs for ours, theirs in run_names.items() if ours in RUN_SCHEMA}
     truth = one_side(ground_truth, TRUTH, truth_names, tags, "the ground truth")
     if "grade" not in truth_names:
-        truth = truth.withColumn("grade", F.lit(1.0))
+        named = F.coalesce(*(name for name in IDENTITIES if name in truth_names))
+        truth = truth.withColumn("grade", F.when(named.isNotNull(), F.lit(1.0)))
     results = one_side(run, RUN, run_names, (), "the run")
     judged = tuple(n for n in TARGET_SCHEMA if n in truth_names or n == "grade")
     return Sides(truth, results, judged, tuple(n for n in RUN_SCHEMA if n in run_names))

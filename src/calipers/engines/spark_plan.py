@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,9 @@ class Sides:
     def _names_something(self) -> Any:
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        return F.coalesce(*(n for n in IDENTITIES if n in self.truth_columns)).isNotNull()
+        # A grade without an item is a mistake, of which a worker says where it is.
+        named = [F.col(name) for name in IDENTITIES if name in self.truth_columns]
+        return reduce(or_, (one.isNotNull() for one in (*named, F.col("grade"))))
 
     def settle(
         self, plan: EnginePlan, match: str | None, level: str | None
@@ -84,7 +87,13 @@ class Sides:
         if at == "document":
             plan = replace(plan, match="id", level=at, grades=grades)
             return plan, ()
-        choice = choose(match, sample, columns, lambda: self.in_common("item"))
+        try:
+            choice = choose(match, sample, columns, lambda: self.in_common("item"))
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"{error} (Counted over examples: the ground truth has {counted['__rows']:,} "
+                "targets.)"
+            ) from None
         kind = choice.matching.kind
         plan = replace(
             plan, match=str(choice.matching), level=at, grades=grades,
@@ -151,11 +160,12 @@ class Sides:
 
     def truth_fingerprint(self, plan: EnginePlan, rows: int) -> str:
         """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""
-        columns = self.truth_columns
-        used = [name for name in TARGET_SCHEMA if name in plan.used_columns]
+        targets, columns = self._as_measured(plan)
+        has = columns if plan.level == "document" else plan.used_columns
+        used = [name for name in TARGET_SCHEMA if name in has]
         if plan.quotes_from_ids:
             used = ["quote" if name == "item" else name for name in used]
-        once = self.targets.select(*columns).dropDuplicates()
+        once = targets.select(*columns).dropDuplicates()
         if plan.silent_queries:
             silent = self._silent()
             once = once.unionByName(silent, allowMissingColumns=True)
@@ -165,6 +175,19 @@ class Sides:
         ordered = texts.repartition(1).sortWithinPartitions("row") if few else texts.sort("row")
         blobs = ordered.mapInArrow(_blobs, "blob binary").toLocalIterator()
         return fingerprint_blobs((bytes(one["blob"]) for one in blobs), rows, used)
+
+    def _as_measured(self, plan: EnginePlan) -> tuple[Any, tuple[str, ...]]:
+        """The targets and their columns; at the level of documents, one for each document."""
+        if plan.level != "document":
+            return self.targets, self.truth_columns
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        group = ("group",) if "group" in plan.used_columns else ()
+        rolled = self.targets.groupBy("query", "document", *group).agg(
+            F.max(F.col("grade").cast("double")).alias("grade")
+        )
+        columns = ("query", "item", "grade", *group)
+        return rolled.withColumnRenamed("document", "item"), columns
 
     def _silent(self) -> Any:
         """The queries for which there is nothing to find, as their fingerprint has them."""
@@ -189,9 +212,13 @@ def _texts_of(plan: EnginePlan, used: tuple[str, ...], columns: tuple[str, ...])
     def work(batches: Any) -> Any:
         import pyarrow as pa
 
+        names = [name for name in IDENTITIES if name in columns]
         for batch in batches:
             rows = pl.DataFrame(batch)
-            frame = checked(rows, TARGET_SCHEMA, columns, "the ground truth")
+            says = pl.any_horizontal(pl.col(names).is_not_null())
+            named = checked(rows.filter(says), TARGET_SCHEMA, columns, "the ground truth")
+            # Queries for which there is nothing to find have a row that names nothing.
+            frame = pl.concat([named, rows.filter(~says).select(columns).cast(named.schema)])
             if quotes:
                 frame = frame.rename({"item": "quote"})
             texts = row_texts(frame, used).to_arrow().cast(pa.string())

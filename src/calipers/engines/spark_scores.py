@@ -18,6 +18,13 @@ class SparkScores(Scores):
     """Scores whose queries stay in Spark: what is here are summaries and counts."""
 
     frame: Any = None
+    """One row per query."""
+    persisted: Any = None
+    """What Spark keeps, so that a second question does not measure again."""
+
+    def unpersist(self) -> None:
+        """Let go of what Spark keeps; ``per_query`` is measured again when it is used."""
+        self.persisted.unpersist()
 
     @property
     def per_query(self) -> Any:

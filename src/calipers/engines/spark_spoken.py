@@ -1,11 +1,13 @@
 """What Spark complains of, in our sentences."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from calipers.errors import InvalidInput, MissingExtra
 
 _TRACEBACK = "Traceback (most recent call last):"
+_OURS = re.compile(r"calipers\.errors\.\w+: (.*)")
 
 
 def need_spark() -> None:
@@ -33,9 +35,9 @@ def spoken() -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise InvalidInput(
-            f"Spark cannot do this: {_cause(str(error)) or type(error).__name__}"
-        ) from None
+        cause = _cause(str(error)) or type(error).__name__
+        ours = _OURS.match(cause)
+        raise InvalidInput(ours[1] if ours else f"Spark cannot do this: {cause}") from None
 
 
 def _cause(text: str) -> str:

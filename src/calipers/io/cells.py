@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.decoded import decoded_text
+from calipers.io.decoded import decoded_text, in_order
 
 SIGNS: dict[str, str] = {";": "';'", "|": "'|'", "\n": "line ends", ",": "commas"}
 LIST = "lists"
@@ -20,8 +20,9 @@ At = Callable[[], str]
 class Splitter:
     """Splits the cells of one column, and knows how many it split and by what."""
 
-    def __init__(self, column: str) -> None:
+    def __init__(self, column: str, *, any_order: bool = False) -> None:
         self.column = column
+        self._any_order = any_order
         self._split: Counter[str] = Counter()
         self._parts = 0
 
@@ -34,6 +35,9 @@ class Splitter:
         text = str(cell).strip()
         if text.startswith("[") and text.endswith("]"):
             return self._listed(decoded_text(text), at)
+        if text.startswith("{") and isinstance(found := decoded_text(text), set):
+            ordered = in_order(found, self.column, self._any_order, at)
+            return self._listed(ordered, at)
         signs = [sign for sign in (";", "|", "\n") if sign in text.strip(";|")]
         if len(signs) > 1:
             raise InvalidInput(

@@ -3,7 +3,9 @@
 import csv
 import io
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.corpus_columns import CORPUS_SCHEMA, name_columns, read_frame, rows_from_mappings
 from calipers.io.json_files import BROKEN, as_object, first_line, goes_on, opening
+from calipers.io.parquet_size import check_parquet
 from calipers.io.source import Source
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
@@ -75,6 +78,7 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     """How to read one file, by its content."""
     head = source.head
     if head[:4] == b"PAR1":
+        check_parquet(source.path)
         return lambda: scan_table(pl.scan_parquet(source.path, glob=False), source.name)
     if head[:6] == b"ARROW1":
         return lambda: scan_table(pl.scan_ipc(source.path, glob=False), source.name)
@@ -135,10 +139,11 @@ def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
 
 
 def _separator(head: bytes) -> str | None:
-    line = head.replace(b"\r\n", b"\n").split(b"\n")[0].decode(errors="replace")
+    line = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="replace")
     for separator in ("\t", ",", ";"):
-        if "text" in name_columns(next(csv.reader([line], delimiter=separator), [])):
-            return separator
+        with suppress(csv.Error):
+            if "text" in name_columns(next(csv.reader([line], delimiter=separator), [])):
+                return separator
     return None
 
 

@@ -22,6 +22,8 @@ from calipers.io.source import BYTE_ORDER_MARK, HEAD, Source
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 FIRST = 50
 """So many lines show which form a file has."""
+AT_ONCE = 1 << 18
+"""Bytes that are looked at together: so few stay in the fast memory of a processor."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,19 @@ def is_lines(sight: Sight) -> bool:
     """Lines of text that are not a table with a header."""
     has_header = sight.table is not None and is_long(sight.table.columns)
     return sight.is_text and not has_header
+
+
+_MEASURE = re.compile(
+    rb"runid|num_(ret|rel|rel_ret|q)|(gm_)?map(_cut_\d+|_avgjg)?|R(prec|ndcg)(_mult_[\d.]+)?|bpref|"
+    rb"recip_rank|iprec_at_recall_[\d.]+|P_\d+|recall_\d+|relative_P_\d+|n?dcg(_cut_\d+|_rel)?|"
+    rb"infAP|success_\d+|set_(P|recall|F|map|relative_P)(_[\d.]+)?|11pt_avg|utility|G|binG|relstring|"
+    rb"yaap|unj_\d+|rbp(_resid)?(_[\d.,]+)?"
+)
+
+
+def are_measures(sight: Sight) -> bool:
+    """Whether the lines are what trec_eval prints: a measure, a query or "all", and its value."""
+    return mostly(first_rows(sight), lambda row: len(row) == 3 and bool(_MEASURE.fullmatch(row[0])))
 
 
 def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
@@ -67,13 +82,20 @@ def _is_clean(block: bytes, separator: bytes) -> bool:
     other = b" " if separator == b"\t" else b"\t"
     if other in block or block[:1] in (b"#", b"\n", separator):
         return False
-    # Every control character counts as a blank here: one comparison is quicker than two, and a
-    # block that is put in order without need comes to no harm.
-    blank = np.frombuffer(block, dtype=np.uint8) <= ord(" ")
-    if (blank[1:] & blank[:-1]).any():
+    if _has_blanks_in_a_row(np.frombuffer(block, dtype=np.uint8)):
         return False
     # A search for two characters is far slower than for one.
     return b"#" not in block or b"\n#" not in block
+
+
+def _has_blanks_in_a_row(characters: np.ndarray) -> bool:
+    for begin in range(0, characters.size, AT_ONCE):
+        # Every control character counts as a blank here: one comparison is quicker than two, and
+        # a block that is put in order without need comes to no harm.
+        blank = characters[begin : begin + AT_ONCE + 1] <= ord(" ")
+        if (blank[1:] & blank[:-1]).any():
+            return True
+    return False
 
 
 def _cleaned(block: bytes) -> bytes:

@@ -190,9 +190,10 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
                 for row in batch.iter_rows(named=True):
                     made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
                     for key in splitters.keys() & made.keys():
-                        if isinstance(row[key], str) and not isinstance(made[key], list | dict):
-                            at = partial(table.where, seen)
-                            made[key] = splitters[key].split(row[key], at)
+                        if isinstance(row[key], str) and not isinstance(
+                            made[key], list | dict | set
+                        ):
+                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
                     seen += 1
                     yield made
         for splitter in splitters.values():

@@ -13,6 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.json_files import BROKEN
+from calipers.io.parquet_size import check_parquet
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.tables import explained
@@ -28,11 +29,12 @@ _AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 
 def write_scores(scores: Scores, path: str | Path) -> None:
     """Every query's scores, in the form that the ending of the path names."""
-    if ending_or(path, ".csv") != PARQUET:
-        write_table(scores.per_query, path)
+    place = os.fspath(path)
+    if ending_or(place, ".csv") != PARQUET:
+        write_table(scores.per_query, place)
         return
     content = msgspec.json.encode(scores.to_dict(per_query=False)).decode()
-    write_blocks(scores.query_blocks, path, {KEY: content})
+    write_blocks(scores.query_blocks, place, {KEY: content})
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:
@@ -51,6 +53,8 @@ def read_score_table(path: str | os.PathLike[str]) -> Scores:
         )
     result = decode(about, source)
     with explained(source.name):
+        for part in _parts(place):
+            check_parquet(part)
         table = pl.read_parquet(_parts(place), glob=False)
     metrics = [metric.name for metric in result.metrics]
     lacking = [name for name in (*QUERY_SCHEMA, *metrics) if name not in table.columns]

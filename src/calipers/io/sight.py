@@ -164,6 +164,10 @@ class Sight:
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
     with explained(source.name):
         if kind == "parquet":
+            from calipers.io.parquet_size import check_parquet
+
+            if source.path.is_file():
+                check_parquet(source.path)
             return pl.scan_parquet(_place(source), glob=False)
         if kind == "arrow":
             return pl.scan_ipc(_place(source), glob=False)

@@ -100,7 +100,8 @@ class Source:
             if not cut:
                 rest += piece
                 continue
-            yield _newlines((rest + piece[:cut]).removeprefix(mark))
+            # A view of the piece, as every copy of a block costs about what reading it does.
+            yield _newlines(b"".join((rest, memoryview(piece)[:cut])).removeprefix(mark))
             rest, mark = piece[cut:], b""
         if rest.removeprefix(mark):
             yield _newlines(rest.removeprefix(mark))

@@ -1,5 +1,7 @@
 """Matching by id: at most one edge per returned item, and the fast path."""
 
+import re
+
 import numpy as np
 import polars as pl
 
@@ -182,6 +184,7 @@ class Sieve:
 
 # Two names for one thing: what differs in nothing but how it is written.
 
+_EXTENSION = r"([^/])\.[0-9]*[a-z][0-9a-z]*$"
 _UNSEEN = r"[\s\x{ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+"
 
 
@@ -208,16 +211,36 @@ def nearly_alike(
     return pairs.filter((pl.col(name) != pl.col(called)) & alike)
 
 
+def may_be_alike(asked: pl.DataFrame, results: pl.DataFrame) -> bool:
+    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not."""
+    named: dict[str, list[str]] = {}
+    for query, name in zip(*map(pl.Series.to_list, results.get_columns()), strict=True):
+        named.setdefault(query, []).append(name or "")
+    together = {query: "\0".join(names).lower() for query, names in named.items()}
+    for query, wanted in zip(*map(pl.Series.to_list, asked.get_columns()), strict=True):
+        if wanted is None:
+            continue
+        names = together.get(query, "")
+        both = names + wanted
+        # Blanks do not count in names, nor do forms of one letter: there no search is enough.
+        if not both.isascii() or both.split() != [both]:
+            return True
+        file = wanted.lower().removesuffix(".0").lstrip("0").rpartition("/")[2]
+        stem = re.sub(_EXTENSION, r"\1", file)
+        if stem and stem in names:
+            return True
+    return False
+
+
 def _with_keys(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """The names as they are compared: plain, without extension, without path, and without both."""
     plain = pl.col(name).str.normalize("NFC").str.to_lowercase().str.replace_all(_UNSEEN, "")
-    folder, extension = r"^.*/", r"([^/])\.[0-9]*[a-z][0-9a-z]*$"
     return (
         frame.with_columns(plain=plain.str.strip_suffix(".0").str.strip_chars_start("0"))
         .with_columns(
-            path=pl.col("plain").str.replace(extension, "${1}"),
-            file=pl.col("plain").str.replace(folder, ""),
+            path=pl.col("plain").str.replace(_EXTENSION, "${1}"),
+            file=pl.col("plain").str.replace(r"^.*/", ""),
         )
-        .with_columns(stem=pl.col("file").str.replace(extension, "${1}"))
+        .with_columns(stem=pl.col("file").str.replace(_EXTENSION, "${1}"))
         .filter(pl.col("stem") != "")
     )

@@ -1,5 +1,6 @@
 """Matching by quote: a chunk holds a target if it contains the target's text."""
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from calipers.match.quote import Quote
 from calipers.match.shelf import Shelf
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally
+from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Tally
 from calipers.model.matches import Matches
@@ -51,15 +53,14 @@ def _match(
 ) -> tuple[Matches, Tally]:
     if rule.least < 1:
         fuzzy_library()
-    quotes = _quotes(ground_truth, rule.ignore_case)
+    quotes_of = _Quotes(ground_truth, rule.ignore_case)
     counting = RunTally(ground_truth, run, policy.duplicates)
-    ranks: list[int] = []
-    targets: list[int] = []
-    shares: list[float] = []
-    tied: set[int] = set()
+    # Arrays and no lists: a Python object for each edge would be most of the memory.
+    ranks, targets, tied, shares = array("q"), array("q"), array("q"), array("d")
     for batch in run.ranked(policy.ties):
         _check_texts(batch)
         codes = counting.add(batch)
+        quotes = quotes_of.queries(codes)
         for code, begin, results in _texts(batch, codes, rule.ignore_case):
             shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
             for target, quote in quotes.get(code, ()):
@@ -68,12 +69,12 @@ def _match(
                 else:
                     sightings = _tolerant_sightings(quote, results, shelf)
                 held = holding_ranks(sightings, quote.length, rule.least, together=rule.together)
-                ranks += [rank for rank, _ in held]
-                shares += [share for _, share in held]
-                targets += [target] * len(held)
+                ranks.extend(rank for rank, _ in held)
+                shares.extend(share for _, share in held)
+                targets.extend([target] * len(held))
                 if held and batch.tied[begin + held[0][0] - 1]:
-                    tied.add(target)
-    tally = counting.finish(tied_targets=np.array(sorted(tied), dtype=np.int64))
+                    tied.append(target)
+    tally = counting.finish(tied_targets=np.sort(np.array(tied, dtype=np.int64)))
     check_common_texts(ground_truth, run, policy, tally, n_edges=len(ranks))
     matches = assemble(
         ground_truth, tally,
@@ -136,18 +137,34 @@ def _texts(
         yield code, begin, results
 
 
-def _quotes(ground_truth: GroundTruth, ignore_case: bool) -> dict[int, list[tuple[int, Quote]]]:
-    """Per query the rows of its targets, each with its quote."""
-    found: dict[int, list[tuple[int, Quote]]] = {}
-    made: dict[str, Quote] = {}
-    pairs = zip(
-        ground_truth.target_query.tolist(), ground_truth.targets["quote"].to_list(), strict=True
-    )
-    for row, (code, raw) in enumerate(pairs):
-        text = normalise(raw, ignore_case=ignore_case)
-        quote = made.setdefault(text, Quote(text))
-        found.setdefault(code, []).append((row, quote))
-    return found
+class _Quotes:
+    """The quotes of a ground truth, made ready for the queries whose turn it is."""
+
+    def __init__(self, ground_truth: GroundTruth, ignore_case: bool) -> None:
+        codes = ground_truth.target_query
+        self._rows = np.argsort(codes, kind="stable")
+        self._codes = codes[self._rows]
+        self._raw = ground_truth.targets["quote"]
+        self._ignore_case = ignore_case
+        self._made: dict[str, Quote] = {}
+
+    def queries(self, codes: Ints) -> dict[int, list[tuple[int, Quote]]]:
+        """For each of these queries the rows of its targets, each with its quote."""
+        if len(self._made) > REMEMBERED:
+            self._made.clear()
+        known = codes[codes >= 0]
+        firsts = np.searchsorted(self._codes, known).tolist()
+        behinds = np.searchsorted(self._codes, known, side="right").tolist()
+        found: dict[int, list[tuple[int, Quote]]] = {}
+        for code, first, behind in zip(known.tolist(), firsts, behinds, strict=True):
+            rows = self._rows[first:behind]
+            raws = self._raw.gather(rows).to_list() if rows.size else []
+            found[code] = list(zip(rows.tolist(), map(self._quote, raws), strict=True))
+        return found
+
+    def _quote(self, raw: str) -> Quote:
+        text = normalise(raw, ignore_case=self._ignore_case)
+        return self._made.setdefault(text, Quote(text))
 
 
 def _check_texts(batch: RankedBatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from calipers.errors import InvalidInput, UnknownMetric
 from calipers.measures.define import Definition, Series, aliases, definitions, load_plugged
 from calipers.measures.parameter import Parameter, Value
-from calipers.model.policy import LIKE_PARAMETERS
+from calipers.model.policy import LIKE_PARAMETERS, check_rel
 from calipers.suggest import did_you_mean
 
 Given = tuple[tuple[str, Value], ...]
@@ -62,6 +62,7 @@ class Metric:
     def with_rel(self, rel: float | None) -> "Metric":
         """This metric with a relevance threshold, where it takes one and has none of its own."""
         own = dict(self.parameters)
+        check_rel(rel)
         if rel is None or "rel" not in self.definition.parameters or "rel" in own:
             return self
         return Metric(self.name, self.k, tuple(sorted({**own, "rel": float(rel)}.items())))

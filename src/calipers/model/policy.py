@@ -114,3 +114,12 @@ class Policy:
     def to_dict(self) -> dict[str, str | None]:
         """The choices by name, for the record in a result."""
         return asdict(self)
+
+
+def check_rel(rel: float | None) -> None:
+    """Refuse a grade from which nothing, or everything, would be relevant."""
+    if rel is not None and not (isinstance(rel, int | float) and 0 < rel < float("inf")):
+        raise InvalidInput(
+            f"The grade from which a target is relevant (rel) is {rel!r}; "
+            "it must be a number above 0."
+        )

@@ -43,14 +43,11 @@ class Cache:
                     )
         self._name = str(place)
         try:
+            _check(place)
             self._base = sqlite3.connect(place, check_same_thread=False, isolation_level=None)
         except sqlite3.Error as error:
             raise self._damaged(error) from error
         try:
-            # Before anything is written: what cannot be read is said while there is no output yet.
-            (found,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
-            if found != "ok":
-                raise sqlite3.DatabaseError(found)
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
             self._base.execute(
@@ -92,14 +89,33 @@ class Cache:
             with self._one_at_a_time:
                 found = self._base.execute(statement, values).fetchone()
         except sqlite3.Error as error:
-            raise self._damaged(error) from error
+            # In the middle of a run, whose finished questions are kept.
+            raise self._damaged(error, "remove it, and the same command goes on") from error
         return None if found is None else found[0]
 
-    def _damaged(self, error: sqlite3.Error) -> WriteFailed:
-        return WriteFailed(
-            f"The cache {self._name} cannot be used: {error!s:.200}; remove it, or name another "
-            "file."
-        )
+    def _damaged(
+        self, error: sqlite3.Error, remedy: str = "remove it, or name another file"
+    ) -> WriteFailed:
+        return WriteFailed(f"The cache {self._name} cannot be used: {error!s:.200}; {remedy}.")
+
+
+def _check(place: Path) -> None:
+    """Look through the file before it is written to, so that a damaged one stays as it is.
+
+    Where another process has it open, or was killed with it, the file alone is not the whole.
+    """
+    if not place.exists() or place.with_name(f"{place.name}-wal").exists():
+        return
+    looking = sqlite3.connect(f"{place.absolute().as_uri()}?immutable=1", uri=True)
+    try:
+        (found,) = looking.execute("PRAGMA quick_check(1)").fetchone()
+        tables = {name for (name,) in looking.execute("SELECT name FROM sqlite_master")}
+        if "answers" in tables:
+            looking.execute("SELECT key, entry FROM answers LIMIT 1").fetchone()
+    finally:
+        looking.close()
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)
 
 
 def _checksum(line: bytes) -> bytes:

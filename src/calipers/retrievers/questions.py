@@ -122,8 +122,11 @@ def open_questions(value: Any, columns: Columns | None = None) -> Questions:
         return value
     if columns is None or not columns.named:
         return Questions(_origin_of(value))
-    origin = _named_origin(value, columns)
-    columns.check_used()
+    try:
+        origin = _named_origin(value, columns)
+    finally:
+        # A name that is not there explains everything else.
+        columns.check_used()
     return Questions(origin)
 
 

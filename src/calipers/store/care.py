@@ -1,7 +1,8 @@
 """Care of a history: what is in it, whether it is whole, making it smaller."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 from sqlalchemy import Connection, delete, func, select, text
@@ -63,22 +64,54 @@ def check(store: Store) -> Checked:
 
 
 def problems(store: Store) -> Iterator[str]:
-    """One sentence for everything that is not as it was written; none: the history is whole."""
+    """One sentence for everything that is not as it was written; none: the history is whole.
+
+    What cannot be read hides nothing else: every evaluation is looked at by itself.
+    """
     with store.reading() as connection:
-        broken = list(_database_problems(connection))
-        if not broken:
-            broken += _damaged_contents(connection)
-            broken += damaged_pools(connection)
-    yield from broken
-    if broken:
-        return
+        yield from list(_database_problems(connection))
+    damaged: set[int] = set()
+    for look in (partial(_damaged_contents, damaged=damaged), damaged_pools):
+        yield from _found(store, look)
+    numbers: list[int] = []
+    yield from _found(store, partial(_list_numbers, into=numbers))
+    for number in numbers:
+        yield from _problems_of(store, number, skip_contents=number in damaged)
+
+
+def _found(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[str]:
     try:
-        listed = evaluations(store)
+        return _looked(store, look)
     except CalipersError as error:
-        yield str(error)
+        return [str(error)]
+
+
+@sound
+def _looked(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[str]:
+    with store.reading() as connection:
+        return list(look(connection))
+
+
+def _list_numbers(connection: Connection, *, into: list[int]) -> Iterable[str]:
+    into += connection.execute(select(EVALUATION.c.number)).scalars()
+    return ()
+
+
+def _problems_of(store: Store, number: int, *, skip_contents: bool) -> Iterator[str]:
+    """What is wrong with one evaluation; its contents also where its summaries are damaged."""
+    for metrics in (None, ()):
+        try:
+            listed = evaluations(store, metrics=metrics, where=[EVALUATION.c.number == number])
+        except CalipersError as error:
+            if metrics is None:
+                yield str(error)
+            continue
+        for evaluation in [] if skip_contents else listed:
+            try:
+                yield from _evaluation_problems(store, evaluation)
+            except CalipersError as error:
+                yield str(error)
         return
-    for evaluation in listed:
-        yield from _evaluation_problems(store, evaluation)
 
 
 def _database_problems(connection: Connection) -> Iterator[str]:
@@ -91,41 +124,40 @@ def _database_problems(connection: Connection) -> Iterator[str]:
         yield f"A row of {row[0]} belongs to nothing in {row[2]}."
 
 
-def _damaged_contents(connection: Connection) -> list[str]:
-    found = []
+def _damaged_contents(connection: Connection, *, damaged: set[int]) -> Iterator[str]:
+    """A sentence for each content; ``damaged`` gets the numbers of the evaluations it is of."""
     for digest in connection.execute(select(CONTENT.c.digest)).scalars().all():
         # One at a time: all of them together may not fit into memory.
         one = select(CONTENT.c.bytes).where(CONTENT.c.digest == digest)
         if digest_of(bytes(connection.execute(one).scalar_one())) != digest:
             owners = connection.execute(
-                select(EVALUATION.c.id, EVALUATION.c.name, PART.c.kind)
+                select(EVALUATION.c.number, EVALUATION.c.id, EVALUATION.c.name, PART.c.kind)
                 .join(PART, PART.c.evaluation == EVALUATION.c.number)
                 .where(PART.c.digest == digest)
             ).all()
             shown = ", ".join(f"{one.name} ({one.id[:8]})" for one in owners[:3]) or "nothing"
             kind = owners[0].kind if owners else "content"
             more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
-            found.append(f"The {kind} of {shown}{more} are damaged.")
-    return found
+            damaged.update(one.number for one in owners)
+            yield f"The {kind} of {shown}{more} are damaged."
 
 
-def _evaluation_problems(store: Store, evaluation: Evaluation) -> Iterator[str]:
-    try:
-        scores = load_scores(store, evaluation)
-        if "results" in _kinds(store, evaluation):
-            load_retrieved(store, evaluation)
-    except CalipersError as error:
-        yield str(error)
-        return
+@sound
+def _evaluation_problems(store: Store, evaluation: Evaluation) -> list[str]:
+    scores = load_scores(store, evaluation)
+    if "results" in _kinds(store, evaluation):
+        load_retrieved(store, evaluation)
+    found = []
     whose = f"{evaluation.name} ({evaluation.short})"
     if len(scores) != evaluation.queries:
-        yield f"{whose} says {evaluation.queries} queries and holds {len(scores)}."
+        found.append(f"{whose} says {evaluation.queries} queries and holds {len(scores)}.")
     for name, summary in evaluation.summaries.items():
         column = scores.of(name)
         defined = column[~np.isnan(column)]
         mean = exact_mean(defined) if defined.size else None
         if mean != summary.mean:
-            yield f"The mean of {name} in {whose} is not that of its queries."
+            found.append(f"The mean of {name} in {whose} is not that of its queries.")
+    return found
 
 
 def _kinds(store: Store, evaluation: Evaluation) -> list[str]:

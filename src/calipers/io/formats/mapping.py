@@ -116,8 +116,9 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     items = list(chain.from_iterable(groups))
     try:
         # Joining refuses whatever is no text, encoding no Unicode, and packing no number.
-        "".join(queries).encode()
-        "".join(items).encode()
+        texts = "".join(queries), "".join(items)
+        if not all(map(str.isascii, texts)):
+            "".join(texts).encode()
         numbers = chain.from_iterable(map(dict.values, groups))
         scores = np.frombuffer(struct.pack(f"{len(items)}d", *numbers))
     except (TypeError, OverflowError, UnicodeEncodeError, struct.error):

@@ -1,0 +1,62 @@
+"""A Parquet file is held to what its footer says, before anything is unpacked."""
+
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+
+from calipers.errors import UnreadableFile
+from calipers.io.load import load
+from calipers.io.parquet_size import check_parquet, stated
+
+
+def _footer(path: Path) -> bytes:
+    content = path.read_bytes()
+    return content[-8 - int.from_bytes(content[-8:-4], "little") : -8]
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+@pytest.mark.parametrize("compression", ["zstd", "snappy", "uncompressed"])
+def test_rows_and_columns_are_those_that_were_written(
+    rows: int, compression: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.parquet"
+    frame = pl.DataFrame({"query": ["q"] * rows, "rank": range(rows), "tags": [["a"]] * rows})
+    frame.write_parquet(path, compression=compression, row_group_size=300)  # type: ignore[arg-type]
+    found, columns, unpacked = stated(_footer(path))
+    assert (found, columns) == (rows, 3)
+    assert unpacked >= 0
+    check_parquet(path)
+
+
+def _rows(path: Path) -> None:
+    many = 5_000_000
+    frame = pl.select(query=pl.repeat("q", many), item=pl.repeat("a", many), rank=pl.lit(1))
+    frame.write_parquet(path, compression="zstd")
+
+
+def _letters(path: Path) -> None:
+    frame = pl.DataFrame({"query": ["q"], "item": ["a" * (30 << 20)]})
+    frame.write_parquet(path, compression="zstd")
+
+
+@pytest.mark.parametrize("bomb", [_rows, _letters])
+def test_a_small_file_that_says_it_is_large_is_refused(bomb, tmp_path: Path) -> None:
+    path = tmp_path / "run.parquet"
+    bomb(path)
+    assert path.stat().st_size < 200_000
+    with pytest.raises(UnreadableFile, match="made to fill the memory"):
+        load(path, "run")
+
+
+def test_a_damaged_footer_is_left_to_the_reader(tmp_path: Path) -> None:
+    path = tmp_path / "run.parquet"
+    pl.DataFrame({"query": ["q"], "item": ["a"], "rank": [1]}).write_parquet(path)
+    content, random = path.read_bytes(), Random(1)
+    for _ in range(300):
+        at = random.randrange(4, len(content))
+        path.write_bytes(content[:at] + bytes([random.randrange(256)]) + content[at + 1 :])
+        with suppress(UnreadableFile):
+            check_parquet(path)

@@ -1,0 +1,34 @@
+"""Batches of whole queries, ranked."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import InvalidInput
+from calipers.model.ranking import NotGroupedError, rank_batches
+
+
+def frames(queries: list[int], rows: int) -> list[pl.DataFrame]:
+    table = pl.DataFrame({"query": list(map(str, queries)), "item": "a"}, strict=False)
+    return [table[i : i + rows] for i in range(0, table.height, rows)]
+
+
+@given(st.lists(st.integers(0, 12), min_size=1), st.integers(1, 5))
+def test_a_query_that_comes_again_is_seen_in_any_cut(queries, rows):
+    groups = [q for i, q in enumerate(queries) if not i or q != queries[i - 1]]
+    is_grouped = len(set(groups)) == len(groups)
+    batches = rank_batches(iter(frames(queries, rows)), "listed", "input")
+    if is_grouped:
+        assert [name for batch in batches for name in batch.queries] == list(map(str, groups))
+    else:
+        with pytest.raises(NotGroupedError):
+            list(batches)
+
+
+def test_results_without_ids_are_told_apart_by_their_texts():
+    table = pl.DataFrame({"query": ["q"] * 3, "text": ["a", "c", "b"], "score": [1.0, 1.0, 2.0]})
+    [batch] = rank_batches(iter([table]), "score", "trec")
+    assert batch.frame["text"].to_list() == ["b", "c", "a"]
+    with pytest.raises(InvalidInput, match="the same score 1: 'a' and 'c'"):
+        list(rank_batches(iter([table]), "score", "error"))
