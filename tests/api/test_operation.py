@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import polars as pl
@@ -84,7 +84,8 @@ RECORDS = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"], "tags": {"t
 
 def test_numbers_of_other_libraries_are_plain_ones_inside() -> None:
     plain = calipers.evaluate(RECORDS, metrics="recall", k=3, rel=1.0)
-    other = calipers.evaluate(RECORDS, metrics="recall", k=np.int64(3), rel=np.float32(1))
+    given: dict[str, Any] = {"k": np.int64(3), "rel": np.float32(1)}
+    other = calipers.evaluate(RECORDS, metrics="recall", **given)
     assert other.to_dict() == plain.to_dict()
 
 
@@ -92,7 +93,7 @@ def test_an_iterator_is_looked_through_like_a_list() -> None:
     named = calipers.evaluate(RECORDS, metrics=iter(["recall@1", "mrr"]))
     assert [one.name for one in named.metrics] == ["recall@1", "mrr"]
     with pytest.raises(InvalidInput, match="has the wrong type"):
-        calipers.evaluate(RECORDS, metrics=iter([1]))
+        calipers.evaluate(RECORDS, metrics=iter([cast(Any, 1)]))
 
 
 @pytest.mark.parametrize("names", [range(3), {1: 2}, pl.DataFrame({"query": ["q"]})])
@@ -102,5 +103,6 @@ def test_what_holds_no_names_is_no_list_of_names(names: Any) -> None:
 
 
 def test_too_many_arguments_are_pythons_own_error() -> None:
+    given: list[Any] = [1, 2, 3, 4, 5, 6, 7]
     with pytest.raises(TypeError):
-        calipers.evaluate(RECORDS, 1, 2, 3, 4, 5)
+        calipers.evaluate(RECORDS, *given)

@@ -36,6 +36,17 @@ def test_an_evaluation_is_kept_where_it_is_looked_for(data):
     assert Path(".calipers/.gitignore").read_text() == "*\n"
 
 
+def test_it_is_kept_although_the_reader_of_the_table_has_left(data):
+    words = ["eval", str(data), "--save", "nightly"]
+    begun = subprocess.Popen(
+        [sys.executable, "-c", "from calipers.cli import main; main()", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    begun.stdout.close()
+    assert begun.wait(60) == 141
+    assert [one.name for one in evaluations(open_store())] == ["nightly"]
+
+
 def test_results_can_be_left_out_and_the_corpus_is_remembered(data):
     corpus = data.parent / "corpus.jsonl"
     corpus.write_text('{"id": "target", "text": "found"}\n')

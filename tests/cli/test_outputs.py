@@ -51,7 +51,7 @@ def test_a_place_that_fails_while_it_is_written_takes_nothing_with_it(folder, mo
     )
     assert printed.code == 2
     assert "no space left" in printed.err
-    assert (folder / "short.md").read_text().startswith("## hybrid finds")
+    assert (folder / "short.md").read_text().startswith("## evals finds half of what it should")
     assert "recall" in printed.out
 
 

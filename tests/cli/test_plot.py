@@ -1,5 +1,6 @@
 """calipers plot with live retrievers and with a settings file."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_the_settings_file_says_what_is_drawn():
 
 def test_as_many_results_are_asked_for_as_are_drawn():
     calipers.plot("questions.csv", retriever="plotted:first", metrics="recall", k=[1, 40])
-    import plotted
+    plotted = importlib.import_module("plotted")
 
     assert set(plotted.asked) == {80}
 

@@ -46,7 +46,7 @@ odd_runs = mappings(st.one_of(usual_ids, odd_ids), st.one_of(usual_scores, odd_s
 ties = st.sampled_from([None, "trec", "trec-9", "input", "error"])
 
 
-def outcome(truth: Any, run: Any, rule: str | None) -> Any:
+def outcome(truth: Any, run: Any, rule: Any) -> Any:
     """All that can be seen of an evaluation, or the sentence that refuses it."""
     try:
         pair = calipers.read(ground_truth=truth, run=run, ties=rule)

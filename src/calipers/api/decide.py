@@ -65,9 +65,9 @@ def compare(
     from calipers.analyse.scoring import choose_metrics
     from calipers.api.systems import name_systems, side_by_side, with_retrievers
 
-    systems, ground_truth = side_by_side(systems, ground_truth)
+    compared, ground_truth = side_by_side(systems, ground_truth)
     named = with_retrievers(
-        name_systems(systems), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
+        name_systems(compared), retrievers, ground_truth, choose_metrics(metrics, k, None, weights),
         {"ask_for": ask_for, "workers": workers, "watch": watch},
     )  # fmt: skip
     pairs, measured, wanted = _measured(
@@ -155,9 +155,9 @@ def plan(
     from calipers.api.systems import side_by_side
 
     check_plan(difference, queries, power)
-    pilot, ground_truth = side_by_side(pilot, ground_truth)
+    compared, ground_truth = side_by_side(pilot, ground_truth)
     _, measured, _ = _measured(
-        pilot, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
+        compared, ground_truth, matching, metrics=metrics, k=k, weights=weights, primary=primary,
         cluster=cluster, confidence=confidence,
     )  # fmt: skip
     return plan_queries(
@@ -247,6 +247,7 @@ def floor(
     confidence: float = 0.95,
     folds: int = 5,
     seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Floor":
     """The score below which results are better not returned, and what each floor would cost.
@@ -254,7 +255,8 @@ def floor(
     ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
     the highest that keeps ``keep`` of what is found in the first ``k`` results (default: 0.95),
     or a ``recall``, with ``confidence``. How it does on queries that had no part in choosing it is
-    measured over ``folds``; ``seed`` draws them.
+    measured over ``folds``; ``seed`` draws them. With a ``cluster``, queries with the same value
+    of that tag are one unit.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
@@ -273,7 +275,7 @@ def floor(
     k = check_cutoff(k)
     return find_floor(
         matched(data, keep=True, **reading), k=k, keep=keep, recall=recall,
-        confidence=confidence, folds=folds, seed=seed,
+        confidence=confidence, folds=folds, seed=seed, cluster=cluster,
     )  # fmt: skip
 
 

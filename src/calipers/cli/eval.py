@@ -130,7 +130,7 @@ def command(
         }  # fmt: skip
         found, cuts = on_spark(
             refused, master, settings, per_query=per_query, by=by, named=bool(metrics),
-            primary=deciding.configured_primary(primary), weights=weights, **asked,
+            primary=primary, weights=weights, **asked,
         )  # fmt: skip
         _show(found, {"slices": cuts}, **shown)
         return
@@ -146,7 +146,7 @@ def command(
         }  # fmt: skip
         found, cuts = on_scores(
             settings["data"], refused, names=[str(one) for one in chosen] if metrics else None,
-            by=by, primary=deciding.configured_primary(primary),
+            by=by, primary=primary,
         )  # fmt: skip
         _show(found, {"slices": cuts}, **shown)
         return
@@ -183,9 +183,7 @@ def command(
     bounded = bound(pair, metrics=names) if bounds else None
     people = None
     if corrected_by:
-        people = correct(
-            pair, people=corrected_by, metrics=names, confidence=intervals["confidence"]
-        )
+        people = correct(pair, people=corrected_by, metrics=names, **intervals)
     report = None
     if paged:
         from calipers.api.pages import report as gather_report
@@ -202,9 +200,12 @@ def command(
         outputs.write(html, lambda: write_page(report, html or "", full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown or ""))
     further = {"slices": slices, "bounds": bounded, "corrected": people}
-    _show(scores, further, **shown)
-    if saving.wanted:
-        outputs.attempt(lambda: saving.keep(pair, scores, corpus, report))
+    try:
+        _show(scores, further, **shown)
+    finally:
+        # What was asked for is kept, also where the reader of the table has left (`| head`).
+        if saving.wanted:
+            outputs.attempt(lambda: saving.keep(pair, scores, corpus, report))
     outputs.finish()
 
 

@@ -34,6 +34,7 @@ def command(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> N
 
     from calipers.io.starter import QUESTIONS, start_project
     from calipers.present.plain import printable
+    from calipers.retrievers.recognise import check_target
 
     if retriever is None and not yes:
         retriever = click.prompt(
@@ -41,6 +42,8 @@ def command(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> N
             "write a search.py to fill in)?",
             default="", show_default=False, prompt_suffix=" ", err=as_json,
         )  # fmt: skip
+    if retriever:
+        check_target(retriever)
     if k is None:
         k = DEFAULT_K
         if not yes:

@@ -226,7 +226,7 @@ def _unknown(sight: Sight) -> str:
             "file in it."
         )
     if sight.table is not None:
-        return _no_query(sight.name, sight.table.open().collect_schema().names())
+        return _no_query(sight.name, sight.table.names())
     first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
     found = f"its first line is {first!r}"
     return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."

@@ -21,8 +21,9 @@ class SharedTexts:
     """
 
     def __init__(self) -> None:
-        self._looked_at = self._new = 0
-        self._forget()
+        self._looked_at = self._new = self._size = 0
+        self._codes: dict[str, int] = {}
+        self._texts = pl.Series([], dtype=pl.String)
 
     def shared(self, column: pl.Series) -> pl.Series:
         """The same column; its texts stand where those of earlier columns do."""
@@ -52,6 +53,6 @@ class SharedTexts:
         return found
 
     def _forget(self) -> None:
-        self._codes: dict[str, int] = {}
+        self._codes = {}
         self._texts = pl.Series([], dtype=pl.String)
         self._size = 0

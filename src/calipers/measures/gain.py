@@ -242,7 +242,8 @@ def _nearly_err(
     whole = discounts(end)[0]
     # Who stops at a rank does not see what stands below it.
     unseen = per_query(query, gains.n_queries, stops * (whole - discounts(rank)))
-    return np.clip(earned / (whole - unseen), 0.0, 1.0)
+    share: Floats = np.clip(earned / (whole - unseen), 0.0, 1.0)
+    return share
 
 
 def _trigamma(x: Floats) -> Floats:

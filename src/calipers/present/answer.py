@@ -106,8 +106,10 @@ def headline(system: "SystemReport", name: str) -> str:
     recall, precision = (stem_of(system, stem).mean for stem in ("recall", "precision"))
     if recall is None or precision is None:
         return f"Nothing can be said of {name}: no query has anything to find."
+    # A name is written as it is given; words in place of one begin a sentence.
+    named = name.capitalize() if name.startswith("the ") else name
     return (
-        f"{name} finds {share(recall)} of what it should in the {first_results(system.k)}; "
+        f"{named} finds {share(recall)} of what it should in the {first_results(system.k)}; "
         f"{share(precision)} of what it shows is known to be relevant."
     )
 

@@ -126,6 +126,16 @@ def _from_object(
     return from_callable(value, name=name or name_of(value), layout=layout, code=code, **options)
 
 
+def check_target(target: str) -> None:
+    """Refuse a text that cannot name a retriever; nothing is loaded."""
+    if target.startswith(("http://", "https://", "cmd:")):
+        return
+    place, _, attribute = target.rpartition(":")
+    declared = target.partition(":")[0] in plugins.declared(plugins.RETRIEVERS)
+    if not declared and not (place and attribute):
+        raise InvalidInput(f"The retriever {target!r} cannot be read; write {FORMS}.")
+
+
 def find(target: str) -> Any:
     """The object that ``package.module:name`` or ``file.py:name`` names."""
     return load_target(target)[0]
@@ -133,9 +143,8 @@ def find(target: str) -> Any:
 
 def load_target(target: str) -> tuple[Any, ModuleType]:
     """The same object, with the module in which it was found."""
-    place, colon, attribute = target.rpartition(":")
-    if not colon or not place or not attribute:
-        raise InvalidInput(f"The retriever {target!r} cannot be read; write {FORMS}.")
+    check_target(target)
+    place, _, attribute = target.rpartition(":")
     module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place, target)
     found: Any = module
     for part in attribute.split("."):
