@@ -2,14 +2,20 @@
 
 The loop by hand finds no quote that was split over chunks; ours does more work in that row.
 
-Run it as ``python -m bench.quotes``; ``--full`` takes 10,000 queries × 50 chunks × 3 quotes.
+Run it as ``python -m bench.quotes``; ``--full`` takes 10,000 queries × 50 chunks × 3 quotes, and
+``--file`` measures ``calipers eval`` on as many in JSON lines: processor time and memory.
 """
 
+import json
 import random
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -117,7 +123,41 @@ def _timed(work: Callable[[], int]) -> tuple[float, int]:
     return min(seconds), result
 
 
-if __name__ == "__main__":
+def in_a_file(queries: int) -> str:
+    """What tolerant matching of a file takes: seconds of processor time, and memory at the most."""
+    truth, run = _made(queries)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "evals.jsonl"
+        quotes = dict(truth.targets.group_by("query").agg("quote").iter_rows())
+        with path.open("w") as file:
+            for query, texts in run.frame.group_by("query").agg("text").iter_rows():
+                record = {
+                    "query": query, "retrieved": [{"text": text} for text in texts],
+                    "ground_truth": [{"quote": quote} for quote in quotes[query]],
+                }  # fmt: skip
+                file.write(json.dumps(record) + "\n")
+        size = path.stat().st_size / 1e6
+        rule = f"quote(min={TOLERANT})"
+        command = [
+            sys.executable,
+            "-m",
+            "calipers",
+            "eval",
+            path,
+            "--match",
+            rule,
+            "-m",
+            "recall@10",
+        ]
+        subprocess.run(command, check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = used.ru_utime + used.ru_stime
+    return f"{size:.0f} MB: {seconds:.1f} s of processor time, {used.ru_maxrss / 1024:.0f} MB"
+
+
+if __name__ == "__main__" and "--file" in sys.argv:
+    print(in_a_file(10_000))
+elif __name__ == "__main__":
     for row in rows(10_000 if "--full" in sys.argv else 100):
         print(
             f"{row['row']:34} {row['ours_seconds']:8.2f} s {row['peer_seconds']:8.2f} s "

@@ -1,16 +1,15 @@
-"""The k that is advised, marks on slices, and machine labels corrected by people."""
+"""The k that is advised, marks on slices, and numbers of queries that are planned."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calipers.analyse.corrected import AgainstPeople, corrected_mean, corrected_share
-from calipers.analyse.enough_k import enough_k
-from calipers.analyse.holm import holm
+import calipers
 from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.unequal import unequal_p
+from simulations.differences import rejected
 from simulations.rates import Rate
-from simulations.shapes import Draw, Floats, choice
+from simulations.results import found_at, pair_of, result
+from simulations.shapes import SKEWED, SYMMETRIC, Draw, choice
 
 MARGIN = 0.05
 # Losses of recall whose true mean is just above the margin: to advise that k is an error.
@@ -33,26 +32,29 @@ def too_small_k(draws: int, numbers: Sequence[int], seed: int = 7) -> Iterator[R
         for n in numbers:
             some = max(100, min(draws, 300_000 // n))
             rng = np.random.default_rng([seed, n])
-            # What `enough_k` asks of each smaller k; the tests hold it to that.
+            # What `sweep` and `diagnose` ask of each smaller k; a test holds them to that.
             wrong = sum(largest_mean(draw(rng, (n,))) <= MARGIN for _ in range(some))
             yield Rate(name, n, wrong / some, some, highest=0.05)
 
 
 def advised(draws: int, seed: int = 8) -> Iterator[Rate]:
-    """The k that is advised on average, for a retriever whose target stands at a random rank.
+    """The k that `sweep` advises on average, for a target that stands at a random rank.
 
     A share of 0.02 of the targets is found at no rank; k = 12 is the smallest within the margin.
     """
-    ks = list(range(1, 21))
     for n in (30, 60, 100, 300, 1000, 6000):
+        some = max(5, min(draws, 40_000 // n))
         rng = np.random.default_rng([seed, n])
         found = []
-        for _ in range(draws):
-            rank = np.where(rng.random(n) < 0.02, 99, rng.geometric(0.22, n))
-            recall = (rank[:, np.newaxis] <= np.array(ks)) * 1.0
-            found.append(enough_k(ks, recall, MARGIN).k)
-        yield Rate("advised k, mean", n, float(np.mean(found)), draws)
-        yield Rate("smallest k within the margin", n, float(_true_k(ks)), draws)
+        for _ in range(some):
+            ranks = np.where(rng.random(n) < 0.02, 99, rng.geometric(0.22, n))
+            swept = calipers.sweep(found_at(ranks, 20), metrics="recall", margin=MARGIN)
+            found += [] if swept.recall is None else [swept.recall.k]
+        true = _true_k(range(1, 21))
+        yield Rate("advised k, mean", n, float(np.mean(found)), some)
+        yield Rate("smallest k within the margin", n, float(true), some)
+        too_small = float(np.mean([k < true for k in found]))
+        yield Rate("share of advice below it", n, too_small, some, highest=0.05)
 
 
 def _true_k(ks: Sequence[int]) -> int:
@@ -78,64 +80,42 @@ SIZES = {
 
 
 def false_marks(draws: int, seed: int = 9) -> Iterator[Rate]:
-    """Tables of ten slices with equal means and unequal spreads that carry any mark."""
+    """Tables of `slices`: ten of equal means and unequal spreads; how many carry any mark."""
     for name, sizes in SIZES.items():
         rng = np.random.default_rng([seed, sum(sizes)])
+        parts = np.repeat(np.arange(len(sizes)), sizes)
         marked = 0
         for _ in range(draws):
-            parts = [SCORES[rng.integers(len(SCORES))](rng, (n,)) for n in sizes]
-            marked += any(p <= 0.05 for p in holm(_each_against_rest(parts)))
+            values = [SCORES[rng.integers(len(SCORES))](rng, (n,)) for n in sizes]
+            found = calipers.slices(
+                result(np.concatenate(values), {"part": parts.tolist()}), "part"
+            )
+            marked += any(row.standing in ("above", "below") for row in found.rows)
         yield Rate(name, "10 slices", marked / draws, draws, highest=0.06)
 
 
-def _each_against_rest(parts: list[Floats]) -> list[float | None]:
-    return [
-        unequal_p(part, np.concatenate(parts[:at] + parts[at + 1 :]))
-        for at, part in enumerate(parts)
-    ]
+PLANNED = {
+    shape.name: shape
+    for shape in [*SYMMETRIC, *SKEWED]
+    if shape.name
+    in ("normal", "80 % ties, ±1", "halves, 60 % ties", "skewness −1", "half ties, skewed")
+}
 
 
-def machine_and_people(kind: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
-    people: Floats
-    if kind == "close to people":
-        people = rng.beta(4, 2, n)
-        return np.clip(people + rng.normal(0.05, 0.1, n), 0, 1), people, 2 / 3
-    if kind == "recall near 1":
-        people = np.where(rng.random(n) < 0.9, 1.0, 0.5)
-        return np.where(rng.random(n) < 0.85, people, rng.choice([0.5, 1.0], n)), people, 0.95
-    if kind == "right or wrong":
-        people = (rng.random(n) < 0.3) * 1.0
-        return np.where(rng.random(n) < 0.85, people, 1 - people), people, 0.3
-    people = (rng.random(n) < 0.6) * 1.0
-    return rng.random(n), people, 0.6
-
-
-def corrected(draws: int, seed: int = 10) -> Iterator[Rate]:
-    """Coverage of the corrected mean."""
-    for kind in ("close to people", "recall near 1", "right or wrong", "of no use"):
-        for sampled, n in ((10, 200), (20, 200), (50, 500), (100, 1000)):
-            rng = np.random.default_rng([seed, n, sampled])
-            held = 0
+def planned(draws: int, seed: int = 14) -> Iterator[Rate]:
+    """How often the number of queries that `plan` gives shows the difference it was asked for."""
+    for name, shape in PLANNED.items():
+        for pilot in (30, 100, 300):
+            rng = np.random.default_rng([seed, pilot])
+            shown = []
             for _ in range(draws):
-                machine, people, mean = machine_and_people(kind, n, rng)
-                people[sampled:] = np.nan
-                low, high = corrected_mean(machine, people).interval
-                held += low <= mean <= high
-            yield Rate(kind, f"{sampled} of {n:,}", held / draws, draws, 0.93, 1.0)
-
-
-def corrected_shares(draws: int, seed: int = 11) -> Iterator[Rate]:
-    """Coverage of Rogan and Gladen's share: 1,000 machine labels, people's for each side."""
-    for share, right, left in ((0.3, 0.9, 0.8), (0.05, 0.9, 0.95), (0.6, 0.8, 0.7)):
-        for judged in (20, 50, 100):
-            rng = np.random.default_rng([seed, judged])
-            held = 0
-            for _ in range(draws):
-                seen = rng.binomial(1000, share * right + (1 - share) * (1 - left))
-                yes, no = rng.binomial(judged, right), rng.binomial(judged, left)
-                found = corrected_share(
-                    int(seen), 1000, AgainstPeople(yes, judged - yes, judged - no, no)
-                )
-                held += found is not None and found[1].low <= share <= found[1].high
-            name = f"share {share}, sensitivity {right}, specificity {left}"
-            yield Rate(name, f"{judged} of each side", held / draws, draws, 0.93, 1.0)
+                differences = np.clip(shape.draw(rng, (pilot,)), -1.0, 1.0)
+                if np.count_nonzero(differences) < 2:
+                    continue
+                n = calipers.plan(pair_of(differences), difference=0.1).queries
+                tried = shape.draw(rng, (200, n))
+                # What moves, moves by the difference too; so the share that moves stays.
+                share = (tried != 0).mean()
+                _, above = rejected(np.where(tried != 0, tried + 0.1 / share, 0.0))
+                shown.append(float(above.mean()))
+            yield Rate(name, f"pilot of {pilot}", float(np.mean(shown)), len(shown), 0.70, 0.92)

@@ -12,7 +12,7 @@ from simulations.means import moments
 from simulations.rates import Rate
 from simulations.shapes import RARE, SKEWED, SYMMETRIC, Floats, Shape
 
-NUMBERS = (6, 10, 20, 42, 100, 300, 1000, 6000)
+NUMBERS = (2, 6, 10, 20, 42, 100, 300, 1000, 6000)
 Flags = NDArray[np.bool_]
 
 
@@ -66,6 +66,26 @@ def power(draws: int, seed: int = 4) -> Iterator[Rate]:
                 below, _ = rejected(rng.normal(-loss, spread, (min(draws, 4000), n)))
                 name = f"loss {loss:.2f}, spread {spread:.1f}"
                 yield Rate(name, n, float(below.mean()), len(below))
+
+
+def gated(draws: int, seed: int = 16) -> Iterator[Rate]:
+    """Builds that a gate fails, and those that lose just what a strict one allows and pass it.
+
+    A query in ten changes by a quarter, by luck; where there is a loss, a fifth lose as much.
+    """
+    for n in (20, 50, 100, 300, 1000):
+        some = max(500, min(draws, 2_000_000 // n))
+        rng = np.random.default_rng([seed, n])
+        luck = rng.choice([-0.25, 0.0, 0.25], (some, n), p=[0.05, 0.9, 0.05])
+        lost = luck - 0.25 * (rng.random((some, n)) < 0.2)
+        # One-sided at 0.05; a test holds `gate` to these verdicts.
+        unchanged, _ = rejected(luck, alpha=0.1)
+        worse, _ = rejected(lost, alpha=0.1)
+        _, passed = rejected(lost + 0.05, alpha=0.1)
+        yield Rate("unchanged: fails", n, float(unchanged.mean()), some, highest=0.06)
+        yield Rate("a loss of 0.05: fails", n, float(worse.mean()), some)
+        yield Rate("a loss of 0.05, strict with 0.05 allowed: passes", n, float(passed.mean()),
+                   some, highest=0.06)  # fmt: skip
 
 
 def clustered_level(draws: int, seed: int = 5) -> Iterator[Rate]:

@@ -6,13 +6,15 @@ from typing import get_args
 
 import numpy as np
 
-from calipers.analyse.floor import EVERYTHING, FloorEvidence, candidates, choose, floor_of
+from calipers.analyse.floor import candidates, choose, floor_of, folds_of
+from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence
 from calipers.model.floor import Floor, Goal, HeldOut
 from simulations.rates import Rate
 from simulations.shapes import Draw, Floats
 
 CONFIDENCE = 0.95
 LEAST: dict[Goal, float] = {"keep": 0.95, "recall": 0.8}
+FOLDS, SEED = 5, 0
 RESULTS = 5
 """Results of each query that hold no target."""
 REFERENCE = 40_000
@@ -136,14 +138,14 @@ def shares(draws: int, numbers: Sequence[int], seed: int = 13) -> Iterator[Rate]
             true, off = [], []
             for _ in range(draws):
                 some = queries(kind, n, rng)
-                found = floor_of(some, RESULTS, "keep", LEAST["keep"], CONFIDENCE, 5, 0)
+                found = floor_of(some, RESULTS, "keep", LEAST["keep"], CONFIDENCE, FOLDS, SEED)
                 true.append(_true(truth, found))
                 if found.held_out is not None:
-                    off.append(_shown(found.held_out) - _expected(truth, found.held_out))
+                    off.append(_shown(found.held_out) - _expected(truth, some, found.held_out))
             answered, refused, lost = np.mean(true, axis=0)
             yield Rate(f"{kind}: wrongly answered", n, answered, draws)
             yield Rate(f"{kind}: wrongly refused", n, refused, draws)
-            yield Rate(f"{kind}: refused, though found", n, lost, draws, highest=0.05)
+            yield Rate(f"{kind}: lose all they found", n, lost, draws, highest=0.05)
             error = np.abs(np.mean(off, axis=0))
             yield Rate(f"{kind}: answered, shown off by", n, error[0], draws, highest=0.01)
             yield Rate(f"{kind}: refused, shown off by", n, error[1], draws, highest=0.01)
@@ -151,17 +153,20 @@ def shares(draws: int, numbers: Sequence[int], seed: int = 13) -> Iterator[Rate]
 
 def _true(truth: Truth, found: Floor) -> tuple[float, float, float]:
     floor = _floor(found.chosen.floor if found.chosen else None)
-    return truth.answered.at(floor), 1 - truth.served.at(floor), 1 - truth.held.at(floor)
+    refused, lost = (max(0.0, 1 - one.at(floor)) for one in (truth.served, truth.held))
+    return truth.answered.at(floor), refused, lost
 
 
 def _shown(held_out: HeldOut) -> Floats:
     return np.array([held_out.point.wrongly_answered, held_out.point.wrongly_refused])
 
 
-def _expected(truth: Truth, held_out: HeldOut) -> Floats:
-    """What is true under the floors of the folds, on average."""
-    each = map(_floor, held_out.floors)
-    return np.mean([[truth.answered.at(one), 1 - truth.served.at(one)] for one in each], axis=0)
+def _expected(truth: Truth, some: FloorEvidence, held_out: HeldOut) -> Floats:
+    """What is true of these queries, each under the floor of its fold."""
+    floors = [_floor(one) for one in held_out.floors]
+    true = np.array([[truth.answered.at(one), 1 - truth.served.at(one)] for one in floors])
+    each, answerable = true[folds_of(some.n_queries, FOLDS, SEED)], some.wanted > 0
+    return np.array([each[~answerable, 0].mean(), each[answerable, 1].mean()])
 
 
 def _floor(floor: float | None) -> float:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calipers.analyse.drift import drift, reference
+from calipers.analyse.alarm import watch
+from calipers.analyse.drift import drift
 from simulations.rates import Rate
 from simulations.shapes import Floats
 
@@ -51,11 +52,10 @@ def false_alarms(
             alarms = 0
             for _ in range(some):
                 values = nights(noise, reference_nights + YEAR, n, rng)
-                base = reference(values[:reference_nights])
-                left = values[reference_nights:].mean(axis=1)
-                while (found := drift(left, base).alarm) is not None:
+                seen = watch(values, reference_nights, 1.0)
+                while seen.alarm is not None:
                     alarms += 1
-                    left = left[found + 1 :]
+                    seen = drift(seen.means[seen.alarm + 1 :], seen.reference)
             yield Rate(noise, n, alarms / some, some, highest=2.0)
 
 
@@ -67,9 +67,9 @@ def slow_decline(draws: int, seed: int = 13) -> Iterator[Rate]:
         after, since = [], []
         for _ in range(draws):
             values = nights(noise, 107, n, rng)
-            means = values[7:].mean(axis=1) - 0.001 * np.arange(1, 101)
-            found = drift(means, reference(values[:7]))
-            if found.alarm is not None:
+            values[7:] -= 0.001 * np.arange(1, 101)[:, np.newaxis]
+            found = watch(values, 7, 1.0)
+            if found.alarm is not None and found.since is not None:
                 after.append(found.alarm + 1)
                 since.append(found.since + 1)
         yield Rate(noise, "found", len(after) / draws, draws, 0.8, 1.0)

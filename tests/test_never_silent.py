@@ -158,3 +158,67 @@ def test_what_could_be_two_things_is_a_sentence(truth, run, said, tmp_path):
     (tmp_path / "r.csv").write_text(run)
     with pytest.raises(InvalidInput, match=said):
         values(tmp_path / "g.csv", tmp_path / "r.csv")
+
+
+def test_distances_are_sorted_the_other_way_round_with_a_note(tmp_path):
+    (tmp_path / "r.csv").write_text("query,item,distance\nq,a,0.9\nq,b,0.1\n")
+    scores = evaluate(tmp_path / "r.csv", ground_truth={"q": ["b"]}, metrics="mrr")
+    assert scores["mrr"].mean == 1
+    assert "'distance' is taken as distances" in scores.settings["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("run", "mean"),
+    [
+        ("q Q0 a 1 0.1 t\nq Q0 b 2 0.9 t\n", 1.0),
+        ("query,item,score,rank\nq,a,0.1,1\nq,b,0.9,2\n", 0.5),
+    ],
+)
+def test_scores_that_rise_with_the_ranks_are_said(run, mean, tmp_path):
+    (tmp_path / "r").write_text(run)
+    scores = evaluate(tmp_path / "r", ground_truth={"q": ["b"]}, metrics="mrr")
+    assert scores["mrr"].mean == mean
+    assert "rise" in scores.settings["notes"][0]
+    fallen = run.replace("0.9", "0.05")
+    (tmp_path / "r").write_text(fallen)
+    scores = evaluate(tmp_path / "r", ground_truth={"q": ["b"]}, metrics="mrr")
+    assert scores.settings["notes"] == []
+
+
+def test_two_results_at_one_rank_are_refused(tmp_path):
+    (tmp_path / "r.csv").write_text("query,item,rank\nq,a,1\nq,b,1\n")
+    with pytest.raises(InvalidInput, match=r"'q' have the rank 1, one of them at .*r\.csv:3"):
+        values({"q": {"b": 1}}, tmp_path / "r.csv")
+
+
+def test_ranks_that_contradict_the_list_are_refused():
+    retrieved = [{"id": "a", "rank": 2}, {"id": "b", "rank": 1}]
+    with pytest.raises(InvalidInput, match=r"retrieved\[1\]\.rank: found 1 behind 2"):
+        values({"q": {"b": 1}}, [{"query": "q", "retrieved": retrieved}])
+    assert values({"q": {"b": 1}}, [{"query": "q", "retrieved": retrieved[::-1]}])
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_id_is_nothing_to_find(empty):
+    with pytest.raises(InvalidInput, match="id of a target is empty"):
+        values([{"query": "q", "ground_truth": ["a", empty]}], {"q": [empty]})
+
+
+def test_grades_like_scores_and_scores_like_grades_are_said():
+    judged, found = {"q": {"a": 1, "b": 2}}, {"q": {"a": 0.93, "b": 0.51}}
+    exchanged = evaluate(judged, ground_truth=found, metrics="mrr")
+    assert "not exchanged" in exchanged.settings["notes"][0]
+    assert evaluate(found, ground_truth=judged, metrics="mrr").settings["notes"] == []
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.sampled_from(["one", "two", "three"]), min_size=1, max_size=9), st.integers(1, 9)
+)
+def test_a_text_that_comes_back_is_the_same_text(drawn, length):
+    """However texts are held in memory, what is read is what stands there."""
+    texts = [word * (40 * length) for word in drawn]
+    truth = [{"query": f"q{i}", "ground_truth": [{"quote": text}]} for i, text in enumerate(texts)]
+    run = [{"query": f"q{i}", "retrieved": [{"text": text}]} for i, text in enumerate(texts)]
+    scores = evaluate(run, ground_truth=truth, metrics="recall@1")
+    assert scores["recall@1"].mean == 1

@@ -133,6 +133,8 @@ ROW: Mapping[str, tuple[str, ...]] = {
     "retrieved": RETURNED_IDS,
 }  # fmt: skip
 """One result or one judgement of a table; other columns go by our own names alone."""
+DISTANCES = ("distance", "dist", "l2_distance", "cosine_distance", "vector_distance")
+"""Columns of a table of results in which less is better."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
 """The header under which a score is a grade."""
 RANX = frozenset({"q_id", "doc_id", "score"})

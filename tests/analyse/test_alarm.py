@@ -1,10 +1,8 @@
 """Evaluations against their reference period, held to one that goes query by query."""
 
-from dataclasses import replace
 from datetime import timedelta
 from statistics import fmean
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,21 +150,3 @@ def test_too_few_evaluations_are_said():
     assert (enough.nights, len(enough.reference.evaluations)) == (1, 5)
     assert any("2 evaluations short" in note for note in enough.notes)
     assert [check.metric for check in enough.checks] == ["recall@5"]
-
-
-def test_false_alarms_keep_to_their_budget():
-    rng = np.random.default_rng(5)
-    # Each of 40 queries is found with its own chance, the same every night, for 40 nights.
-    alarms = 0
-    for _ in range(6):
-        chance = rng.random(40)
-        runs = [records([1 if hit else 7 for hit in rng.random(40) < chance]) for _ in range(47)]
-        line = yardstick(nights(runs), 7)
-        facts = facts_by_name(line.nights[-1].scores)["recall@5"]
-        for n in range(8, 48):
-            seen = replace(line, nights=line.nights[:n], rows=line.rows[:n])
-            if check_all(seen, [facts], (), 1.0)[0].status == "worse":
-                alarms += 1
-                break
-    # One a year is the budget, so 0.7 in six times forty nights; 4 would be one in 200.
-    assert alarms <= 3

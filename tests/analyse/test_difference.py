@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.analyse.difference import difference, margins, statistics
+from calipers.analyse.difference import difference, margins, statistics, undone_by
 
 SIXTHS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=40)
 REAL = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)
@@ -97,3 +97,18 @@ def test_a_cluster_counts_once():
 def test_one_pair_says_nothing():
     assert difference([0.5]) is None
     assert difference([float("nan"), 0.5]) is None
+
+
+@given(SIXTHS | REAL, st.sampled_from([0.9, 0.95, 0.99]))
+def test_what_would_undo_a_mean_undoes_it(values, level):
+    found = difference(values)
+    unseen = undone_by(found, level)
+    if unseen is None:
+        share = 1 - (1 - level) ** (1 / len(values))
+        # Not even half of the way to the other bound is enough.
+        assert abs(found.mean) * (1 - share) > share * 0.5
+    else:
+        assert (1 - unseen.share) ** len(values) == pytest.approx(1 - level)
+        left = (1 - unseen.share) * abs(found.mean) - unseen.share * unseen.change
+        assert left == pytest.approx(0.0, abs=1e-12)
+    assert undone_by(difference(values, limits=None), level) is None

@@ -6,16 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.floor import (
-    EVERYTHING,
-    FloorEvidence,
-    candidates,
-    choose,
-    find_floor,
-    gather,
-    kept_values,
-    lowest_mean,
-)
+from calipers.analyse.floor import candidates, choose, find_floor, kept_values, lowest_mean
+from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence, gather
 from calipers.errors import InvalidInput
 
 SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]
@@ -192,3 +184,28 @@ def test_no_answer_anywhere_is_no_recall():
     pair = calipers.read(ground_truth={"q": []}, run={"q": {"a": 0.5}})
     with pytest.raises(InvalidInput, match="No query of the ground truth has an answer"):
         find_floor(pair)
+
+
+@given(st.integers(2, 30), st.integers(1, 5), st.floats(0.5, 0.99), st.integers(0, 2**32 - 1))
+def test_queries_that_always_go_together_are_worth_one_each(clusters, size, confidence, seed):
+    values = np.random.default_rng(seed).random(clusters)
+    together = lowest_mean(
+        np.repeat(values, size), confidence, np.repeat(np.arange(clusters), size)
+    )
+    assert together == pytest.approx(lowest_mean(values, confidence), abs=1e-9)
+
+
+def test_paraphrases_promise_less_than_as_many_queries():
+    records = [
+        {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i // 3 % 10 else 0.3}],
+         "ground_truth": ["a"], "tags": {"intent": f"{i // 3}"}}
+        for i in range(180)
+    ]  # fmt: skip
+    alone, together = (calipers.floor(records, keep=0.82, cluster=one) for one in (None, "intent"))
+    assert alone.chosen.floor == 0.8
+    assert together.chosen.floor == 0.3
+    alone, together = (calipers.floor(records, keep=0.87, cluster=one) for one in (None, "intent"))
+    assert alone.chosen.floor == together.chosen.floor == 0.3
+    assert together.held_out.interval.low < alone.held_out.interval.low
+    with pytest.raises(InvalidInput, match="no tag 'topic'"):
+        calipers.floor(records, cluster="topic")

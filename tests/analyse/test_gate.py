@@ -17,7 +17,7 @@ from calipers.analyse.gate import (
     slices_by,
 )
 from calipers.analyse.non_inferiority import mean_of_runs
-from calipers.analyse.plan import visibility
+from calipers.analyse.plan import visibility, visible_difference
 from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
@@ -74,6 +74,15 @@ def test_a_real_drop_is_seen():
     drops = [one.baseline - one.value for one in check.worst]
     assert drops == sorted(drops, reverse=True)
     assert len(drops) == 5
+
+
+def test_what_would_be_seen_is_a_loss():
+    rng = np.random.default_rng(3)
+    before, now = np.full(60, 0.9), 0.9 - np.where(rng.random(60) < 0.3, rng.random(60) * 0.8, 0.0)
+    made = compare(*(scores_of(one[:, np.newaxis]) for one in (now, before)))
+    seen = made[0].change.visibility
+    assert seen.smallest == visible_difference(before - now, alpha=0.1).difference
+    assert seen.smallest < visible_difference(now - before, alpha=0.1).difference
 
 
 def test_a_gain_is_no_failure_however_large():
@@ -225,3 +234,17 @@ def test_unknown_tags_and_values_have_neighbours():
         slice_of(scores, "typ", "fact")
     with pytest.raises(InvalidInput, match="Did you mean fact"):
         slice_of(scores, "type", "facts")
+
+
+def test_what_few_queries_may_lack_is_said_of_what_is_shown():
+    before = np.full((20, 1), 0.9)
+    small, large = before - 0.02, before - 0.5
+    found = compare(scores_of(small), scores_of(before))[0]
+    assert found.status == "failed"
+    unseen = found.change.unseen
+    assert 0.02 * (1 - unseen.share) == pytest.approx(unseen.share * unseen.change)
+    assert compare(scores_of(large), scores_of(before))[0].change.unseen is None
+    strict = compare(scores_of(before + 0.01), scores_of(before), allow=0.02, strict=True)[0]
+    assert strict.status == "passed"
+    left = 0.01 * (1 - strict.change.unseen.share)
+    assert left - strict.change.unseen.share * strict.change.unseen.change == pytest.approx(-0.02)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calipers.analyse.difference import difference
-from calipers.analyse.plan import needed_queries, visible_difference
+from calipers.analyse.plan import as_seen, needed_queries, visible_difference
 from calipers.errors import InvalidInput
 
 RNG = np.random.default_rng(0)
@@ -36,6 +36,20 @@ def test_both_questions_have_one_answer():
 def test_the_order_of_the_pilot_does_not_matter():
     pilot = PILOTS["normal"]
     assert visible_difference(pilot) == visible_difference(pilot[::-1])
+
+
+@pytest.mark.parametrize("name", PILOTS)
+def test_it_is_no_matter_which_of_two_systems_is_the_first(name):
+    pilot = PILOTS[name]
+    assert as_seen(-pilot).tolist() == as_seen(pilot).tolist()
+    assert as_seen(pilot).mean() > 0
+    centred = np.array([-0.75, 0.25, 0.25, 0.25])
+    assert as_seen(-centred).tolist() == as_seen(centred).tolist()
+
+
+def test_a_loss_of_many_small_parts_shows_sooner_than_one_with_a_long_tail():
+    skewed = RNG.gamma(1.0, 0.2, 200) - 0.2
+    assert visible_difference(-skewed).difference != visible_difference(skewed).difference
 
 
 def test_ties_make_a_difference_harder_to_see():

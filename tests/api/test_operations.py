@@ -98,3 +98,19 @@ def enter(folder, sample, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     sample.prepare()
+
+
+def with_confidence():
+    """Agreement is about labels, and an audit only says how wide an interval would be."""
+    for name, operation in OPERATIONS.items():
+        parameters = inspect.signature(operation.function).parameters
+        if "confidence" in parameters and name not in ("agreement", "audit"):
+            yield name
+
+
+@pytest.mark.parametrize("name", list(with_confidence()))
+def test_whatever_has_a_confidence_takes_clusters(name):
+    operation = OPERATIONS[name]
+    assert "cluster" in inspect.signature(operation.function).parameters
+    assert operation.command is not None
+    assert "cluster" in {option.name for option in command_of(operation.command).params}

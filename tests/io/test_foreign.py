@@ -23,6 +23,9 @@ NAMED = {
         "is plain text",
     ),
     "topics with colons": ("301:who wrote this\n302:how do lists grow\n", "is a topic file"),
+    "values of trec_eval": (
+        "map\t301\t0.17\nP_5\t301\t0.2000\nmap\tall\t0.17\n", "is what trec_eval printed"
+    ),
     "prose": ("It was a dark and stormy night; rain\nfell in torrents, except at\n", "is plain"),
     "promptfoo's output": (
         json.dumps({"evalId": "e", "results": {"results": [], "stats": {}}, "config": {}}),

@@ -158,3 +158,15 @@ def test_hostile_names_stay_harmless():
     assert r"\_\$" in latex
     rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
     assert rows[1]["system"] == f"'{HOSTILE}"
+
+
+def test_what_few_queries_may_lack_is_said_beside_a_small_difference():
+    old = [9, 8, 9, 8, 9, 8, 9, 8, 9, 8]
+    made = compare({"old": records(old), "new": records([one - 1 for one in old])}, metrics="mrr")
+    found = made.difference("new", "mrr")
+    assert found.verdict == "better"
+    assert "may be of a kind that these happen to lack" in power_sentences(made)[-1]
+    assert f"lost {found.unseen.change:.2g} or more in mrr" in power_sentences(made)[-1]
+    large = compare({"old": records([9] * 10), "new": records([1] * 10)}, metrics="mrr")
+    assert large.difference("new", "mrr").unseen is None
+    assert not any("lack" in line for line in power_sentences(large))

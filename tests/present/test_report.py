@@ -184,3 +184,20 @@ def test_the_templates_travel_with_the_package():
     folder = Path(calipers.present.html.page.__file__).parent
     names = {path.name for path in folder.iterdir()}
     assert {"page.html.j2", "system.html.j2", "style.css", "script.js"} <= names
+
+
+def test_several_runs_have_a_leaderboard():
+    three = {"good": records(), "bad": reversed_records(), "same": records()}
+    made = calipers.report(systems=three, baseline="good")
+    board = made.comparison.leaderboard
+    page = made.to_html()
+    section = page[page.index('<h2 id="leaderboard">') : page.index('<h2 id="differences">')]
+    said = Reader(section).texts
+    places = [said.index(row.system) for row in board.rows]
+    assert places == sorted(places)
+    for row in board.rows:
+        assert f"{row.mean:.3f}" in said
+        assert "".join("abc"[group - 1] for group in row.groups) in said
+    assert "share a letter were not shown to differ" in section
+    two = calipers.report(systems={"good": records(), "bad": reversed_records()})
+    assert "leaderboard" not in two.to_html()

@@ -214,7 +214,7 @@ def test_questions_under_any_name(content, tmp_path):
     path.write_text(content)
     (asked,) = read_questions(path, Columns({"query": "frage"}))
     assert asked.text == "Who?"
-    with pytest.raises(InvalidInput, match=r"no column 'fragen'.*Did you mean frage"):
+    with pytest.raises(InvalidInput, match=r"'fragen'.*Did you mean frage"):
         read_questions(path, Columns({"query": "fragen"}))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from calipers.analyse.comparable import different_ways
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import cut
-from calipers.analyse.drift import FEWEST_NIGHTS, began, drift, reference, threshold
+from calipers.analyse.drift import FEWEST_NIGHTS, Drift, began, drift, reference, threshold
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.trend import changes
 from calipers.analyse.units import exact_mean
@@ -197,23 +197,34 @@ def _check(
         return check
     sign = -1.0 if facts.better == "lower" else 1.0
     values = sign * table[:, usable]
-    against = reference(values[:first])
-    # An evaluation that lacks some of these queries says nothing of them.
-    means = np.array([exact_mean(row) if np.isfinite(row).all() else np.nan for row in values])
-    means[np.abs(means - against.level) < ROUNDING] = against.level
-    seen = drift(means[first:], against, budget)
+    seen = watch(values, first, budget)
+    against = seen.reference
     check = replace(
-        check, why_not=None, before=sign * against.level, now=sign * float(means[-1]),
+        check, why_not=None, before=sign * against.level, now=sign * float(seen.means[-1]),
         spread=against.spread, sum=float(seen.sums[-1]), threshold=seen.threshold,
     )  # fmt: skip
     if seen.sums[-1] <= seen.threshold:
         return replace(check, status="not shown")
-    raised, since = _when(means[first:] - against.level, seen.sums, seen.threshold)
+    raised, since = _when(seen.means - against.level, seen.sums, seen.threshold)
     saved = [one.evaluation.saved for one in line.nights[first:]]
     return replace(
         check, status="worse", since=saved[since], raised=saved[raised],
         worst=_worst(line, table, facts.name, usable, sign),
     )  # fmt: skip
+
+
+def watch(values: Floats, first: int, budget: float) -> Drift:
+    """The evaluations (rows) of the same queries (columns), of which the first are the reference.
+
+    Higher values are better.
+    """
+    against = reference(values[:first])
+    # An evaluation that lacks some of these queries says nothing of them.
+    means = np.array(
+        [exact_mean(row) if np.isfinite(row).all() else np.nan for row in values[first:]]
+    )
+    means[np.abs(means - against.level) < ROUNDING] = against.level
+    return drift(means, against, budget)
 
 
 def _when(away: Floats, sums: Floats, height: float) -> tuple[int, int]:

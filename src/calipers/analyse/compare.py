@@ -7,10 +7,11 @@ import numpy as np
 import polars as pl
 
 from calipers.analyse.comparable import obstacles, shared_queries, undefined_in_some
+from calipers.analyse.difference import undone_by
 from calipers.analyse.holm import holm
 from calipers.analyse.leaderboard import rank_systems
 from calipers.analyse.paired import Paired, corrected_level, paired
-from calipers.analyse.plan import visibility
+from calipers.analyse.plan import as_seen, visibility
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.scoring import choose_metrics, cutoffs
 from calipers.analyse.summary import interval_of_metric, score_facts
@@ -253,13 +254,15 @@ def _differences(
         metric, p = by_name[name], corrected.get((system, name))
         above, below, ties = one.counts
         wins, losses = (below, above) if metric.better == "lower" else (above, below)
-        is_primary = name == primary
+        said = _verdict(one, p, metric, alpha, is_primary=name == primary)
+        shown = said in ("better", "worse")
         found.append(
             Difference(
                 system, baseline, name, one.n, one.mean,
                 one.interval(corrected_level(level, one.p_value, p)),
                 None if metric.better == "neither" else one.p_value, p, one.effect_size,
-                wins, losses, ties, _verdict(one, p, metric, alpha, is_primary=is_primary),
+                wins, losses, ties, said,
+                undone_by(one.test, level) if one.test and shown else None,
             )
         )  # fmt: skip
     return tuple(found)
@@ -293,7 +296,7 @@ def _visibility(
     hardest = max(pairs, key=lambda one: one.test.variance if one.test else 0.0)
     limits = hardest.test.limits if hardest.test else None
     return visibility(
-        hardest.column, round(1.0 - level, 12), tests, clusters=clusters,
+        as_seen(hardest.column, clusters), round(1.0 - level, 12), tests, clusters=clusters,
         largest=limits and limits[1],
     )  # fmt: skip
 

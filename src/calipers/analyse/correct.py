@@ -4,14 +4,15 @@ import numpy as np
 
 from calipers.analyse.corrected import corrected_mean
 from calipers.analyse.summary import value_bounds
+from calipers.analyse.units import clusters_in
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 from calipers.model.corrected import CorrectedMetric, CorrectedScores
 from calipers.model.scores import Scores
 from calipers.model.summary import Interval, Method
 
 FEWEST = 2
-"""Queries that people must have judged for a metric to be corrected."""
+"""Queries, or clusters of them, that people must have judged for a metric to be corrected."""
 
 
 def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) -> CorrectedScores:
@@ -33,16 +34,18 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
         .join(people.queries.select("query").with_row_index("theirs"), on="query", how="inner",
               maintain_order="left")
     )  # fmt: skip
+    clusters = clusters_in(machine)
     found, skipped = [], []
     for facts in machine.metrics:
         mine = machine.of(facts.name)
         theirs = np.full(len(mine), np.nan)
         theirs[rows["row"].to_numpy()] = people.of(facts.name)[rows["theirs"].to_numpy()]
-        one = _corrected(mine, theirs)
-        if one is None or facts.aggregate != "mean":
+        known = ~np.isnan(mine)
+        named = None if clusters is None else clusters[known]
+        if facts.aggregate != "mean" or _judged(theirs[known], named) < FEWEST:
             skipped.append(facts.name)
             continue
-        result = corrected_mean(*one, confidence, value_bounds(facts))
+        result = corrected_mean(mine[known], theirs[known], confidence, value_bounds(facts), named)
         kind: Method = "score" if value_bounds(facts) else "t"
         found.append(
             CorrectedMetric(
@@ -55,13 +58,13 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
             "No metric can be corrected: each needs at least two queries that people judged and "
             "for which it is defined; let people judge more queries."
         )
+    cluster = {} if clusters is None else {"cluster": machine.settings["cluster"]}
     return CorrectedScores(
-        tuple(found), len(machine), len(people), tuple(skipped), {"confidence": confidence}
-    )
+        tuple(found), len(machine), len(people), tuple(skipped),
+        {"confidence": confidence, **cluster},
+    )  # fmt: skip
 
 
-def _corrected(machine: Floats, people: Floats) -> tuple[Floats, Floats] | None:
-    known = ~np.isnan(machine)
-    if np.count_nonzero(~np.isnan(people[known])) < FEWEST:
-        return None
-    return machine[known], people[known]
+def _judged(people: Floats, clusters: Ints | None) -> int:
+    known = ~np.isnan(people)
+    return int(known.sum()) if clusters is None else len(np.unique(clusters[known]))

@@ -50,10 +50,11 @@ def corrected_mean(
     people: ArrayLike,
     confidence: float = 0.95,
     bounds: Bounds | None = UNIT,
+    clusters: ArrayLike | None = None,
 ) -> CorrectedMean:
     """The mean from one machine value per query, and a people's value where there is one (NaN).
 
-    The people's sample must be drawn at random.
+    The people's sample must be drawn at random; where queries are taken in clusters, by clusters.
 
     >>> machine = [0.9, 0.4, 0.7, 0.2, 1.0, 0.6, 0.8, 0.3] * 10
     >>> people = [value - 0.1 for value in machine[:24]] + [float("nan")] * 56
@@ -77,19 +78,23 @@ def corrected_mean(
         raise InvalidInput(f"Too few judged by people: found {n} queries, at least 2 are needed.")
     mine, theirs, others = truth[chosen], all_of_it[chosen], all_of_it[~chosen]
     weight = _weight(mine, theirs, others) if rest >= 2 else 0.0
-    rectified = as_units(mine - weight * theirs)
-    spread = rectified.variance / n
+    named = None if clusters is None else np.asarray(clusters)
+    rectified = as_units(mine - weight * theirs, None if named is None else named[chosen])
+    units = rectified.n
+    if units < 2:
+        raise InvalidInput("People judged queries of one cluster only; at least 2 are needed.")
+    spread = rectified.variance / units
     value = rectified.mean
     if weight:
-        unseen = as_units(others)
+        unseen = as_units(others, None if named is None else named[~chosen])
         value += weight * unseen.mean
-        spread += weight**2 * unseen.variance / rest
+        spread += weight**2 * unseen.variance / unseen.n
     if bounds is None:
-        margin = round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS) * math.sqrt(spread)
+        margin = round(t_quantile(0.5 + 0.5 * confidence, units - 1), _DIGITS) * math.sqrt(spread)
         interval = Ends(value - margin, value + margin)
     else:
         value = min(max(value, bounds[0]), bounds[1])
-        interval = _within_bounds(value, spread, n, confidence, bounds)
+        interval = _within_bounds(value, spread, units, confidence, bounds)
     return CorrectedMean(
         value, interval, weight, as_units(mine).mean, as_units(all_of_it).mean, n, len(all_of_it)
     )

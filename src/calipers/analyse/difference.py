@@ -33,6 +33,7 @@ from calipers.analyse.distributions import t_cdf, t_quantile
 from calipers.analyse.score_interval import Ends, check_confidence
 from calipers.analyse.units import as_units
 from calipers.model.arrays import Floats
+from calipers.model.plan import Unseen
 
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
 """How far two values of a metric between 0 and 1 can lie apart, either way."""
@@ -135,6 +136,25 @@ def difference(
     return MeanDifference(
         units.n, units.moving, units.mean, units.variance, units.skewness, reach, limits
     )
+
+
+def undone_by(found: MeanDifference, confidence: float = 0.95, value: float = 0.0) -> Unseen | None:
+    """The queries that the sample may lack by chance and that would bring its mean to the value.
+
+    Rare large losses beside many small gains: no test can see what is not in the sample. None
+    where they would have to differ by more than half of what is possible, or nothing limits them.
+
+    >>> found = undone_by(difference([0.05] * 20))
+    >>> round(found.share, 3), round(found.change, 3)
+    (0.139, 0.309)
+    >>> undone_by(difference([0.5] * 20)) is None
+    True
+    """
+    share: float = 1.0 - (1.0 - confidence) ** (1.0 / found.n)
+    change = abs((value - (1.0 - share) * found.mean) / share)
+    if found.limits is None or change > 0.5 * max(-found.limits[0], found.limits[1]):
+        return None
+    return Unseen(share, change)
 
 
 def degrees(moving: int) -> int:

@@ -5,14 +5,17 @@ run to run. A one-sided CUSUM adds up how far each night lies below the referenc
 allowance, and starts again at zero whenever it would fall below. A single bad night passes; a
 small loss that stays, or a slow decline, adds up.
 
-The allowance has two parts. Half a standard deviation of a night is the usual one. The other is
-for the reference, which is an estimate too: its nights may have been lucky, by as much as the
-one-sided t limit of their mean. The spread of a night is the larger of two estimates: that of the
-nightly means (with room, as few nights tell it badly), and what the queries' own spreads from
-night to night add up to. It is never less than if three queries had once been wrong: what was
-not seen at all in the reference may still happen that often. So a retriever without any noise
-has a scale as well. And one night adds at most two standard deviations, so that no single night
-is an alarm; three are.
+The allowance has two parts. A quarter of a standard deviation of a night lets small losses that
+stay add up; half of one, which is usual, finds a step a night sooner and a slow decline weeks
+later. The other part is for the reference, which is an estimate too: its nights may have been
+lucky, by as much as the one-sided limit of their mean. The spread of a night is the larger of two
+estimates: that of the nightly means (with room, as few nights tell it badly), and what the
+queries' own spreads from night to night add up to. Where the second decides, many queries tell
+the spread, and the limit is that of the normal distribution; else it is that of t. The spread is
+never less than if three queries had once been wrong: what was not seen at all in the reference
+may still happen that often. So a retriever without any noise has a scale as well. And one night
+adds at most two and a quarter standard deviations, so that no single night is an alarm; three
+are.
 
 The threshold comes from the budget of false alarms: with one a year, nights that are like the
 reference give an alarm once in 365 nights on average (Siegmund's approximation), or less often.
@@ -29,11 +32,12 @@ from calipers.analyse.units import exact_sum
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 
-ALLOWANCE = 0.5
-REFERENCE_CONFIDENCE = 0.95
+ALLOWANCE = 0.25
+LUCK_CONFIDENCE = 0.9
+SPREAD_CONFIDENCE = 0.95
 FEWEST_NIGHTS = 5
 NIGHTS_A_YEAR = 365
-MOST_A_NIGHT = 2.0
+MOST_A_NIGHT = 2.25
 _UNSEEN = 3.0  # what was not seen happens at most three times as often, with 95 % confidence
 _OVERSHOOT = 1.166  # how far a sum of normal steps goes beyond a line when it crosses it, doubled
 
@@ -56,6 +60,8 @@ class Drift:
     """The nights after the reference, as a detector sees them."""
 
     reference: ReferenceNights
+    means: Floats
+    """The means of the nights."""
     threshold: float
     sums: Floats
     """The CUSUM after each night, in standard deviations of a night."""
@@ -74,7 +80,7 @@ def reference(values: ArrayLike, smallest: float | None = None) -> ReferenceNigh
     >>> nights = [[1.0, 0.5, 0.0, 1.0]] * 7
     >>> found = reference(nights)
     >>> found.level, round(found.spread, 3), round(found.slack, 2)
-    (0.625, 0.164, 0.73)
+    (0.625, 0.164, 0.48)
     """
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or not np.isfinite(table).all() or not table.size:
@@ -94,10 +100,16 @@ def reference(values: ArrayLike, smallest: float | None = None) -> ReferenceNigh
     own = np.array([exact_sum((column - math.fsum(column) / nights) ** 2) for column in table.T])
     within = exact_sum(own) / (nights - 1) / queries**2
     floor = _UNSEEN * (smallest or 1.0 / queries) ** 2 / nights
-    t = t_quantile(REFERENCE_CONFIDENCE, nights - 1)
-    room = (t / normal_quantile(REFERENCE_CONFIDENCE)) ** 2
-    spread = math.sqrt(max(among * room, within, floor))
-    slack = t / math.sqrt(nights)
+    few = t_quantile(SPREAD_CONFIDENCE, nights - 1) / normal_quantile(SPREAD_CONFIDENCE)
+    by_nights = among * few**2
+    by_queries = max(within, floor)
+    spread = math.sqrt(max(by_nights, by_queries))
+    luck = (
+        t_quantile(LUCK_CONFIDENCE, nights - 1)
+        if by_nights > by_queries
+        else normal_quantile(LUCK_CONFIDENCE)
+    )
+    slack = luck / math.sqrt(nights)
     return ReferenceNights(nights, queries, level, round(spread, 12), round(slack, 10))
 
 
@@ -105,7 +117,7 @@ def threshold(false_alarms: float, nights_a_year: float = NIGHTS_A_YEAR) -> floa
     """The height of the CUSUM at which so many alarms a year are false, at the most.
 
     >>> round(threshold(1.0), 2), round(threshold(0.1), 2)
-    (4.07, 6.35)
+    (6.68, 11.11)
     """
     if not 0.0 < false_alarms < nights_a_year / 5:
         raise InvalidInput(
@@ -143,7 +155,7 @@ def drift(
     above = np.flatnonzero(sums > height)
     alarm = int(above[0]) if above.size else None
     since = None if alarm is None else began(nights[: alarm + 1] - against.level)
-    return Drift(against, height, sums, alarm, since)
+    return Drift(against, nights, height, sums, alarm, since)
 
 
 def cusum(means: Floats, against: ReferenceNights) -> Floats:

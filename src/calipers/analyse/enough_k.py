@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.units import as_units, exact_mean
+from calipers.analyse.units import as_shares, exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 
@@ -102,29 +102,15 @@ def enough_k(
 
 
 def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
-    values, scale = _as_shares(losses, named)
+    values, scale = as_shares(losses, named)
     return min(1.0, scale * largest_mean(values, confidence))
-
-
-def _as_shares(losses: Floats, named: ArrayLike | None) -> tuple[Floats, float]:
-    """Independent values between 0 and 1, and what turns their mean into the mean loss.
-
-    A cluster counts with its sum, over the size of the largest: whole clusters lose together.
-    """
-    if named is None:
-        return losses, 1.0
-    _, number = np.unique(np.asarray(named), return_inverse=True)
-    sizes = np.bincount(number).astype(np.float64)
-    units = [as_units(losses[number == one]) for one in range(len(sizes))]
-    sums = np.array([unit.mean * unit.n for unit in units])
-    return np.minimum(sums / sizes.max(), 1.0), float(sizes.max() * len(sizes) / sizes.sum())
 
 
 def _more(losses: Floats, named: ArrayLike | None, margin: float, confidence: float) -> int | None:
     """How many more queries like these would do, were their losses as they are now."""
     if exact_mean(losses) >= margin:
         return None
-    values, scale = _as_shares(losses, named)
+    values, scale = as_shares(losses, named)
 
     def enough(times: float) -> bool:
         return scale * largest_mean(values, confidence, times) <= margin

@@ -9,54 +9,22 @@ however many floors were looked at. The test is Chernoff's bound for means of va
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from calipers.analyse.context import Context, wanted_per_query
+from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence, gather
 from calipers.analyse.score_interval import mean_interval
+from calipers.analyse.units import as_shares
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.floor import Floor, FloorPoint, Goal, HeldOut
 from calipers.model.matched import Matched
-from calipers.model.matches import FAILED
 
 MOST_FLOORS = 200
 """So many floors are looked at; with more different scores, quantiles of them."""
 SHOWN = 20
 """So many floors are in the result."""
-EVERYTHING = -math.inf
-
-
-@dataclass(frozen=True, eq=False)
-class FloorEvidence:
-    """What each query has in its first k results, by score."""
-
-    wanted: Ints
-    """Targets to find, per query; 0: no answer exists."""
-    target_query: Ints
-    target_score: Floats
-    """The best score of a result that holds the target; minus infinity where none does."""
-    result_query: Ints
-    result_score: Floats
-    useful: Bools
-    """Which results hold a target."""
-
-    @property
-    def n_queries(self) -> int:
-        """How many queries there are."""
-        return self.wanted.size
-
-    def found(self, floor: Floats) -> Floats:
-        """Targets found per query, under a floor for each query."""
-        kept = (self.target_score >= floor[self.target_query]) & np.isfinite(self.target_score)
-        return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
-
-    def returned(self, floor: Floats, which: Bools | None = None) -> Floats:
-        """Results returned per query, all or some of them, under a floor for each query."""
-        kept = self.result_score >= floor[self.result_query]
-        kept = kept if which is None else kept & which
-        return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
 
 
 def find_floor(
@@ -68,22 +36,18 @@ def find_floor(
     confidence: float = 0.95,
     folds: int = 5,
     seed: int = 0,
+    cluster: str | None = None,
 ) -> Floor:
     """The highest floor that keeps what was asked for, and how it does on other queries."""
     goal, least = check_goal(keep, recall, confidence, folds)
-    evidence = gather(pair, k)
+    evidence = gather(pair, k, cluster)
     return floor_of(evidence, k, goal, least, confidence, folds, seed)
 
 
 def floor_of(
-    evidence: FloorEvidence,
-    k: int,
-    goal: Goal,
-    least: float,
-    confidence: float,
-    folds: int,
+    evidence: FloorEvidence, k: int, goal: Goal, least: float, confidence: float, folds: int,
     seed: int,
-) -> Floor:
+) -> Floor:  # fmt: skip
     """The floor that the scores of some queries allow."""
     answerable = evidence.wanted > 0
     if not answerable.any():
@@ -131,57 +95,6 @@ def check_goal(
     return goal, float(least)
 
 
-def gather(pair: Matched, k: int) -> FloorEvidence:
-    """The scores of the first k results of every query, and of what holds each target."""
-    matches = pair.matches
-    context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
-    if "score" not in context.frame.columns or context.frame["score"].null_count():
-        raise InvalidInput(
-            "A floor is a score, and not every result has one; give every result a 'score'."
-        )
-    score = context.frame["score"].to_numpy()
-    _check_direction(context.code, score)
-    within = context.rank <= k
-    by_place = dict(
-        zip(zip(context.code[within].tolist(), context.rank[within].tolist(), strict=True),
-            score[within].tolist(), strict=True)
-    )  # fmt: skip
-    failed = matches.having_status(FAILED)
-    relevant = matches.relevant(pair.rel)
-    unit, unit_of = np.unique(matches.target_unit[relevant], return_inverse=True)
-    unit_query = np.zeros(unit.size, dtype=np.int64)
-    unit_query[unit_of] = matches.target_query[relevant]
-    row = np.full(relevant.size, -1)
-    row[relevant] = unit_of
-    best = np.full(unit.size, EVERYTHING)
-    edges = zip(
-        matches.edge_query.tolist(), matches.edge_rank.tolist(),
-        row[matches.edge_target].tolist(), strict=True,
-    )  # fmt: skip
-    for query, rank, target in edges:
-        if target >= 0:
-            best[target] = max(best[target], by_place.get((query, rank), EVERYTHING))
-    wanted = wanted_per_query(matches, pair.rel)
-    sound = ~failed
-    number = np.cumsum(sound) - 1
-    return FloorEvidence(
-        wanted[sound],
-        number[unit_query[sound[unit_query]]], best[sound[unit_query]],
-        number[context.code[within]], score[within], context.holds_target[within],
-    )  # fmt: skip
-
-
-def _check_direction(code: Ints, score: Floats) -> None:
-    """Scores that rise down the ranking are distances, of which less is better."""
-    together = code[1:] == code[:-1]
-    step = np.diff(score)[together]
-    if step.size and (step > 0).sum() > (step < 0).sum():
-        raise InvalidInput(
-            "The scores rise down the ranking, so they look like distances, of which less is "
-            "better; a floor needs scores of which more is better. Give them with a minus sign."
-        )
-
-
 def candidates(evidence: FloorEvidence) -> Floats:
     """The floors to look at, from the lowest up: scores that occur."""
     scores = np.unique(evidence.result_score)
@@ -203,9 +116,10 @@ def choose(
     """The last floor, from the lowest up, that keeps enough of the queries in question."""
 
     def keeps_enough(floor: float) -> bool:
-        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)[among]
-        values = values[~np.isnan(values)]
-        return bool(values.size) and lowest_mean(values, confidence) >= least
+        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
+        known = among & ~np.isnan(values)
+        named = None if evidence.clusters is None else evidence.clusters[known]
+        return bool(known.any()) and lowest_mean(values[known], confidence, named) >= least
 
     # No query keeps more under a higher floor, so the first failure is found by halves.
     held, failed = 0, floors.size
@@ -225,12 +139,15 @@ def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
     return values
 
 
-def lowest_mean(values: Floats, confidence: float) -> float:
+def lowest_mean(values: Floats, confidence: float, clusters: Ints | None = None) -> float:
     """The lowest mean that values between 0 and 1 leave possible, by Chernoff's bound.
 
     >>> round(lowest_mean(np.ones(59), 0.95), 3)
     0.95
     """
+    if clusters is not None:
+        shares, scale = as_shares(1.0 - values, clusters)
+        return max(0.0, 1.0 - scale * (1.0 - lowest_mean(1.0 - shares, confidence)))
     mean, budget = float(values.mean()), math.log(1 / (1 - confidence)) / values.size
     low, high = 0.0, mean
     for _ in range(60):
@@ -280,17 +197,27 @@ def _held_out(
     evidence: FloorEvidence, floors: Floats, goal: Goal, least: float, confidence: float,
     folds: int, seed: int,
 ) -> HeldOut | None:  # fmt: skip
-    n = evidence.n_queries
+    units = np.arange(evidence.n_queries)
+    if evidence.clusters is not None:
+        units = np.unique(evidence.clusters, return_inverse=True)[1]
+    n = int(units.max()) + 1
     if n < 2 * folds:
         return None
-    fold = np.random.default_rng(seed).permutation(n) % folds
+    # Paraphrases in another fold would not be other queries.
+    fold = folds_of(n, folds, seed)[units]
     chosen = [choose(evidence, fold != i, floors, goal, least, confidence) for i in range(folds)]
     each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
     values = kept_values(evidence, each, goal)
     return HeldOut(
         folds, tuple(chosen), point(evidence, each),
-        mean_interval(values, confidence),
+        mean_interval(values, confidence, clusters=evidence.clusters),
     )  # fmt: skip
+
+
+def folds_of(n: int, folds: int, seed: int) -> Ints:
+    """Which part each of n queries is in; the parts are as large as one another, or nearly."""
+    parts: Ints = np.random.default_rng(seed).permutation(n) % folds
+    return parts
 
 
 def _some(floors: Floats, chosen: float | None) -> Sequence[float]:

@@ -227,10 +227,12 @@ def check_baseline(
                 p_value=found.p_loss, p_adjusted=p, p_no_loss=found.p_no_loss,
             )  # fmt: skip
         limits = limits_of(facts[primary])
+        # What would be seen of a loss: the way in which the test looks.
         seen = visibility(
-            one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
+            -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
         )
-        change = replace(change, visibility=seen)
+        unseen = None if one.test is None else one.test.undone(p, alpha, strict=strict)
+        change = replace(change, visibility=seen, unseen=unseen)
         because = _because(change, one, alpha, allow, strict=strict)
         could = p is not None
         checks.append(replace(
@@ -320,7 +322,7 @@ def _because(
     if change.p_adjusted is not None and change.p_adjusted <= alpha:
         return (f"worse{beyond}",)
     if strict and one.test.p_no_loss > alpha:
-        return (f"not shown to be no worse{beyond}",)
+        return (f"not shown to lose at most {allow:g}",)
     return ()
 
 

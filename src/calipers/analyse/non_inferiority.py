@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.difference import DIFFERENCES, MeanDifference, difference
+from calipers.analyse.difference import DIFFERENCES, MeanDifference, difference, undone_by
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.model.plan import Unseen
 
 Verdict = Literal["loss shown", "no loss shown", "neither"]
 
@@ -35,6 +36,11 @@ class NonInferiority:
         if self.p_loss <= alpha:
             return "loss shown"
         return "no loss shown" if self.p_no_loss <= alpha else "neither"
+
+    def undone(self, p_loss: float | None, alpha: float, *, strict: bool) -> Unseen | None:
+        """What would undo a loss that is shown (corrected), or that none is, where that counts."""
+        shown = p_loss is not None and (p_loss <= alpha or (strict and self.p_no_loss <= alpha))
+        return undone_by(self.difference, 1.0 - alpha, -self.allow) if shown else None
 
 
 def non_inferiority(

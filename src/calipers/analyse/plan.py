@@ -69,6 +69,21 @@ def visible_difference(
     return QueryPlan(n, found * math.sqrt(drawn / n), power, alpha, pilot=units.n)
 
 
+def as_seen(differences: ArrayLike, clusters: ArrayLike | None = None) -> Floats:
+    """The differences with the sign that puts their mean above zero.
+
+    Skewed differences show one way sooner than the other. A plan is made for the way that the
+    pilot went, so that it does not matter which of two systems is called the first.
+
+    >>> as_seen([-0.5, 0.0, 0.25]).tolist()
+    [0.5, -0.0, -0.25]
+    """
+    units, column = as_units(differences, clusters), np.asarray(differences, dtype=np.float64)
+    # Where the mean is zero, the way in which less shows.
+    down = units.mean < 0.0 or (units.mean == 0.0 and units.skewness > 0.0)
+    return -column if down else column
+
+
 def needed_queries(
     pilot: ArrayLike,
     difference: float,

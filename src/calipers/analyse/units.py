@@ -127,6 +127,22 @@ def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
     return Units(linear, mean, int(np.count_nonzero(touched)))
 
 
+def as_shares(losses: Floats, clusters: ArrayLike | None = None) -> tuple[Floats, float]:
+    """Independent values between 0 and 1, and what turns their mean into the mean loss.
+
+    A cluster counts with its sum, over the size of the largest: whole clusters lose together.
+
+    >>> as_shares(np.array([0.5, 1.0, 0.0]), ["a", "a", "b"])
+    (array([0.75, 0.  ]), 1.3333333333333333)
+    """
+    if clusters is None:
+        return losses, 1.0
+    _, number = np.unique(np.asarray(clusters), return_inverse=True)
+    sizes = np.bincount(number).astype(np.float64)
+    sums = np.array([exact_sum(losses[number == one]) for one in range(len(sizes))])
+    return np.minimum(sums / sizes.max(), 1.0), float(sizes.max() * len(sizes) / sizes.sum())
+
+
 _SHORT = 512
 # The exponents within which scaling by a power of two loses nothing.
 _SAFE_EXPONENT = 900

@@ -247,6 +247,7 @@ def floor(
     confidence: float = 0.95,
     folds: int = 5,
     seed: int = 0,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "Floor":
     """The score below which results are better not returned, and what each floor would cost.
@@ -254,7 +255,8 @@ def floor(
     ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
     the highest that keeps ``keep`` of what is found in the first ``k`` results (default: 0.95),
     or a ``recall``, with ``confidence``. How it does on queries that had no part in choosing it is
-    measured over ``folds``; ``seed`` draws them.
+    measured over ``folds``; ``seed`` draws them. With a ``cluster``, queries with the same value
+    of that tag are one unit.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
@@ -273,7 +275,7 @@ def floor(
     k = check_cutoff(k)
     return find_floor(
         matched(data, keep=True, **reading), k=k, keep=keep, recall=recall,
-        confidence=confidence, folds=folds, seed=seed,
+        confidence=confidence, folds=folds, seed=seed, cluster=cluster,
     )  # fmt: skip
 
 

@@ -226,6 +226,7 @@ def corrected(
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     confidence: float = 0.95,
+    cluster: str | None = None,
     **reading: Unpack[Reading],
 ) -> "CorrectedScores":
     """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
@@ -233,7 +234,8 @@ def corrected(
     ``data`` is a pair, or anything that ``read`` takes; its ground truth is the machine's.
     ``people`` is a ground truth for some of the same queries, drawn at random. Each metric is what
     people would have found over all queries, with an interval that counts how often the machine
-    was wrong on the sample (prediction-powered inference).
+    was wrong on the sample (prediction-powered inference). With a ``cluster``, people's sample
+    is one of clusters.
 
     >>> queries = [f"q{i}" for i in range(12)]
     >>> run = {query: ["a", "b"] for query in queries}
@@ -250,7 +252,8 @@ def corrected(
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
     pair = matched(data, keep=True, **reading)
     by_people = judged_by(pair, people)
-    return correct_scores(score(pair, chosen), score(by_people, chosen), confidence)
+    machine = score(pair, chosen, cluster=cluster)
+    return correct_scores(machine, score(by_people, chosen), confidence)
 
 
 @operation(page="metrics", command="metrics")

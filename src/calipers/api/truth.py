@@ -50,6 +50,11 @@ def audit(
     opened = None if corpus is None else open_corpus(corpus, progress)
     said = Columns.of(columns)
     data = load(ground_truth, "ground_truth", progress, said)
+    if data.ground_truth is None and data.run is None:
+        raise InvalidInput(
+            "There is no ground truth to audit: its records have neither results nor a ground "
+            "truth; give the file with the judgements."
+        )
     if data.ground_truth is None:
         raise InvalidInput(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "

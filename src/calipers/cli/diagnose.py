@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 from calipers.errors import InvalidInput
@@ -36,6 +36,7 @@ from calipers.errors import InvalidInput
     "--tokenizer", metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
 )  # fmt: skip
+@deciding.interval_options
 @options.matching_options
 @options.config_option
 @click.option("--rules", "list_rules", is_flag=True, help="List the rules and their thresholds.")

@@ -183,9 +183,7 @@ def command(
     bounded = bound(pair, metrics=names) if bounds else None
     people = None
     if corrected_by:
-        people = correct(
-            pair, people=corrected_by, metrics=names, confidence=intervals["confidence"]
-        )
+        people = correct(pair, people=corrected_by, metrics=names, **intervals)
     report = None
     if paged:
         from calipers.api.pages import report as gather_report

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 
@@ -28,6 +28,7 @@ from calipers.cli.parts.progress import asking, reading
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="The seed that draws the folds."
 )
+@deciding.cluster_option
 @options.matching_options
 @options.config_option
 @options.explain_option

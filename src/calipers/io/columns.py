@@ -92,14 +92,27 @@ class Columns:
 
     def check_used(self) -> None:
         """Refuse a column that no file has."""
-        for ours, theirs in self.named.items():
-            if self.seen and not any(theirs in columns for columns in self.seen.values()):
-                listed = "; ".join(f"{n} has {', '.join(c)}" for n, c in self.seen.items())
-                every = [one for columns in self.seen.values() for one in columns]
-                raise InvalidInput(
-                    f"There is no column {theirs!r} to take as {ours}: {listed[:400]}."
-                    f"{did_you_mean(theirs, every)}"
-                )
+        for ours, theirs in self._absent():
+            listed = "; ".join(f"{n} has {', '.join(c)}" for n, c in self.seen.items())
+            raise InvalidInput(
+                f"There is no column {theirs!r} to take as {ours}: {listed[:400]}."
+                f"{did_you_mean(theirs, self._every())}"
+            )
+
+    def said_in_vain(self) -> str:
+        """What to add to a complaint about a file where it lacks a column that was named."""
+        return "".join(
+            f" No column there is called {theirs!r} (--column {ours}={theirs})."
+            f"{did_you_mean(theirs, self._every())}"
+            for ours, theirs in self._absent()
+        )
+
+    def _absent(self) -> list[tuple[str, str]]:
+        every = self._every()
+        return [pair for pair in self.named.items() if self.seen and pair[1] not in every]
+
+    def _every(self) -> list[str]:
+        return [one for columns in self.seen.values() for one in columns]
 
 
 def _pair(text: str) -> tuple[str, str]:

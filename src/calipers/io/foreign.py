@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from calipers.io.json_files import as_object
-from calipers.io.lines import first_rows, holds_texts, is_lines, mostly
+from calipers.io.lines import are_measures, first_rows, holds_texts, is_lines, mostly
 from calipers.io.sight import Sight
 
 _TOPIC_MARK = re.compile(rb"<(top|topic|topics|num|query|DOC)\b[^>]*>", re.IGNORECASE)
@@ -28,6 +28,10 @@ TOPICS = (
 NAMELESS = (
     "is a list of lists: rows without the names of their columns, as pandas writes them with "
     "orient='values'. Write it with orient='records', which keeps the names"
+)
+MEASURES = (
+    "is what trec_eval printed: the values of measures, which cannot be measured again. Give the "
+    "judgements (qrels) and the run that they were made from"
 )
 PROSE = (
     "is plain text, neither a table nor TREC lines. Give a table with a header, such as "
@@ -81,6 +85,8 @@ def what_it_is(sight: Sight) -> str | None:
     head = sight.source.head
     if _TOPIC_MARK.search(head):
         return TOPICS
+    if are_measures(sight):
+        return MEASURES
     if len(_PROMPTFOO.findall(head)) > 1:
         return _PROMPTFOO_FILE
     return _of_lines(sight)

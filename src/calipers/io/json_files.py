@@ -221,6 +221,9 @@ def explain_mismatch(message: str, place: str, example: str) -> str:
             f"{example}."
         )
     expected = what.removeprefix("Expected ").replace("`", "")
+    if "of length <= " in expected:
+        most = int(expected.rpartition(" ")[2])
+        return f"A list is too long at {place}{path}: at most {most:,} values are allowed."
     wanted, _, found = expected.partition(", got ")
     return (
         f"A value has the wrong type at {place}{path}: found {found or what}; "

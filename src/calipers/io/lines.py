@@ -43,6 +43,19 @@ def is_lines(sight: Sight) -> bool:
     return sight.is_text and not has_header
 
 
+_MEASURE = re.compile(
+    rb"runid|num_(ret|rel|rel_ret|q)|(gm_)?map(_cut_\d+|_avgjg)?|R(prec|ndcg)(_mult_[\d.]+)?|bpref|"
+    rb"recip_rank|iprec_at_recall_[\d.]+|P_\d+|recall_\d+|relative_P_\d+|n?dcg(_cut_\d+|_rel)?|"
+    rb"infAP|success_\d+|set_(P|recall|F|map|relative_P)(_[\d.]+)?|11pt_avg|utility|G|binG|relstring|"
+    rb"yaap|unj_\d+|rbp(_resid)?(_[\d.,]+)?"
+)
+
+
+def are_measures(sight: Sight) -> bool:
+    """Whether the lines are what trec_eval prints: a measure, a query or "all", and its value."""
+    return mostly(first_rows(sight), lambda row: len(row) == 3 and bool(_MEASURE.fullmatch(row[0])))
+
+
 def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
     """Parsed blocks; the next ones are parsed while the caller works on this one."""
     return ahead(lambda block: _parse(*block, source, layout), enumerate(source.blocks()))

@@ -37,6 +37,15 @@ def load(
     ``columns`` says which of its columns is what, where their names do not.
     """
     said = columns or Columns()
+    try:
+        return _loaded(value, role, progress, said)
+    except InvalidInput as error:
+        if vain := said.said_in_vain():
+            raise type(error)(f"{error}{vain}") from None
+        raise
+
+
+def _loaded(value: Any, role: Role, progress: Progress | None, said: Columns) -> Dataset:
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):

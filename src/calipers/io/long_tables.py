@@ -27,11 +27,15 @@ from calipers.io.tables import Table, explained
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.policy import Ties
-from calipers.model.run import RUN_SCHEMA, Run, natural_order
-from calipers.names import BEIR_JUDGEMENTS, RANX
+from calipers.model.run import RUN_SCHEMA, Run, natural_order, order_notes
+from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
 
 BATCH = 250_000
+SOME = 1_000
+"""Rows that are looked at before all are read."""
 ROW = "__row"
+DIVIDED = r"[;|,\[{\s\x1c-\x1f]"
+"""What a cell has that may hold several ids, or blanks to take off; others are one id each."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that say something about one item: a row that has them holds one."""
 
@@ -41,6 +45,7 @@ def read_long(table: Table, role: Role) -> Dataset:
     with explained(table.name, table.fault):
         found = table.names()
         names = _meant(table, found, role)
+        table, names = _by_distance(table, names, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         has_truth, has_results = _parts(ours, found, role, table.name)
@@ -53,6 +58,20 @@ def read_long(table: Table, role: Role) -> Dataset:
         word for word, there in (("judgements", has_truth), ("results", has_results)) if there
     )
     return Dataset(truth, run, f"a table of {parts}")
+
+
+def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table, dict[str, str]]:
+    """A table of distances as one of scores, so that the smallest comes first."""
+    distance = next((one for one in table.columns if plain_name(one) in DISTANCES), None)
+    known = {"score", "rank", "grade", "retrieved"} & set(names.values())
+    if distance is None or distance in names or known or role == "ground_truth":
+        return table, names
+    turned = -pl.col(distance).cast(pl.Float64, strict=False)
+    note = f"The column {distance!r} is taken as distances: the smallest comes first."
+    made = replace(
+        table, open=lambda: table.open().with_columns(turned), notes=(*table.notes, note)
+    )
+    return made, {**names, distance: "score"}
 
 
 def _meant(table: Table, found: list[str], role: Role) -> dict[str, str]:
@@ -208,6 +227,9 @@ def _split(
     frame: pl.DataFrame, column: str, splitter: Splitter, table: Table, notes: list[str]
 ) -> pl.DataFrame:
     """One row for each id in a cell; a row without any stays, with nothing in it."""
+    if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
+        one = pl.col(column)
+        return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
     rows = frame[ROW].to_list()
     cells = frame[column].to_list()
     if frame[column].dtype.is_float():
@@ -276,12 +298,32 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
             for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
                 made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
                 check_direction(made, table.where, seen)
+                _check_ranks(made, table, seen)
                 yield made
                 seen += batch.height
 
     order = natural_order(columns)
     ties: Ties = "trec" if order == "score" and "item" in columns else "input"
-    return Run(scan, order, ties, name=table.name, notes=table.notes)
+    notes = table.notes
+    if {"rank", "score"} <= set(columns):
+        numbers = pl.col("rank", "score").cast(pl.Float64, strict=False)
+        some = table.open().select(columns).head(SOME).with_columns(numbers).collect()
+        notes += order_notes(some.sort("query", "rank", maintain_order=True))
+    return Run(scan, order, ties, name=table.name, notes=notes)
+
+
+def _check_ranks(rows: pl.DataFrame, table: Table, seen: int) -> None:
+    """Refuse two results of one query at one rank: nobody could tell which comes first."""
+    if "rank" not in rows.columns or "call" in rows.columns:
+        return
+    twice = rows.select("query", "rank").is_duplicated().arg_true()
+    if len(twice):
+        row = int(twice[-1])
+        raise InvalidInput(
+            f"Two results of the query {rows['query'][row]!r:.60} have the rank "
+            f"{rows['rank'][row]}, one of them at {table.where(seen + row)}; give each a rank of "
+            "its own, or scores in place of ranks."
+        )
 
 
 def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:

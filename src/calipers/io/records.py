@@ -7,7 +7,7 @@ file is never held as Python objects.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import polars as pl
@@ -16,13 +16,14 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Rows
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
-from calipers.model.run import RUN_SCHEMA, Run, order_notes
+from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, Run, order_notes
 
 if TYPE_CHECKING:
     from calipers.io.shared_texts import SharedTexts
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that become columns at once: so many, or fewer that have so many results."""
+MOST = msgspec.Meta(max_length=MOST_RESULTS)
 
 Id = str | int
 
@@ -39,6 +40,8 @@ class Result(msgspec.Struct):
     tokens: int | None = None
     call: int | None = None
     """Which call of the retriever returned it, from 1, where an agent makes several."""
+    rank: int | float | str | None = None
+    """Not used, as results are listed in order; but it must not say otherwise."""
 
 
 class Target(msgspec.Struct):
@@ -58,9 +61,9 @@ class Record(msgspec.Struct):
 
     query: Id
     id: Id | None = None
-    retrieved: list[Id | Result] | dict[str, float] | None = None
-    ground_truth: list[Id | Target] | dict[str, float] | None = None
-    forbidden: list[Id | Target] | None = None
+    retrieved: Annotated[list[Id | Result], MOST] | dict[str, float] | None = None
+    ground_truth: Annotated[list[Id | Target], MOST] | dict[str, float] | None = None
+    forbidden: Annotated[list[Id | Target], MOST] | None = None
     tags: dict[str, str | int | float | bool | None] | None = None
     latency_ms: float | None = None
     error: str | None = None
@@ -272,6 +275,7 @@ def _add_results(
         # In order already, for those who do not ask for a rule for equal scores.
         ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
         retrieved = [Result(id=item, score=score) for item, score in ordered]
+    before = None
     for i, one in enumerate(retrieved):
         if not isinstance(one, Result):
             columns.add(query=query, item=str(one))
@@ -281,6 +285,13 @@ def _add_results(
                 f"A result has neither an id, nor a text, nor a document at "
                 f"{place(number)}.{part}[{i}]; give it one."
             )
+        if isinstance(one.rank, int | float):
+            if before is not None and one.rank <= before and one.call is None:
+                raise InvalidInput(
+                    f"The ranks do not rise at {place(number)}.{part}[{i}].rank: found {one.rank} "
+                    f"behind {before}; results are listed best first, so sort them by rank."
+                )
+            before = one.rank
         if one.score is not None and not abs(one.score) < float("inf"):
             raise InvalidInput(
                 f"A score is {one.score} at {place(number)}.{part}[{i}].score; "

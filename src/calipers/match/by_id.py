@@ -211,13 +211,15 @@ def nearly_alike(
     return pairs.filter((pl.col(name) != pl.col(called)) & alike)
 
 
-def may_be_alike(targets: pl.DataFrame, results: pl.DataFrame, column: str) -> bool:
-    """Whether `nearly_alike` can find a pair within a query: quick, and mostly it cannot."""
+def may_be_alike(asked: pl.DataFrame, results: pl.DataFrame) -> bool:
+    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not."""
     named: dict[str, list[str]] = {}
-    for query, name in results.select("query", column).drop_nulls().iter_rows():
-        named.setdefault(query, []).append(name)
+    for query, name in zip(*map(pl.Series.to_list, results.get_columns()), strict=True):
+        named.setdefault(query, []).append(name or "")
     together = {query: "\0".join(names).lower() for query, names in named.items()}
-    for query, wanted in targets.select("query", column).drop_nulls().iter_rows():
+    for query, wanted in zip(*map(pl.Series.to_list, asked.get_columns()), strict=True):
+        if wanted is None:
+            continue
         names = together.get(query, "")
         both = names + wanted
         # Blanks do not count in names, nor do forms of one letter: there no search is enough.

@@ -3,7 +3,9 @@
 Only the scores are flattened, to see where each found one stands among those of its query.
 """
 
+import math
 from collections.abc import Sequence
+from itertools import count, repeat
 
 import numpy as np
 import polars as pl
@@ -32,22 +34,20 @@ def look_up(
         return None
     names = [name for name, items in mappings.items() if items]
     groups = [items for items in mappings.values() if items]
-    place = {name: number for number, name in enumerate(names)}
-    code, wanted = truth.target_query.tolist(), truth.targets["item"].to_list()
-    asked = [place.get(name, -1) for name in truth.queries["query"].to_list()]
+    place = dict(zip(names, count(), strict=False))
+    asked = np.array([place.get(name, -1) for name in truth.queries["query"].to_list()])
+    of_target, wanted = asked[truth.target_query], truth.targets["item"].to_list()
     # No item stands under the number -1.
     groups.append({})
-    scores = np.array(
-        [groups[asked[c]].get(item, np.nan) for c, item in zip(code, wanted, strict=True)],
-        dtype=np.float64,
-    )
+    theirs = map(groups.__getitem__, of_target.tolist())
+    scores = np.array(list(map(dict.get, theirs, wanted, repeat(math.nan))), dtype=np.float64)
     target = np.flatnonzero(~np.isnan(scores))
     lengths = np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))[:-1]
     ranked = _Ranked(compared_scores(scored.scores, ties), lengths)
     most = 0 if ties == "error" else _MOST_TIED * ranked.tied.size
     if not target.size or np.count_nonzero(ranked.tied) > most:
         return None
-    segment = np.array(asked)[truth.target_query[target]]
+    segment = of_target[target]
     rank, tied = ranked.places(segment, compared_scores(scores[target], ties))
     for at in np.flatnonzero(tied).tolist():
         items = list(groups[segment[at]])

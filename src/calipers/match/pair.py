@@ -16,7 +16,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy, check_rel
-from calipers.model.run import Run, Scan, Scored
+from calipers.model.run import SAMPLE, Run, Scan, Scored
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
@@ -105,6 +105,7 @@ def match_pair(
     as_it_came = map_ids is None and at != "document"
     some = first if as_it_came else peek(run)[0]
     settings["notes"] += _nearly_found(truth, some, matches, settings["match"])
+    settings["notes"] += _may_be_swapped(truth, some)
     if as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
@@ -114,10 +115,6 @@ def match_pair(
     return Matched(
         truth, run, matches, tally, policy, rel, settings, as_read, match, like, ties_asked
     )
-
-
-SAMPLE = 1_000
-"""Results that are looked through for other spellings of what was not found."""
 
 
 def _nearly_found(
@@ -133,13 +130,15 @@ def _nearly_found(
     if not missed.any():
         return []
     results = some.head(SAMPLE)
-    seen = truth.targets["query"].is_in(results["query"].unique().implode()).to_numpy()
+    # Few queries are in the sample, so few of the targets are looked at.
+    seen = truth.queries["query"].is_in(results["query"].implode()).to_numpy()
     sorted_ = np.argsort(truth.target_query, kind="stable")[missed]
-    targets = truth.targets[sorted_[seen[sorted_]]]
-    if not may_be_alike(targets, results, column):
+    rows = sorted_[seen[truth.target_query[sorted_]]]
+    asked = pl.DataFrame({"query": truth.targets["query"][rows],
+                          "wanted": truth.targets[column][rows]})  # fmt: skip
+    results = pl.DataFrame({"query": results["query"], "called": results[column]})
+    if not may_be_alike(asked, results):
         return []
-    asked = targets.select("query", pl.col(column).alias("wanted"))
-    results = results.select("query", pl.col(column).alias("called"))
     pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
     if not pairs.height:
         return []
@@ -150,6 +149,21 @@ def _nearly_found(
         f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
         f"called nearly so: {one['called']!r:.60} for {one['wanted']!r:.60}. "
         f"{likely_reason(pairs['called'].to_list(), pairs['wanted'].to_list())}"
+    ]
+
+
+def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
+    """A note where the grades look like scores and the scores like grades."""
+    if some is None or "score" not in some.columns or not truth.targets.height:
+        return []
+    grades, scores = truth.targets["grade"].head(SAMPLE), some["score"].head(SAMPLE).drop_nulls()
+    broken = (grades != grades.round(0)).mean()
+    whole = len(scores) > 0 and scores.is_between(0, 5).all() and (scores == scores.round(0)).all()
+    if not whole or not isinstance(broken, float) or broken <= 0.5:
+        return []
+    return [
+        f"The grades look like scores ({grades[0]:g}) and the scores of the run like grades "
+        f"({scores[0]:g}): check that run and ground truth are not exchanged."
     ]
 
 
@@ -275,7 +289,7 @@ class _Resumed:
 def _beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
     """The first rows of a run that has rows, and the run to use from here on."""
     # Those of mappings are known without making a table of all.
-    return (run.scan.head(SAMPLE), run) if isinstance(run.scan, Scored) else peek(run)
+    return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run)
 
 
 def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:

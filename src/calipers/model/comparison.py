@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.leaderboard import Leaderboard
 from calipers.model.notebook import ShownInNotebook
-from calipers.model.plan import Visibility
+from calipers.model.plan import Unseen, Visibility
 from calipers.model.scores import SCHEMA, MetricFacts
 from calipers.model.summary import Interval
 from calipers.suggest import did_you_mean
@@ -58,6 +58,8 @@ class Difference:
     losses: int
     ties: int
     verdict: Verdict
+    unseen: Unseen | None = None
+    """What a difference that was shown would not survive; None where none was, or nothing would."""
 
 
 @dataclass(frozen=True)

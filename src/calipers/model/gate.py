@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from calipers.model.notebook import ShownInNotebook
-from calipers.model.plan import Visibility
+from calipers.model.plan import Unseen, Visibility
 from calipers.model.scores import Scores
 from calipers.model.summary import Interval
 
@@ -83,6 +83,8 @@ class Change:
     """Queries for which the metric is defined on one side only; they are not compared."""
     visibility: Visibility | None
     """The loss that these queries would show; None for a supporting metric."""
+    unseen: Unseen | None = None
+    """What the verdict would not survive; None where nothing is shown, or nothing would."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,6 +83,7 @@ class GroundTruth:
             [_column(targets, name, dtype) for name, dtype in TARGET_SCHEMA.items()]
         )
         _check_grades(targets, where)
+        _check_ids(targets, where)
         check_direction(targets, where)
         kept = targets if distinct else _once_each(targets, where)
         if queries is None:
@@ -181,6 +182,16 @@ def _check_grades(targets: pl.DataFrame, where: Where) -> None:
         raise InvalidInput(
             f"A grade is not a number at {where(row)}: found {grade[row]}; "
             "a grade is a finite number, above 0 where the target is relevant."
+        )
+
+
+def _check_ids(targets: pl.DataFrame, where: Where) -> None:
+    """Refuse ids without a character in them: two of them would be the same thing."""
+    empty = (targets["item"].str.strip_chars() == "").arg_true()
+    if len(empty):
+        raise InvalidInput(
+            f"The id of a target is empty at {where(int(empty[0]))}; give it the id of what should "
+            "be found, or leave the target out."
         )
 
 

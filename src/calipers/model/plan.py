@@ -31,6 +31,16 @@ class Visibility:
     """Where ``smallest`` is None."""
 
 
+@dataclass(frozen=True)
+class Unseen:
+    """A kind of queries of which the sample may hold none, and which would undo what it shows."""
+
+    share: float
+    """Of all queries, at most, with the confidence of the test."""
+    change: float
+    """How far each of them would have to differ, the other way, for nothing to be left."""
+
+
 @dataclass(frozen=True, repr=False)
 class QueryPlan(ShownInNotebook):
     """For so many queries, the difference that is missed no more often than 1 - power."""

@@ -14,6 +14,8 @@ from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
 from calipers.model.when_asked import WhenAsked
 
+MOST_RESULTS = 1_000_000
+"""No retriever returns so many for one query; a file that says so is a trap."""
 RUN_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
     "rank": pl.Int64(),
@@ -35,6 +37,8 @@ def natural_order(columns: Iterable[str]) -> Order:
 
 
 Scan = Callable[[], Iterator[pl.DataFrame]]
+SAMPLE = 1_000
+"""Results that are looked through for other spellings of what was not found."""
 
 
 class _Kept:
@@ -64,17 +68,17 @@ class Scored:
 
     def __init__(
         self,
-        mappings: Mapping[str, Mapping[str, float]],
+        mappings: Mapping[str, dict[str, float]],
         scores: Floats,
         table: Callable[[], pl.DataFrame],
     ) -> None:
-        self._mappings: Mapping[str, Mapping[str, float]] | None = mappings
+        self._mappings: Mapping[str, dict[str, float]] | None = mappings
         self.scores = scores
         """All of them, query after query."""
         self._table = table
         self._made: pl.DataFrame | None = None
 
-    def once(self) -> Mapping[str, Mapping[str, float]] | None:
+    def once(self) -> Mapping[str, dict[str, float]] | None:
         """The mappings, for the first who asks.
 
         They are the caller's, who may change them later; from then on the table is the run.
@@ -82,19 +86,20 @@ class Scored:
         mappings, self._mappings = self._mappings, None
         return mappings
 
-    def head(self, rows: int) -> pl.DataFrame:
-        """Its first rows, in the order in which they came."""
+    @cached_property
+    def head(self) -> pl.DataFrame:
+        """A sample of its first rows, in the order in which they came."""
         if self._mappings is None:
-            return next(self()).head(rows)
+            return next(self()).head(SAMPLE)
         queries: list[str] = []
         items: list[str] = []
         for query, scores in self._mappings.items():
             items += scores
             queries += repeat(query, len(items) - len(queries))
-            if len(items) >= rows:
+            if len(items) >= SAMPLE:
                 break
         columns = {"query": queries, "item": items, "score": self.scores[: len(items)]}
-        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(rows)
+        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(SAMPLE)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         """The table, in one piece."""

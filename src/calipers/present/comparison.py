@@ -1,9 +1,10 @@
 """A comparison in words and cells, the same for terminal, Markdown and LaTeX."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from calipers.model.comparison import Comparison
-from calipers.model.plan import Visibility
+from calipers.model.plan import Unseen, Visibility
 from calipers.model.summary import Interval
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -124,7 +125,30 @@ def power_sentences(comparison: Comparison) -> list[str]:
         return []
     tests = comparison.settings["tests"]
     units = "clusters of queries" if comparison.settings.get("cluster") else "queries"
-    return [power_sentence(comparison.primary, comparison.visibility, tests, units)]
+    return [
+        power_sentence(comparison.primary, comparison.visibility, tests, units),
+        *_undone(comparison, units),
+    ]
+
+
+def _undone(comparison: Comparison, units: str) -> Iterator[str]:
+    """What the smallest difference that few queries show would not survive."""
+    known = [one for one in comparison.differences if one.unseen is not None]
+    one = min(known, key=lambda one: one.unseen.change if one.unseen else 1.0, default=None)
+    if one is None or one.unseen is None:
+        return
+    whose = f" of {printable(one.system, 30)}" if len(comparison.others) > 1 else ""
+    way, left = ("lost", "gain") if one.verdict == "better" else ("gained", "loss")
+    yield unseen_sentence(one.unseen, f"{way} in {one.metric}", f"no {left}{whose}", units)
+
+
+def unseen_sentence(unseen: Unseen, way: str, left: str, units: str = "queries") -> str:
+    """What a sample may lack, the way each of those would go, and what would then be left."""
+    verb, _, rest = way.partition(" ")
+    return (
+        f"As many as {unseen.share:.0%} of all {units} may be of a kind that these happen to lack; "
+        f"if each of those {verb} {_rough(unseen.change)} or more {rest}, there would be {left}."
+    )
 
 
 def board_lines(comparison: Comparison) -> list[tuple[str, ...]]:

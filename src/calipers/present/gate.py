@@ -9,10 +9,19 @@ from rich.text import Text
 from calipers.model.gate import Change, Check, Leak, Verdict, WorstQuery
 from calipers.model.plan import Visibility
 from calipers.present.answer import print_notes
-from calipers.present.comparison import between, p_in_words, power_sentence, query_name, signed
+from calipers.present.comparison import (
+    between,
+    p_in_words,
+    power_sentence,
+    query_name,
+    signed,
+    unseen_sentence,
+)
 from calipers.present.plain import printable
 from calipers.present.table import number
 
+NAMED = 4
+"""Metrics that a note calls by name."""
 MARKS = {"passed": "✓", "failed": "✗", "untested": "–", "supporting": " "}
 
 
@@ -97,10 +106,13 @@ def baseline_heading(verdict: Verdict) -> str:
         if verdict.strict
         else f"fails where a loss{beyond} is shown"
     )
+    supporting = any(check.status == "supporting" for check in verdict.checks)
+    beside = " The other metrics are supporting and decide nothing." if supporting else ""
     return (
         f"Rule: {verdict.primary} {rule}, with {100 * verdict.confidence:g} % confidence "
         f"(one-sided paired test{corrected}), against the baseline "
-        f"{printable(verdict.baseline or '', 60)}{when}{runs}. ▲ queries that got better, ▼ worse."
+        f"{printable(verdict.baseline or '', 60)}{when}{runs}. ▲ queries that got better, ▼ "
+        f"worse.{beside}"
     )
 
 
@@ -172,14 +184,36 @@ def _power(verdict: Verdict) -> list[str]:
     lines = []
     if still:
         lines.append(
-            f"No query changed in {', '.join(check.metric for check in still)}: "
+            f"No query changed in {_few([check.metric for check in still])}: "
             "the values are those of the baseline."
         )
+    lines += [line for check in verdict.checks if (line := _undone(check, verdict.allow))]
     for check in compared:
         seen = check.change.visibility if check.change else None
         if check.status == "passed" and check not in still and seen is not None:
             lines.append(_would_miss(check.metric, seen, verdict.allow))
     return lines
+
+
+def _undone(check: Check, allow: float) -> str | None:
+    """What few queries may lack that would turn the verdict."""
+    unseen = check.change.unseen if check.change else None
+    if unseen is None:
+        return None
+    beyond = f" of more than {allow:g}" if allow else ""
+    way, left = ("gained", "no") if check.status == "failed" else ("lost", "a")
+    return unseen_sentence(unseen, f"{way} in {check.metric}", f"{left} loss{beyond}")
+
+
+def _few(names: list[str]) -> str:
+    """Names in a row, where they are not too many.
+
+    >>> _few(["a", "b", "c", "d"]), _few(["a", "b", "c", "d", "e"])
+    ('a, b, c, d', 'a and 4 other metrics')
+    """
+    if len(names) <= NAMED:
+        return ", ".join(names)
+    return f"{names[0]} and {len(names) - 1} other metrics"
 
 
 def _would_miss(metric: str, seen: Visibility, allow: float) -> str:
@@ -288,9 +322,12 @@ def _table(rows: list[CheckRow], names: tuple[str, str, str], *, visible: bool =
     for row in rows:
         style = COLOURS[row.status]
         detail = Text(row.detail)
-        if row.counts:
+        if row.status == "supporting":
+            # One line each: there may be many of them, and none decides.
+            detail = Text(f"{row.detail}  {row.counts}", style=style)
+        elif row.counts:
             detail.append(f"\n{row.counts}", style="dim")
-        if row.because and visible:
+        if row.because and visible and row.status != "supporting":
             detail.append(f"\n{row.because}", style=style)
         cells = [Text(row.mark, style=style), Text(row.name), Text(row.value), detail]
         table.add_row(*cells, *([Text(row.visible)] if visible else []))

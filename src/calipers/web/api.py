@@ -22,6 +22,9 @@ HERE = Path(__file__).parent
 MOST_QUERIES = 2_000
 """Questions that one request may put into a pool."""
 
+AHEAD = 4
+"""Items that a page gets at once: the one to judge and what comes after it."""
+
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
 
@@ -188,7 +191,7 @@ def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
 
 
 def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
-    items, progress = desk.ahead(judge, 2, query or None)
+    items, progress = desk.ahead(judge, AHEAD, query or None)
     state = desk.known
     return {
         "next": [shown_item(state, one, judge) for one in items],
@@ -198,7 +201,7 @@ def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
 
 
 def following(request: Request) -> Response:
-    """What is next for the judge who asks; one more is sent along, so that it is there in time."""
+    """What is next for the judge who asks; some more are sent along, to be there in time."""
     desk, judge = _desk(request), request.state.judge
     found = _ahead(desk, judge, asked.words(request, "query"))
     if asked.words(request, "item"):

@@ -131,3 +131,18 @@ def test_what_was_passed_over_is_named_by_convert(tmp_path):
     assert done.unread == {"question": 1, "text": 1, "_id": 1}
     path.write_text("\n".join(json.dumps({**one, **PARTS}) for one in SPELLINGS[2:3]))
     assert convert(path, tmp_path / "out.jsonl").unread == {}
+
+
+@pytest.mark.parametrize("records", [1, 2])
+def test_a_field_that_could_be_the_ground_truth_is_named(records, tmp_path):
+    path = tmp_path / "evals.jsonl"
+    rows = [{"question": f"q{i}", "correct_chunks": ["a"]} for i in range(records)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = {f"q{i}": ["a"] for i in range(records)}
+    offered = "correct_chunks could be the ground truth: --column ground_truth=correct_chunks"
+    with pytest.raises(InvalidInput, match=offered):
+        evaluate(run, ground_truth=path)
+    scores = evaluate(
+        run, ground_truth=path, columns={"ground_truth": "correct_chunks"}, metrics="mrr"
+    )
+    assert scores["mrr"].mean == 1

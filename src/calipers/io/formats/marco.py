@@ -12,6 +12,7 @@ from calipers.io.format import Format
 from calipers.io.lines import (
     NUMBER,
     LineLayout,
+    are_measures,
     empty,
     holds_texts,
     is_lines,
@@ -110,6 +111,8 @@ def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
     """
     rows = sight.columns if is_lines(sight) else []
     if not rows or not _fits(rows[0]) or not mostly(rows, _fits) or holds_texts(sight):
+        return {}
+    if are_measures(sight):
         return {}
     third: dict[bytes, list[bytes]] = {}
     for row in filter(_fits, rows):

@@ -10,14 +10,14 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.facets import EVERYTHING, Remarks
 from calipers.io.format import Output, RecordStream
-from calipers.io.records import EXAMPLE, Id, Record, Result, Target
+from calipers.io.records import EXAMPLE, MOST, Id, Record, Result, Target
 from calipers.io.rows import At, EachRow
 from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
@@ -68,8 +68,8 @@ _FIELDS: dict[type, dict[str, Any]] = {
 }
 _StrictResult = msgspec.defstruct("_StrictResult", [], bases=(Result,), forbid_unknown_fields=True)
 _StrictTarget = msgspec.defstruct("_StrictTarget", [], bases=(Target,), forbid_unknown_fields=True)
-_Results = list[Id | _StrictResult] | dict[str, float]  # type: ignore[valid-type]
-_Targets = list[Id | _StrictTarget] | dict[str, float]  # type: ignore[valid-type]
+_Results = Annotated[list[Id | _StrictResult], MOST] | dict[str, float]  # type: ignore[valid-type]
+_Targets = Annotated[list[Id | _StrictTarget], MOST] | dict[str, float]  # type: ignore[valid-type]
 
 StrictRecord = msgspec.defstruct(
     "StrictRecord",
@@ -174,9 +174,11 @@ class PlainRecords(Ours):
     outputs = ()
 
     def detect(self, sight: Sight) -> bool:
-        """A list or lines of JSON, or one object with a query."""
+        """A list or lines of JSON, or one object with a query, or with the text of a question."""
         look = sight.look
-        return look is not None and (look.shape != "object" or "query" in look.keys)
+        if look is None or look.shape != "object" or "query" in look.keys:
+            return look is not None
+        return "question" in look.keys and bytes(memoryview(look.first["question"])[:1]) == b'"'
 
     def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""

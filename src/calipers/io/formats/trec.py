@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -68,7 +69,10 @@ class TrecRun(Format):
         """A run that is read in blocks whenever it is needed; scores make the order."""
         del role, watch
         source = sight.source
-        run = Run(lambda: scan(source, RUN), order="score", ties="trec", name=source.name)
+        run = Run(
+            lambda: scan(source, RUN), order="score", ties="trec", name=source.name,
+            notes=_rising(first_rows(sight)),
+        )  # fmt: skip
         return Dataset(run=run, kind=self.title)
 
     def write(
@@ -111,6 +115,23 @@ class TrecJudgements(Format):
         """The judgements alone."""
         del output  # there is one
         return _write(parts, path, remarks, _write_judgements)
+
+
+def _rising(rows: list[list[bytes]]) -> tuple[str, ...]:
+    """A note where the scores rise with the ranks: then they may be distances."""
+    pairs = [(one, next_) for one, next_ in pairwise(rows) if one[0] == next_[0]]
+    if not pairs or not all(_is_whole(row) for pair in pairs for row in pair):
+        return ()
+    if any(int(a[3]) >= int(b[3]) or float(a[4]) >= float(b[4]) for a, b in pairs):
+        return ()
+    return (
+        "The scores rise with the ranks, at least in the first lines: the highest score comes "
+        "first, as in trec_eval, whatever the rank says. If they are distances, negate them.",
+    )
+
+
+def _is_whole(row: list[bytes]) -> bool:
+    return len(row) >= 5 and row[3].isdigit() and bool(NUMBER.fullmatch(row[4]))
 
 
 def _is_marked(row: list[bytes]) -> bool:

@@ -10,7 +10,7 @@ const words = yesNo ? ["no", "yes"] : ["useless", "touches it", "helps", "answer
 // Of one judge in one pool: another judge in the same browser must not send them.
 const KEPT = `calipers-unsaved-${desk.dataset.pool}-${desk.dataset.judge}-`;
 
-const state = { item: null, ahead: [], quote: null, sentence: -1 };
+const state = { item: null, ahead: [], quote: null, sentence: -1, from: 0 };
 
 // Labels on their way. Each is kept in the browser until it is on disk, so that a closed tab loses
 // none; a second tab that sends the same one adds nothing, as a request has a name.
@@ -52,6 +52,7 @@ const send = async () => {
         status(`Not saved: ${error.message}`, true);
         sending = false;
         await load();
+        if (waiting.length) send();
         return;
       }
       const why = error instanceof Refused ? error.message : "The server cannot be reached.";
@@ -154,7 +155,15 @@ const showMoved = async (since) => {
 const next = () => {
   // The next item is here already; the answer to the label brings the one after it.
   const following = state.ahead.shift();
-  if (following) show(following);
+  if (following) {
+    show(following);
+    return;
+  }
+  // Nothing is shown, so that no key can give a second label to what has one.
+  state.item = null;
+  byId("question").textContent = "Waiting for the next text …";
+  byId("source").textContent = "";
+  byId("text").replaceChildren();
 };
 
 const grade = (value) => {
@@ -189,7 +198,7 @@ const setMark = (text, said) => {
 };
 
 const unmark = () => {
-  if (!state.quote) return;
+  if (!state.item || !state.quote) return;
   state.sentence = -1;
   setMark(null, "The mark is gone.");
 };
@@ -198,6 +207,7 @@ const mark = () => {
   const chosen = getSelection();
   const inside = chosen.rangeCount && byId("text").contains(chosen.anchorNode) && byId("text").contains(chosen.focusNode);
   const text = inside ? chosen.toString().trim() : "";
+  if (!state.item) return;
   if (!text) {
     markSentence(false);
   } else if (!(state.item.text || "").includes(text)) {
@@ -209,6 +219,7 @@ const mark = () => {
 };
 
 const markSentence = (more) => {
+  if (!state.item) return;
   const all = sentences();
   const next = state.sentence + 1;
   if (!all[next]) {
@@ -217,9 +228,9 @@ const markSentence = (more) => {
     return;
   }
   const text = state.item.text;
-  const from = more && state.sentence >= 0 ? text.indexOf(state.quote) : all[next].from;
+  if (!more || state.sentence < 0) state.from = all[next].from;
   state.sentence = next;
-  setMark(text.slice(from, all[next].to).trim(), `Sentence ${next + 1} of ${all.length} is marked; the grade keeps it.`);
+  setMark(text.slice(state.from, all[next].to).trim(), `Sentence ${next + 1} of ${all.length} is marked; the grade keeps it.`);
 };
 
 const toggle = (form, field) => {
@@ -230,7 +241,7 @@ const toggle = (form, field) => {
 byId("note-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = byId("note-text").value.trim();
-  if (text) {
+  if (text && state.item) {
     queue({ item: state.item.item, kind: "note", note: text });
     state.item.note = text;
   }
@@ -246,7 +257,7 @@ byId("search-form").addEventListener("submit", async (event) => {
     button.type = "button";
     button.addEventListener("click", () => {
       byId("search-form").hidden = true;
-      state.ahead.unshift(state.item);
+      if (state.item) state.ahead.unshift(state.item);
       show(one);
       byId("text").focus();
     });

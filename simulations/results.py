@@ -1,0 +1,51 @@
+"""Results with values that were drawn, for the operations that take a result."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import polars as pl
+
+import calipers
+from calipers.analyse.summary import summarise
+from calipers.model.matched import Matched
+from calipers.model.scores import Scores
+from simulations.shapes import Floats
+
+
+@lru_cache(maxsize=64)
+def _measured(n: int, metrics: tuple[str, ...]) -> Scores:
+    truth = {f"q{i:05d}": ["a"] for i in range(n)}
+    return calipers.evaluate(ground_truth=truth, run=truth, metrics=metrics)
+
+
+def result(
+    values: Floats, tags: Mapping[str, Sequence[object]] | None = None,
+    metrics: tuple[str, ...] = ("recall@10",),
+) -> Scores:  # fmt: skip
+    """A result in which every query has the value (or row of values) drawn for it."""
+    columns = values.reshape(len(values), -1)
+    base = _measured(len(values), metrics)
+    named = {name: pl.Series([str(one) for one in column]) for name, column in (tags or {}).items()}
+    return replace(
+        base, values=columns, tags=named,
+        summaries=summarise(base.metrics, columns, {}, base.settings),
+    )  # fmt: skip
+
+
+def pair_of(differences: Floats) -> dict[str, Scores]:
+    """Two results, between 0 and 1, that differ by so much."""
+    return {
+        "old": result(np.maximum(-differences, 0.0)), "new": result(np.maximum(differences, 0.0))
+    }  # fmt: skip
+
+
+def found_at(ranks: Floats, depth: int) -> Matched:
+    """Runs of so many results, in which the one target of each query stands at a rank."""
+    names = np.array([f"q{i:05d}" for i in range(len(ranks))])
+    row, place = np.repeat(names, depth), np.tile(np.arange(1, depth + 1), len(ranks))
+    items = np.where(place == np.repeat(ranks, depth), "a", np.char.add("x", place.astype(str)))
+    run = pl.DataFrame({"query": row, "rank": place, "item": items})
+    truth = pl.DataFrame({"query": names, "item": ["a"] * len(names), "grade": [1] * len(names)})
+    return calipers.read(ground_truth=truth, run=run)

@@ -1,0 +1,101 @@
+"""What the scores of each query say about floors: what would be found, and what returned."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calipers.analyse.context import Context, wanted_per_query
+from calipers.analyse.units import clusters_of
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.matched import Matched
+from calipers.model.matches import FAILED
+
+EVERYTHING = -math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class FloorEvidence:
+    """What each query has in its first k results, by score."""
+
+    wanted: Ints
+    """Targets to find, per query; 0: no answer exists."""
+    target_query: Ints
+    target_score: Floats
+    """The best score of a result that holds the target; minus infinity where none does."""
+    result_query: Ints
+    result_score: Floats
+    useful: Bools
+    """Which results hold a target."""
+    clusters: Ints | None = None
+    """Queries with the same number count as one unit."""
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.wanted.size
+
+    def found(self, floor: Floats) -> Floats:
+        """Targets found per query, under a floor for each query."""
+        kept = (self.target_score >= floor[self.target_query]) & np.isfinite(self.target_score)
+        return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
+
+    def returned(self, floor: Floats, which: Bools | None = None) -> Floats:
+        """Results returned per query, all or some of them, under a floor for each query."""
+        kept = self.result_score >= floor[self.result_query]
+        kept = kept if which is None else kept & which
+        return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
+
+
+def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
+    """The scores of the first k results of every query, and of what holds each target."""
+    matches = pair.matches
+    context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
+    if "score" not in context.frame.columns or context.frame["score"].null_count():
+        raise InvalidInput(
+            "A floor is a score, and not every result has one; give every result a 'score'."
+        )
+    score = context.frame["score"].to_numpy()
+    _check_direction(context.code, score)
+    within = context.rank <= k
+    by_place = dict(
+        zip(zip(context.code[within].tolist(), context.rank[within].tolist(), strict=True),
+            score[within].tolist(), strict=True)
+    )  # fmt: skip
+    failed = matches.having_status(FAILED)
+    relevant = matches.relevant(pair.rel)
+    unit, unit_of = np.unique(matches.target_unit[relevant], return_inverse=True)
+    unit_query = np.zeros(unit.size, dtype=np.int64)
+    unit_query[unit_of] = matches.target_query[relevant]
+    row = np.full(relevant.size, -1)
+    row[relevant] = unit_of
+    best = np.full(unit.size, EVERYTHING)
+    edges = zip(
+        matches.edge_query.tolist(), matches.edge_rank.tolist(),
+        row[matches.edge_target].tolist(), strict=True,
+    )  # fmt: skip
+    for query, rank, target in edges:
+        if target >= 0:
+            best[target] = max(best[target], by_place.get((query, rank), EVERYTHING))
+    wanted = wanted_per_query(matches, pair.rel)
+    sound = ~failed
+    number = np.cumsum(sound) - 1
+    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
+    return FloorEvidence(
+        wanted[sound],
+        number[unit_query[sound[unit_query]]], best[sound[unit_query]],
+        number[context.code[within]], score[within], context.holds_target[within],
+        None if clusters is None else clusters[sound],
+    )  # fmt: skip
+
+
+def _check_direction(code: Ints, score: Floats) -> None:
+    """Scores that rise down the ranking are distances, of which less is better."""
+    together = code[1:] == code[:-1]
+    step = np.diff(score)[together]
+    if step.size and (step > 0).sum() > (step < 0).sum():
+        raise InvalidInput(
+            "The scores rise down the ranking, so they look like distances, of which less is "
+            "better; a floor needs scores of which more is better. Give them with a minus sign."
+        )

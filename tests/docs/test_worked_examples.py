@@ -1,0 +1,137 @@
+"""The examples that the pages work by hand: computed here by scipy or step by step."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calipers
+from calipers.analyse.agreement import cohen_kappa
+from calipers.analyse.agreement_interval import agreement_interval
+from calipers.analyse.corrected import corrected_mean
+from calipers.analyse.difference import difference
+from calipers.analyse.drift import drift, reference, threshold
+from calipers.analyse.enough_k import enough_k
+from calipers.analyse.largest_share import largest_mean
+from calipers.analyse.non_inferiority import non_inferiority
+from calipers.analyse.plan import visible_difference
+from calipers.analyse.score_interval import score_interval
+from simulations.page import HEAD
+from simulations.results import pair_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def says(page, *pieces):
+    """Whether the page has these figures, in this order."""
+    text = re.sub(r"\s+", " ", (DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    pattern = ".*?".join(map(re.escape, pieces))
+    assert re.search(pattern, text), pieces
+
+
+def hall(differences, value=0.0):
+    """Student's t and Hall's statistic of the differences, as the page on comparisons has them."""
+    d = np.array(differences)
+    n, w, c = len(d), (d.mean() - value) / d.std(ddof=1), stats.skew(d)
+    bent = w + c * w**2 / 3 + c**2 * w**3 / 27 + c / (6 * n)
+    return np.sqrt(n) * w, np.sqrt(n) * bent
+
+
+def test_statistics_an_interval_of_a_mean():
+    u = stats.t.ppf(0.975, 99) ** 2 / 99
+    middle = (0.6 + u / 2) / (1 + u)
+    reach = np.sqrt(u * 0.24 + u**2 / 4) / (1 + u)
+    found = score_interval([1.0] * 60 + [0.0] * 40)
+    assert found == pytest.approx((middle - reach, middle + reach), abs=1e-9)
+    assert score_interval([1.0] * 20).low == pytest.approx(0.025 ** (1 / 20), abs=1e-9)
+    assert f"{found.low:.3f} to {found.high:.3f}" in HEAD
+    assert f"{middle:.3f}" in HEAD
+    assert f"{0.025 ** (1 / 20):.3f}" in HEAD
+    says("statistics", f"{found.low:.3f} to {found.high:.3f}")
+
+
+def test_compare_a_paired_test():
+    values = [0.5, 0.25, 0.25, 0.5, 0.0, 0.75, 0.25, 0.5]
+    plain, bent = hall(values)
+    p = 2 * stats.t.sf(min(plain, bent), 6)
+    found = calipers.compare(pair_of(np.array(values))).difference("new", "recall@10")
+    assert found.p_value == pytest.approx(p, abs=1e-9)
+    assert found.p_value == difference(values).p_value()
+    says("compare", "mean of 0.375", f"{np.std(values, ddof=1):.4f}", f"{plain:.2f}", f"{p:.4f}")
+
+
+def test_compare_a_plan():
+    pilot = [0.3, -0.3] * 20
+    s = np.std(pilot, ddof=1)
+    textbook = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * s / 10
+    found = visible_difference(pilot, 100).difference
+    assert found == pytest.approx(textbook, rel=0.05)
+    says("compare", f"s = {s:.3f}", f"{textbook:.3f}", f"says {found:.3f}")
+
+
+def test_gate_a_loss():
+    values = [0.0] * 4 + [-0.5, -0.25, -0.5, -0.25, -0.5, -0.75]
+    plain, bent = hall(values, -0.05)
+    p = stats.t.cdf(max(plain, bent), 5)
+    assert non_inferiority(values, 0.05).p_loss == pytest.approx(p, abs=1e-9)
+    systems = pair_of(np.array(values))
+    verdict = calipers.gate(systems["new"], baseline=systems["old"], allow=0.05)
+    assert verdict.checks[0].change.p_value == pytest.approx(p, abs=1e-9)
+    assert not verdict.passed
+    shown = [f"{abs(one):.2f}" for one in (plain, bent)]
+    says("gate", "mean is −0.275", f"{np.std(values, ddof=1):.4f}", *shown, f"p = {p:.3f}")
+
+
+def test_which_k_a_loss_among_few_queries():
+    def limit(count, n):
+        return stats.beta.ppf(0.95, count + 1, n - count)
+
+    for n, advised in ((80, True), (70, False)):
+        bound = limit(0, n) + 0.5 * (limit(1, n) - limit(0, n))
+        losses = [0.5] + [0.0] * (n - 1)
+        assert largest_mean(losses) == pytest.approx(bound, abs=1e-9)
+        recall = np.column_stack([1.0 - np.array(losses), np.ones(n)])
+        assert (enough_k([5, 10], recall).k == 5) == advised
+        says("which-k", f"{bound:.4f}"[:6])
+    says("which-k", f"{limit(0, 80):.4f}", f"{limit(1, 80):.4f}")
+    assert limit(0, 59) <= 0.05 < limit(0, 58)
+
+
+def test_history_nights_that_add_up():
+    spread = np.sqrt(3 / 7) / 50
+    luck = stats.norm.ppf(0.9) / np.sqrt(7)
+    step = 0.03 / spread - luck - 0.25
+    base = reference([[1.0] * 40 + [0.0] * 10] * 7)
+    found = drift([0.77] * 5, base)
+    assert base.spread == pytest.approx(spread, abs=1e-9)
+    assert found.sums == pytest.approx(np.arange(1, 6) * step, abs=1e-6)
+    assert found.alarm == 4
+    reach = 2 * 0.25 * (threshold(1.0) + 1.166)
+    assert (np.exp(reach) - reach - 1) / (2 * 0.25**2) == pytest.approx(365, rel=1e-4)
+    says("history", f"{spread:.4f}", f"{0.03 / spread:.2f}", f"{luck:.2f}", f"{step:.2f}",
+         f"{5 * step:.2f}", f"{threshold(1.0):.2f}")  # fmt: skip
+
+
+def test_make_ground_truth_kappa():
+    rows = [[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15
+    table = np.array(rows, float)
+    kappa = (0.7 - 0.5) / (1 - 0.5)
+    assert cohen_kappa(table).value == pytest.approx(kappa)
+    low, high = agreement_interval(table, lambda some: cohen_kappa(some).value)
+    says("make-ground-truth", f"= {kappa:.1f}", f"{low:.2f} to {high:.2f}")
+
+
+def test_make_ground_truth_a_machine_corrected_by_people():
+    people = np.array([1.0] * 5 + [0.0] * 5)
+    same = np.array([1.0] * 7 + [0.0] * 3)
+    others = np.array([1.0] * 18 + [0.0] * 12)
+    machine = np.concatenate([same, others])
+    covariance, variance = np.cov(people, same)[0, 1], machine.var(ddof=1)
+    weight = covariance / ((1 + 10 / 30) * variance)
+    value = 0.5 + weight * (0.6 - 0.7)
+    found = corrected_mean(machine, np.concatenate([people, np.full(30, np.nan)]))
+    assert (found.value, found.weight) == pytest.approx((value, weight), abs=1e-9)
+    says("make-ground-truth", f"{covariance:.4f}", f"{variance:.4f}", f"{weight:.2f}",
+         f"{value:.3f}", f"{machine.mean():.3f}")  # fmt: skip

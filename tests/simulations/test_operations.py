@@ -1,0 +1,214 @@
+"""What is simulated is what the operations answer: the same data gives the same verdicts."""
+
+import csv
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+import calipers
+from calipers.analyse.agreement import cohen_kappa
+from calipers.analyse.agreement_interval import agreement_interval
+from calipers.analyse.alarm import watch
+from calipers.analyse.corrected import corrected_mean
+from calipers.analyse.difference import difference
+from calipers.analyse.largest_share import largest_mean
+from calipers.analyse.score_interval import score_ends, score_interval
+from calipers.model.gate import Baseline
+from simulations.differences import rejected
+from simulations.means import moments
+from simulations.nights import nights
+from simulations.results import found_at, pair_of, result
+from simulations.shapes import RARE, SKEWED, SYMMETRIC
+from tests.systems import records
+
+SHAPES = [*SYMMETRIC, *SKEWED, *RARE]
+
+
+def random_ranks(rng, n, missed=0.2):
+    return [None if rng.random() < missed else int(rng.integers(1, 11)) for _ in range(n)]
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 42, 130])
+def test_the_interval_of_a_mean_is_that_of_evaluate(n):
+    rng = np.random.default_rng(n)
+    data = [
+        {**one, "tags": {"intent": f"{i // 3}"}}
+        for i, one in enumerate(records([1, *random_ranks(rng, n - 1)]))
+    ]
+    scores = calipers.evaluate(data, metrics="recall@5,mrr,ndcg@10")
+    clustered = calipers.evaluate(data, metrics="recall@5,mrr,ndcg@10", cluster="intent")
+    for name in scores:
+        values = scores.of(name)
+        low, high = score_ends(*moments(values[np.newaxis]), n, 0.95)
+        interval = scores[name].interval
+        assert (interval.low, interval.high) == pytest.approx((low[0], high[0]), abs=1e-12)
+        found, ends = clustered[name].interval, score_interval(values, clusters=np.arange(n) // 3)
+        assert (found and (found.low, found.high)) == (ends and tuple(ends))
+
+
+def test_the_test_is_that_of_compare_and_of_gate():
+    rng = np.random.default_rng(0)
+    verdicts = set()
+    for shape, shift in zip(SHAPES, [0.0, 0.25, -0.25] * 6, strict=False):
+        values = shape.draw(rng, (1, 14))
+        values = np.clip(values + shift * (values != 0), -1.0, 1.0)
+        if not values.any():
+            continue  # `compare` refuses two runs that do not differ
+        (down,), (up,) = rejected(values)
+        (fails,), _ = rejected(values, alpha=0.1)
+        systems = pair_of(values[0])
+        found = calipers.compare(systems).difference("new", "recall@10")
+        assert found.verdict == ("better" if up else "worse" if down else "not shown")
+        assert (found.interval.low > 0, found.interval.high < 0) == (up, down)
+        assert calipers.gate(systems["new"], baseline=systems["old"]).passed == (not fails)
+        verdicts |= {found.verdict}
+    assert verdicts == {"better", "worse", "not shown"}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_many_tests_at_once_are_the_test(shape):
+    values = shape.draw(np.random.default_rng(0), (40, 12))
+    values += np.random.default_rng(1).choice([0.0, 0.2, -0.2], (40, 1)) * (values != 0)
+    below, above = rejected(values)
+    for row, shown_below, shown_above in zip(values, below, above, strict=True):
+        low, high = difference(row, limits=None).interval()
+        assert (high < 0, low > 0) == (shown_below, shown_above)
+
+
+def test_metrics_beside_the_primary_one_do_not_change_the_verdict():
+    rng = np.random.default_rng(4)
+    names = ("recall@10", *(f"{name}@{k}" for name in ("ndcg", "precision") for k in (1, 3, 5, 10)))
+    passed = set()
+    for loss in (0.0, 0.05, 0.1):
+        before = 0.5 + 0.5 * rng.random((60, len(names)))
+        now = before - loss + rng.normal(0, 0.08, (60, 1))
+        many = calipers.gate(
+            result(now, metrics=names), baseline=result(before, metrics=names), primary="recall@10"
+        )
+        alone = calipers.gate(result(now[:, 0]), baseline=result(before[:, 0]))
+        assert many.checks[0].change == alone.checks[0].change
+        assert many.passed == alone.passed
+        passed.add(alone.passed)
+    assert passed == {True, False}
+
+
+def test_clusters_are_those_of_compare():
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        names = np.repeat(np.arange(12), rng.integers(2, 6, 12))
+        values = np.clip(rng.normal(0.1, 0.2, 12)[names] + rng.normal(0, 0.2, len(names)), -1, 1)
+        tags = {"intent": names.tolist()}
+        systems = {
+            name: result(np.maximum(sign * values, 0.0), tags)
+            for name, sign in (("old", -1), ("new", 1))
+        }
+        found = calipers.compare(systems, cluster="intent").difference("new", "recall@10")
+        assert found.p_value == difference(values, names).p_value()
+
+
+def test_a_baseline_of_several_runs_is_their_mean():
+    rng = np.random.default_rng(6)
+    for _ in range(4):
+        hard = rng.beta(4.0, 2.0, 50)
+        base = (rng.random((3, 50)) < hard) * 1.0
+        build = (rng.random(50) < hard - 0.15) * 1.0
+        kept = Baseline(result(base[0]), "main", None, tuple(result(one) for one in base[1:]))
+        below, _ = rejected((build - base.mean(axis=0))[np.newaxis], alpha=0.1)
+        assert calipers.gate(result(build), baseline=kept).passed == (not below[0])
+
+
+def test_a_strict_gate_passes_where_no_more_than_the_allowed_is_shown_lost():
+    rng = np.random.default_rng(7)
+    passed = set()
+    for _ in range(6):
+        values = np.clip(rng.normal(0.0, 0.12, 40), -1, 1)
+        systems = pair_of(values)
+        _, above = rejected((values + 0.05)[np.newaxis], alpha=0.1)
+        verdict = calipers.gate(systems["new"], baseline=systems["old"], allow=0.05, strict=True)
+        assert verdict.passed == above[0]
+        passed.add(verdict.passed)
+    assert passed == {True, False}
+
+
+def losing(parts):
+    """Records of four targets each, of which so many stand below rank 5."""
+    made = []
+    for i, lost in enumerate(parts):
+        first, last = [f"t{n}" for n in range(4 - lost)], [f"t{n}" for n in range(4 - lost, 4)]
+        filler = [f"x{n}" for n in range(5 - len(first))]
+        retrieved = [*first, *filler, *last, *(f"y{n}" for n in range(5 - len(last)))]
+        made.append({"query": f"q{i}", "retrieved": retrieved,
+                     "ground_truth": [f"t{n}" for n in range(4)]})  # fmt: skip
+    return made
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.03, 0.08])
+def test_the_bound_on_losses_is_that_of_sweep(share):
+    rng = np.random.default_rng([8, int(share * 100)])
+    for n in (30, 59, 70, 150):
+        lost = np.where(rng.random(n) < share, rng.integers(1, 5, n), 0)
+        found = calipers.sweep(losing(lost), k=[5, 10], metrics="recall").recall
+        bound = largest_mean(lost / 4)
+        assert found.k == (5 if bound <= 0.05 else 10)
+        assert found.bound == (bound if bound <= 0.05 else 0.0)
+
+
+def test_diagnose_advises_the_k_of_sweep():
+    rng = np.random.default_rng(9)
+    advised = set()
+    for n in (40, 70, 200, 400):
+        pair = found_at(np.minimum(rng.geometric(0.5, n), 10), 10)
+        k = calipers.sweep(pair, metrics="recall").recall.k
+        words = " ".join(" ".join(one.advice) for one in calipers.diagnose(pair).findings)
+        assert (f"Lower k: at k = {k} " in words) == (k < 10)
+        advised.add(k)
+    assert len(advised) > 1
+
+
+def test_the_alarm_is_that_of_the_nights(tmp_path):
+    rng = np.random.default_rng(10)
+    values = nights("recall near 1", 16, 40, rng)
+    values[9:, :8] = 0.0
+    store = str(tmp_path / "history.db")
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for night, row in enumerate(values):
+        data = records([1 if one else None for one in row])
+        scores = calipers.evaluate(data, metrics="recall@5")
+        saved = start + timedelta(days=night)
+        calipers.save(scores, "nightly", store=store, now=saved)
+        if night >= 7:
+            check = calipers.alarm("nightly", store=store).checks[0]
+            seen = watch(values[: night + 1], 7, 1.0)
+            assert check.sum == seen.sums[-1]
+            assert (check.status == "worse") == (seen.sums[-1] > seen.threshold)
+    assert check.status == "worse"
+
+
+def test_the_corrected_mean_is_that_of_corrected():
+    rng = np.random.default_rng(11)
+    for n, sampled in ((40, 8), (120, 30)):
+        machine = {f"q{i:03d}": {"a": 1} for i in range(n)}
+        people = {q: {rng.choice(["a", "b"]): 1} for q in list(machine)[:sampled]}
+        run = {query: ["a", "x", "b"] for query in machine}
+        found = calipers.corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+        told, known = np.ones(n), np.full(n, np.nan)
+        known[:sampled] = [1.0 if "a" in one else 1 / 3 for one in people.values()]
+        expected = corrected_mean(told, known)
+        assert found["mrr"].value == expected.value
+        assert (found["mrr"].interval.low, found["mrr"].interval.high) == expected.interval
+
+
+def test_the_interval_of_kappa_is_that_of_agreement(tmp_path):
+    rng = np.random.default_rng(12)
+    table = rng.choice(3, (25, 2), p=[0.7, 0.2, 0.1]).astype(float)
+    table[:15, 1] = table[:15, 0]
+    for judge, column in zip(("anna", "bo"), table.T, strict=True):
+        with (tmp_path / f"{judge}.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["query_id", "item", "grade", "judge"])
+            writer.writerows([f"q{i}", "a", int(grade), judge] for i, grade in enumerate(column))
+    found = calipers.agreement([str(tmp_path / "anna.csv"), str(tmp_path / "bo.csv")])
+    kappa = next(one for one in found.coefficients if one.name == "Cohen's kappa")
+    expected = agreement_interval(table, lambda some: cohen_kappa(some).value)
+    assert (kappa.interval.low, kappa.interval.high) == pytest.approx(tuple(expected), abs=1e-12)
