@@ -14,7 +14,7 @@ from calipers.errors import MissingExtra, UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
-SMALL, SMALL_PACKED, MOST_TIMES = 24 << 20, 1 << 20, 200
+SMALL, SMALL_PACKED, MOST_TIMES = 18 << 20, 1 << 20, 200
 """Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
 LARGE = 16 << 20
 """A compressed file of so many bytes is no longer unpacked as a whole."""
@@ -178,7 +178,7 @@ def most_unpacked(packed: int) -> int:
     """How many bytes a compressed file may hold: what is small must stay so in memory.
 
     >>> most_unpacked(60_000) >> 20, most_unpacked(10 << 20) >> 20
-    (24, 1824)
+    (18, 1818)
     """
     return SMALL + MOST_TIMES * max(0, packed - SMALL_PACKED)
 
