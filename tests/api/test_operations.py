@@ -108,7 +108,7 @@ def with_confidence():
             yield name
 
 
-@pytest.mark.parametrize("name", with_confidence())
+@pytest.mark.parametrize("name", list(with_confidence()))
 def test_whatever_has_a_confidence_takes_clusters(name):
     operation = OPERATIONS[name]
     assert "cluster" in inspect.signature(operation.function).parameters
