@@ -3,6 +3,8 @@
 An evaluation of 100,000 queries with 20 results each is saved to a history and served by a process
 of its own; pages, filters, sorts and opened queries are asked for over HTTP. A pool of 1,000
 queries is then labelled. Times are at the 95th percentile; what is asked first comes separately.
+Beside each stands the processor time that the server took on average, which does not grow when
+other programs run; and how busy the machine was with them.
 """
 
 import argparse
@@ -125,7 +127,11 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     ask(page)
     print(f"{'opened for the first time':28} {time.perf_counter() - began:6.2f} s")
     for name, case in cases.items():
-        print(f"{name:28} {_percentile(lambda case=case: ask(case()), options.times):6.3f} s")
+        before = _processor(pid)
+        taken = _percentile(lambda case=case: ask(case()), options.times)
+        each = (_processor(pid) - before) / options.times
+        print(f"{name:28} {taken:6.3f} s   processor {each:6.3f} s")
+    print(f"{'load of the machine':28} {os.getloadavg()[0]:6.1f}")
     pool = re.findall(r'href="/pools/(\d+)/judge"', home)[0]
     ask(f"/api/v1/pools/{pool}/next")
     ask(f"/api/v1/pools/{pool}/moved?since=0")
@@ -144,6 +150,12 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     for key, name in (("VmHWM", "most memory"), ("VmRSS", "memory now")):
         kilobytes = int(re.findall(rf"{key}:\s+(\d+)", status)[0])
         print(f"{name:28} {kilobytes / 1000:6.0f} MB")
+
+
+def _processor(pid: int) -> float:
+    """Seconds of processor time that a process has taken so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _percentile(work: Callable[[], object], times: int) -> float:

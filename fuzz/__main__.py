@@ -108,7 +108,7 @@ def _campaign(cases: Iterator[Case], total: int, *, keep: bool) -> tuple[int, Co
         batch = [case for _, case in zip(range(min(BATCH, total - done)), cases, strict=False)]
         for case, finding in zip(batch, carry_out(batch), strict=True):
             kinds[case.kind] += 1
-            if finding is not None and finding.what not in seen:
+            if finding is not None and finding.what not in seen and _is_so(finding):
                 seen[finding.what] = finding
                 words = finding.case.call or " ".join(finding.case.command)
                 print(f"{finding.what}: {words:.200}", file=sys.stderr, flush=True)
@@ -117,6 +117,11 @@ def _campaign(cases: Iterator[Case], total: int, *, keep: bool) -> tuple[int, Co
         if done % (5 * BATCH) == 0:
             print(f"{done:,} of {total:,} cases, {len(seen)} findings", file=sys.stderr, flush=True)
     return len(seen), kinds
+
+
+def _is_so(finding: Finding) -> bool:
+    """Whether a hang is one when the case is carried out again alone: the machine may be busy."""
+    return "hang" not in finding.what or next(iter(carry_out([finding.case]))) is not None
 
 
 def _print(finding: Finding, *, keep: bool) -> None:

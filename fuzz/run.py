@@ -21,7 +21,7 @@ from unittest import mock
 from fuzz.case import Case, Finding
 
 SECONDS = 10
-"""Longer is a hang."""
+"""Longer is a hang, on a machine that has nothing else to do."""
 MOST_BYTES = 1 << 30
 """More is too much for an input of a megabyte at most."""
 MOST_DATA = 4 << 30
@@ -31,6 +31,11 @@ MAY_FAIL = ("gate", "alarm", "audit", "resolve")
 STOPPED = 130
 """Where a question is asked and nobody answers."""
 _FRAME = re.compile(r'File ".*?/(calipers/[^"]+)", line (\d+), in (\S+)')
+
+
+def patience() -> int:
+    """The seconds that a case may take now: where others share the processors, more."""
+    return int(SECONDS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 class Hang(BaseException):
@@ -57,7 +62,7 @@ def _batch(cases: Sequence[Case]) -> Iterator[Finding | None]:
     answered, left = 0, b""
     try:
         while answered < len(cases):
-            ready, _, _ = select.select([reading], [], [], 6 * SECONDS)
+            ready, _, _ = select.select([reading], [], [], 6 * patience())
             piece = os.read(reading, 1 << 16) if ready else b""
             if not piece:
                 what = "the process ended" if ready else "a hang that no signal ends"
@@ -110,8 +115,8 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
         Path(name).write_bytes(content)
     before = set(_paths(folder))
     began = _forget_peak()
-    start = time.monotonic()
-    signal.alarm(SECONDS)
+    start, seconds = time.monotonic(), patience()
+    signal.alarm(seconds)
     try:
         found, refused = _called(case) if case.call else _run(case)
     except Hang:
@@ -119,7 +124,7 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
         found, refused = ("a hang", "".join(traceback.format_stack()[-3:])), False
     finally:
         signal.alarm(0)
-    if time.monotonic() - start >= SECONDS:
+    if time.monotonic() - start >= seconds:
         found = ("a hang", found[1] if found else "")
     used = _peak() - began
     if found is None and used > MOST_BYTES:

@@ -145,7 +145,7 @@ def shares(draws: int, numbers: Sequence[int], seed: int = 13) -> Iterator[Rate]
             answered, refused, lost = np.mean(true, axis=0)
             yield Rate(f"{kind}: wrongly answered", n, answered, draws)
             yield Rate(f"{kind}: wrongly refused", n, refused, draws)
-            yield Rate(f"{kind}: refused, though found", n, lost, draws, highest=0.05)
+            yield Rate(f"{kind}: lose all they found", n, lost, draws, highest=0.05)
             error = np.abs(np.mean(off, axis=0))
             yield Rate(f"{kind}: answered, shown off by", n, error[0], draws, highest=0.01)
             yield Rate(f"{kind}: refused, shown off by", n, error[1], draws, highest=0.01)
@@ -153,7 +153,8 @@ def shares(draws: int, numbers: Sequence[int], seed: int = 13) -> Iterator[Rate]
 
 def _true(truth: Truth, found: Floor) -> tuple[float, float, float]:
     floor = _floor(found.chosen.floor if found.chosen else None)
-    return truth.answered.at(floor), 1 - truth.served.at(floor), 1 - truth.held.at(floor)
+    refused, lost = (max(0.0, 1 - one.at(floor)) for one in (truth.served, truth.held))
+    return truth.answered.at(floor), refused, lost
 
 
 def _shown(held_out: HeldOut) -> Floats:

@@ -134,8 +134,8 @@ PARTS = [
         "Floors under scores: what they do",
         "The mean shares under the advised floor among all queries of the kind (a quarter of them "
         "without an answer), and by how much the shares that are shown, measured on queries that "
-        "had no part in choosing it, are off on average. Held to: off by at most 0.01; what is "
-        "refused although something was found, at most 0.05 on average.",
+        "had no part in choosing it, are off on average. Held to: off by at most 0.01; queries "
+        "that lose all they found, at most 0.05 on average.",
         lambda share: floors.shares(_count(200)(share), (60, 100, 300, 1000)),
         "scores",
     ),

@@ -164,9 +164,9 @@ def test_the_command_prints_every_call(tmp_path):
     path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
     done = calipers_command("calls", str(path))
     assert done.code == 0
-    rows = [line.split() for line in done.out.splitlines()]
-    assert rows[1] == ["1", "1", "0.500", "0.500", "0.000", "2.000", "20.000"]
-    assert rows[2] == ["2", "1", "1.000", "0.500", "0.000", "1.000", "10.000"]
+    rows = {line.split()[0]: line.split() for line in done.out.splitlines() if line.strip()}
+    assert rows["1"] == ["1", "1", "0.500", "0.500", "0.000", "2.000", "20.000"]
+    assert rows["2"] == ["2", "1", "1.000", "0.500", "0.000", "1.000", "10.000"]
     csv = calipers_command("calls", str(path), "--csv").out.splitlines()
     assert csv[0] == "call,queries,recall,added,useless,results,tokens"
     assert csv[2] == "2,1,1.0,0.5,0.0,1.0,10.0"

@@ -192,4 +192,4 @@ def test_standard_output_gets_the_output_alone(place: str, evals: Path) -> None:
     assert "hit_rate" in printed.err
     both = calipers_command("eval", evals, "--per-query", place, "--json")
     assert both.code == 2
-    assert "Both --json and an output" in both.err
+    assert "--json and --per-query both go to standard output" in both.err

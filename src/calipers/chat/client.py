@@ -6,7 +6,8 @@ that cannot be used fails like a question that got none, so it is counted and ne
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -89,11 +90,11 @@ def ask_model(
     # The same prompt is asked once, however often it is needed.
     numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
     settings: Patience = {"timeout": TIMEOUT_SECONDS, **patience}
-    report = retrieve_to_report(
-        model, [Question(number, prompt) for prompt, number in numbers.items()], k=1,
-        workers=workers, told=lines.append,
-        cache=None if cache is None else _cache_file(Path(cache)), **settings,
-    )  # fmt: skip
+    with _cache_file(cache) as file:
+        report = retrieve_to_report(
+            model, [Question(number, prompt) for prompt, number in numbers.items()], k=1,
+            workers=workers, told=lines.append, cache=file, **settings,
+        )  # fmt: skip
     replies = {}
     for entry in map(_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None
@@ -110,14 +111,26 @@ def machine_name(model: str) -> str:
     return MACHINE + model
 
 
-def _cache_file(folder: Path) -> Path:
+@contextmanager
+def _cache_file(given: str | os.PathLike[str] | None) -> Iterator[Path | None]:
+    """The file in the folder of answers; a folder that is new and got no file goes."""
+    if given is None:
+        yield None
+        return
+    folder = Path(given)
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteFailed(
             f"The cache {folder} cannot be made: {error.strerror}; name another folder."
         ) from error
-    return folder / CACHE_FILE
+    try:
+        yield folder / CACHE_FILE
+    finally:
+        for one in made:
+            with suppress(OSError):
+                one.rmdir()
 
 
 def _literal(text: str) -> str:

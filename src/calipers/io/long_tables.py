@@ -34,6 +34,8 @@ BATCH = 250_000
 SOME = 1_000
 """Rows that are looked at before all are read."""
 ROW = "__row"
+DIVIDED = r"[;|,\[{\s\x1c-\x1f]"
+"""What a cell has that may hold several ids, or blanks to take off; others are one id each."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that say something about one item: a row that has them holds one."""
 
@@ -225,6 +227,9 @@ def _split(
     frame: pl.DataFrame, column: str, splitter: Splitter, table: Table, notes: list[str]
 ) -> pl.DataFrame:
     """One row for each id in a cell; a row without any stays, with nothing in it."""
+    if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
+        one = pl.col(column)
+        return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
     rows = frame[ROW].to_list()
     cells = frame[column].to_list()
     if frame[column].dtype.is_float():

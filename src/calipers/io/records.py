@@ -16,15 +16,14 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Rows
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
-from calipers.model.run import RUN_SCHEMA, Run, order_notes
+from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, Run, order_notes
 
 if TYPE_CHECKING:
     from calipers.io.shared_texts import SharedTexts
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that become columns at once: so many, or fewer that have so many results."""
-MOST = msgspec.Meta(max_length=1_000_000)
-"""No retriever returns a million results for one query; a file that says so is a trap."""
+MOST = msgspec.Meta(max_length=MOST_RESULTS)
 
 Id = str | int
 

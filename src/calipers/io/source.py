@@ -1,6 +1,8 @@
 """A file as bytes: opened with clear errors, unpacked, cut into blocks of whole lines."""
 
 import gzip
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,7 +16,7 @@ from calipers.errors import MissingExtra, UnreadableFile
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
-SMALL, SMALL_PACKED, MOST_TIMES = 24 << 20, 1 << 20, 200
+SMALL, SMALL_PACKED, MOST_TIMES = 18 << 20, 1 << 20, 200
 """Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
 LARGE = 16 << 20
 """A compressed file of so many bytes is no longer unpacked as a whole."""
@@ -148,6 +150,7 @@ class Source:
 
     def _open(self) -> "BinaryIO | Unpacked | UnpackedZstd":
         file: BinaryIO
+        check_no_device(self.path)
         try:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
@@ -174,11 +177,25 @@ class Source:
             )
 
 
+def check_no_device(path: Path) -> None:
+    """Refuse what gives bytes without end, such as /dev/zero; /dev/null and a terminal do not."""
+    try:
+        kind = path.stat()
+    except (OSError, ValueError):
+        return  # whoever opens it says what is wrong
+    if stat.S_ISCHR(kind.st_mode) and path.resolve() != Path(os.devnull):
+        with path.open("rb", buffering=0) as file:
+            if not file.isatty():
+                raise UnreadableFile(
+                    f"{path} is a device and no file, and may never end; name a file."
+                )
+
+
 def most_unpacked(packed: int) -> int:
     """How many bytes a compressed file may hold: what is small must stay so in memory.
 
     >>> most_unpacked(60_000) >> 20, most_unpacked(10 << 20) >> 20
-    (24, 1824)
+    (18, 1818)
     """
     return SMALL + MOST_TIMES * max(0, packed - SMALL_PACKED)
 

@@ -14,6 +14,8 @@ from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
 from calipers.model.when_asked import WhenAsked
 
+MOST_RESULTS = 1_000_000
+"""No retriever returns so many for one query; a file that says so is a trap."""
 RUN_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
     "rank": pl.Int64(),

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class Cache:
                         f"The file {place} is not a cache of Calipers; name another file, which "
                         "will be made."
                     )
-        self._name = str(place)
+        self._place, self._is_new = place, not place.exists()
         try:
             _check(place)
             self._base = sqlite3.connect(place, check_same_thread=False, isolation_level=None)
@@ -78,8 +79,13 @@ class Cache:
         )
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; one that is new and got nothing to keep goes."""
+        with suppress(sqlite3.Error):
+            found = self._base.execute("SELECT 1 FROM answers LIMIT 1").fetchone()
+            self._is_new = self._is_new and found is None
         self._base.close()
+        if self._is_new:
+            self._place.unlink(missing_ok=True)
 
     def _key(self, question: Question) -> bytes:
         return hashlib.sha256(self._settings + b"\x1e" + question.text.encode()).digest()
@@ -96,7 +102,7 @@ class Cache:
     def _damaged(
         self, error: sqlite3.Error, remedy: str = "remove it, or name another file"
     ) -> WriteFailed:
-        return WriteFailed(f"The cache {self._name} cannot be used: {error!s:.200}; {remedy}.")
+        return WriteFailed(f"The cache {self._place} cannot be used: {error!s:.200}; {remedy}.")
 
 
 def _check(place: Path) -> None:

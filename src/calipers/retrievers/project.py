@@ -22,6 +22,8 @@ LARGEST = 10_000_000
 """Bytes of a file that is read for its fingerprint; of a larger one size and date must do."""
 OURSELVES = __name__.partition(".")[0]
 INSTALLED = ("site-packages", "dist-packages")
+STANDARD = Path(ast.__file__).resolve().parent
+"""The standard library, which is nobody's project."""
 
 _SEEN: dict[str, tuple[Any, str]] = {}
 """The modules looked at so far: how each was found, new with every load, and its file then."""
@@ -119,9 +121,11 @@ def instructions(code: CodeType) -> Iterator[bytes]:
 
 
 def _is_foreign(path: Path, root: Path, module: ModuleType | None, top: str) -> bool:
-    """Whether a file below the root is ours or was installed, and not of the project."""
+    """Whether a file below the root is ours, Python's or installed, and not of the project."""
     short = path.relative_to(root)
     package = short.parts[0] if module is None else module.__name__.partition(".")[0]
+    if path.is_relative_to(STANDARD) and not any(part in INSTALLED for part in path.parts):
+        return True
     return (
         package == OURSELVES
         or any(part in INSTALLED for part in short.parts)

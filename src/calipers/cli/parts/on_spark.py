@@ -44,5 +44,5 @@ def on_spark(
         cuts = slices(found, by, metrics=names, primary=primary) if by else None
         if per_query:
             with spoken():
-                found.per_query.write.mode("errorifexists").parquet(per_query)
+                found.per_query.write.parquet(per_query)
     return found, cuts

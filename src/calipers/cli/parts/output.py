@@ -10,8 +10,10 @@ import click
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.present.plain import printable
 
-_STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-"""What could steer a terminal or turn its reading direction; JSON has another spelling for it."""
+_STEERING = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
+)
+"""What could steer a terminal or turn its reading direction, in UTF-8; JSON can spell it out."""
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
@@ -77,8 +79,17 @@ def print_json(value: Any) -> None:
     """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
 
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    click.echo(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode())
+    # In bytes all along: as text, one rare letter would make all of it four times as large.
+    click.echo(harmless(msgspec.json.format(msgspec.json.encode(value), indent=2)))
+
+
+def harmless(document: bytes) -> bytes:
+    """JSON with every character that could steer a terminal in its other spelling.
+
+    >>> harmless('"a\u202eb"'.encode())
+    b'"a\\\\u202eb"'
+    """
+    return _STEERING.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), document)
 
 
 def write_page(report: Any, path: str, *, full: bool) -> None:

@@ -1,7 +1,7 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from itertools import chain
 from typing import Any, TypeGuard
 
@@ -15,7 +15,7 @@ from calipers.io.sight import Sight
 from calipers.model.arrays import Ints
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Run, Scored
+from calipers.model.run import MOST_RESULTS, Run, Scored
 
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
@@ -58,6 +58,12 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             f"{name} holds no queries: found an empty mapping; give each query its items (an "
             "empty list where nothing was found)."
         )
+    for query, items in value.items():
+        if isinstance(items, Sized) and len(items) > MOST_RESULTS:
+            raise InvalidInput(
+                f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
+                f"{MOST_RESULTS:,} are allowed."
+            )
     odd = tuple(kind for kind in kinds_of(value) if not issubclass(kind, _COLLECTIONS))
     for query, items in value.items() if odd else ():
         if isinstance(items, odd):
