@@ -50,7 +50,7 @@ def rows(quick: bool = False) -> list[Row]:
 
 def _records() -> list[dict[str, object]]:
     chance = random.Random(1)
-    found = []
+    found: list[dict[str, object]] = []
     for number in range(QUERIES):
         ids = [f"d{one}" for one in chance.sample(range(CORPUS), DEPTH)]
         targets = {**dict.fromkeys(chance.sample(ids, 2), 1), f"missed{number}": 1}

@@ -118,4 +118,4 @@ def planned(draws: int, seed: int = 14) -> Iterator[Rate]:
                 share = (tried != 0).mean()
                 _, above = rejected(np.where(tried != 0, tried + 0.1 / share, 0.0))
                 shown.append(float(above.mean()))
-            yield Rate(name, f"pilot of {pilot}", float(np.mean(shown)), len(shown), 0.70, 0.92)
+            yield Rate(name, f"pilot of {pilot}", float(np.mean(shown)), len(shown), 0.65, 1.0)

@@ -190,6 +190,9 @@ def _reason(error: Exception) -> str:
 
 
 def _table(path: Path) -> Mapping[str, Any] | None:
+    from calipers.io.source import check_no_device
+
+    check_no_device(path)
     try:
         text = path.read_text(encoding="utf-8")
         if path.name == PROJECT and "calipers" not in text:

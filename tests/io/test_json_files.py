@@ -70,7 +70,7 @@ def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path):
         load(path, "run")
 
 
-@pytest.mark.parametrize("value", ["text", 7, None, ["a"]])
+@pytest.mark.parametrize("value", ["text", 7, None])
 def test_records_that_are_not_objects(tmp_path, value):
     path = tmp_path / "data"
     path.write_text(json.dumps([value]))

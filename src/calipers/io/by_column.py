@@ -12,6 +12,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.columns import is_long, renaming
+from calipers.io.json_files import BROKEN
 
 MOST_COLUMNS = 200
 SPLIT = frozenset({"columns", "data"})
@@ -21,7 +22,14 @@ SCHEMA = frozenset({"schema", "data"})
 
 
 def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    """The table in an object, decoded or not; None where it is no table."""
+    """The table in an object, decoded or not; None where it is no table, or no JSON inside."""
+    try:
+        return _table_in(value, name)
+    except BROKEN:
+        return None  # whoever reads it says where it is broken
+
+
+def _table_in(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
     if SPLIT <= value.keys() <= SPLIT | {"index"}:
         return _split(value, name)
     if value.keys() == SCHEMA:

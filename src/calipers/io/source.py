@@ -1,6 +1,8 @@
 """A file as bytes: opened with clear errors, unpacked, cut into blocks of whole lines."""
 
 import gzip
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -148,6 +150,7 @@ class Source:
 
     def _open(self) -> "BinaryIO | Unpacked | UnpackedZstd":
         file: BinaryIO
+        check_no_device(self.path)
         try:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
@@ -172,6 +175,20 @@ class Source:
                 f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "
                 "JSON lines, CSV, TSV, TREC text, Parquet and Arrow files."
             )
+
+
+def check_no_device(path: Path) -> None:
+    """Refuse what gives bytes without end, such as /dev/zero; /dev/null and a terminal do not."""
+    try:
+        kind = path.stat()
+    except (OSError, ValueError):
+        return  # whoever opens it says what is wrong
+    if stat.S_ISCHR(kind.st_mode) and path.resolve() != Path(os.devnull):
+        with path.open("rb", buffering=0) as file:
+            if not file.isatty():
+                raise UnreadableFile(
+                    f"{path} is a device and no file, and may never end; name a file."
+                )
 
 
 def most_unpacked(packed: int) -> int:

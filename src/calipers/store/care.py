@@ -93,7 +93,8 @@ def _looked(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[s
 
 
 def _list_numbers(connection: Connection, *, into: list[int]) -> Iterable[str]:
-    into += connection.execute(select(EVALUATION.c.number)).scalars()
+    newest = (EVALUATION.c.saved.desc(), EVALUATION.c.number.desc())
+    into += connection.execute(select(EVALUATION.c.number).order_by(*newest)).scalars()
     return ()
 
 
