@@ -1,5 +1,7 @@
 """A server with a small history, a given file and a pool, shared by the tests that only read."""
 
+from typing import Any
+
 import pytest
 
 import calipers
@@ -11,10 +13,10 @@ from tests.web.served import served
 __all__ = ["place", "server"]
 
 
-def fill(store: str) -> dict[str, str]:
+def fill(store: str, dense: list[dict[str, Any]] = DENSE) -> dict[str, str]:
     """Three evaluations, two of one name; their ids by name."""
     ids = {}
-    for name, run in (("bm25", BM25), ("dense", DENSE), ("bm25", BM25)):
+    for name, run in (("bm25", BM25), ("dense", dense), ("bm25", BM25)):
         pair = calipers.read(ground_truth=TRUTH, run=run)
         scores = calipers.evaluate(pair, metrics="recall,ndcg", k=[2, 3])
         saved = calipers.save(

@@ -11,12 +11,18 @@ from calipers.store.labels import entries_after
 from calipers.store.open import open_store
 from calipers.web.doors import Doors
 from calipers.web.shelf import WebShelf
-from tests.store.judged import BM25, DENSE, TRUTH, pool
+from tests.store.judged import BM25, TRUTH, pool, run
 from tests.web.conftest import fill
 from tests.web.served import served
 from tests.web.test_pages import NAMES, pages
 
 __all__ = ["pages"]
+
+TWENTY = run(
+    ("d1", "d0", "d3", "d7", "d8"), ("d5", "d3", "d4", "d9", "d10"),
+    ("d8", "d7", "d6", "d1", "d2"), ("d9", "d11", "d0", "d4", "d5"),
+)  # fmt: skip
+"""A run with as many results to judge."""
 
 
 @pytest.fixture
@@ -54,7 +60,7 @@ def press(page, keys, said="Saved."):
 
 def test_a_persons_path(open_page, tmp_path):
     store = str(tmp_path / "history.db")
-    fill(store)
+    fill(store, TWENTY)
     with served(WebShelf(store, {}, ("anna", "ben"))) as running:
         anna = open_page(running.links["anna"])
         assert "token" not in anna.url
@@ -96,7 +102,7 @@ def test_a_persons_path(open_page, tmp_path):
         anna.locator("#save").evaluate("(one) => { one.textContent = ''; }")
         anna.get_by_role("button", name="Keep the note").click()
         anna.locator("#save", has_text="Saved.").wait_for()
-        press(anna, "30210301210"[:11])
+        press(anna, "3021030121012032101")
         anna.get_by_role("heading", name="Your queue is done").wait_for()
         assert "queries" in anna.locator("#moved").text_content()
         assert anna.locator(".moved-run .better, .moved-run .worse, .moved-run .quiet").count()
@@ -115,7 +121,7 @@ def test_a_persons_path(open_page, tmp_path):
         exported = tmp_path / "gt.jsonl"
         download.value.save_as(exported)
         assert anna.troubles == ben.troubles == []
-    scores = calipers.evaluate(ground_truth=str(exported), run=DENSE, metrics="ndcg@10")
+    scores = calipers.evaluate(ground_truth=str(exported), run=TWENTY, metrics="ndcg@10")
     assert scores["ndcg@10"].mean == shown
 
 
