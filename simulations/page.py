@@ -108,7 +108,7 @@ PARTS = [
         "Losses of recall whose true mean is 0.051, with a margin of 0.05: how often the k is "
         "advised all the same. Held to: at most 0.05.",
         lambda share: decisions.too_small_k(
-            _count(500)(share), (2, 10, 30, 59, 60, 100, 200, 500, 1000, 6000)
+            _count(300)(share), (2, 10, 30, 59, 60, 100, 200, 500, 1000, 6000)
         ),
         "losses",
     ),
