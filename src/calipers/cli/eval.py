@@ -7,7 +7,14 @@ import click
 
 from calipers.cli.parts import deciding, options
 from calipers.cli.parts.options import engine_options, memory_options
-from calipers.cli.parts.output import Outputs, console, print_json, write_page, write_short_form
+from calipers.cli.parts.output import (
+    Outputs,
+    console,
+    print_json,
+    print_long_json,
+    write_page,
+    write_short_form,
+)
 from calipers.cli.parts.progress import asking, reading, working
 from calipers.cli.parts.saving import Saving, save_options
 from calipers.errors import InvalidInput
@@ -224,7 +231,9 @@ def _show(
     slices, bounded = further.get("slices"), further.get("bounds")
     if as_json:
         parts = {name: part.to_dict() for name, part in further.items() if part is not None}
-        print_json({**scores.to_dict(), **parts})
+        # The order of the keys is that of ``to_dict``, whatever else was asked for.
+        whole = {**scores.to_dict(per_query=False), "per_query": [], **parts}
+        print_long_json(whole, "per_query", scores.row_blocks())
     elif as_csv:
         _print_csv(scores, slices, bounded)
     else:

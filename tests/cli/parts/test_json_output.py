@@ -2,11 +2,13 @@
 
 import json
 import re
+from contextlib import redirect_stdout
+from io import BytesIO, TextIOWrapper
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.cli.parts.output import harmless
+from calipers.cli.parts.output import harmless, print_json, print_long_json
 
 STEERING = "\x7f\x80\x9b\x9f\u061c\u200b\u200f\u2028\u202e\u2060\u206f\ufeff"
 TEXTS = st.text(st.sampled_from(STEERING + "aé世💥\u00a0\u2027\u202f\u205f\u2070")) | st.text(
@@ -27,3 +29,20 @@ def test_the_same_value_without_what_steers(text: str) -> None:
 def test_everything_else_stays(text: str) -> None:
     document = json.dumps(text, ensure_ascii=False).encode()
     assert harmless(document) == document
+
+
+@given(
+    st.lists(st.lists(st.dictionaries(TEXTS, st.floats(0, 1) | TEXTS), max_size=3)),
+    st.dictionaries(st.sampled_from("abc"), TEXTS),
+    st.dictionaries(st.sampled_from("xyz"), TEXTS),
+)
+def test_a_long_list_is_printed_in_pieces_as_if_it_were_whole(blocks, before, after):
+    printed = []
+    for write in (
+        lambda: print_json({**before, "rows": [one for rows in blocks for one in rows], **after}),
+        lambda: print_long_json({**before, "rows": [], **after}, "rows", iter(blocks)),
+    ):
+        with redirect_stdout(TextIOWrapper(raw := BytesIO(), write_through=True)):
+            write()
+        printed.append(raw.getvalue())
+    assert printed[0] == printed[1]

@@ -83,6 +83,26 @@ def print_json(value: Any) -> None:
     click.echo(harmless(msgspec.json.format(msgspec.json.encode(value), indent=2)))
 
 
+def print_long_json(value: Mapping[str, Any], name: str, blocks: Iterator[list[Any]]) -> None:
+    """The same document with a list under ``name``, of which one piece at a time is in memory."""
+    from uuid import uuid4
+
+    import msgspec
+
+    # Found again in the finished text, so it must be a text that no data holds.
+    here = uuid4().hex
+    document = msgspec.json.format(msgspec.json.encode({**value, name: [here]}), indent=2)
+    before, after = document.split(f'\n    "{here}"\n  '.encode())
+    frame = msgspec.json.format(b'{"a":[0]}', indent=2).split(b"0")
+    between = b"\n"
+    click.echo(harmless(before), nl=False)
+    for rows in filter(None, blocks):
+        text = msgspec.json.format(msgspec.json.encode({"a": rows}), indent=2)
+        click.echo(between + b"    " + harmless(text[len(frame[0]) : -len(frame[1])]), nl=False)
+        between = b",\n"
+    click.echo((b"" if between == b"\n" else b"\n  ") + harmless(after))
+
+
 def harmless(document: bytes) -> bytes:
     """JSON with every character that could steer a terminal in its other spelling.
 
