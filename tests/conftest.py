@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Deadlines fail on a busy machine, not on a wrong answer. In CI the same examples run each time.
-settings.register_profile("calipers", deadline=None, derandomize="CI" in os.environ)
+# Deadlines fail on a busy machine, not on a wrong answer. In CI the same examples run each time,
+# so that more of them would find nothing new from one run to the next.
+IN_CI = "CI" in os.environ
+settings.register_profile(
+    "calipers", deadline=None, derandomize=IN_CI, max_examples=60 if IN_CI else 100
+)
 settings.load_profile("calipers")
 
 # A package for other processes: loaded here, its metric would stand among ours.

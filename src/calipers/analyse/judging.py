@@ -237,13 +237,15 @@ def measured(
     return found
 
 
-def matched_run(truth: GroundTruth | None, run: Run, settings: PoolSettings) -> Matched | None:
+def matched_run(
+    truth: GroundTruth | None, run: Run, settings: PoolSettings, policy: Policy | None = None
+) -> Matched | None:
     """A run against the judged ground truth; None while they have nothing to do with each other."""
     if truth is None or not truth.targets.height:
         return None
     try:
         return match_pair(
-            truth, run, policy=Policy(), match=settings.match, level=settings.level,
+            truth, run, policy=policy or Policy(), match=settings.match, level=settings.level,
             rel=settings.rel,
         )  # fmt: skip
     except NoCommonIds:

@@ -8,6 +8,7 @@ from calipers.analyse.misses import explain_misses
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.judging import JudgeOnly, PoolSettings
+from calipers.model.policy import Policy
 from calipers.model.run import Run
 
 
@@ -39,7 +40,9 @@ def _with_misses(
             "Only questions with a miss are to be judged, and without a ground truth nothing is "
             "missed; name it with -g."
         )
+    # A run that has nothing in common with the ground truth misses all of it.
+    policy = Policy(nothing_in_common="zero")
     for run in runs:
-        pair = matched_run(truth, run, settings)
+        pair = matched_run(truth, run, settings, policy)
         if pair is not None:
             yield from explain_misses(pair, settings.depth).table["query"]

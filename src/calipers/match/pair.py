@@ -275,10 +275,10 @@ def match_as_chosen(
 
 
 class _Resumed:
-    """The first call goes on behind the frame that was looked at; later calls read again."""
+    """The first call goes on behind the frames that were looked at; later calls read again."""
 
-    def __init__(self, first: pl.DataFrame, rest: Iterator[pl.DataFrame], again: Scan) -> None:
-        self._begun: Iterator[pl.DataFrame] | None = chain((first,), rest)
+    def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
+        self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
         self._again = again
 
     def __call__(self) -> Iterator[pl.DataFrame]:
@@ -289,16 +289,22 @@ class _Resumed:
 def _beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
     """The first rows of a run that has rows, and the run to use from here on."""
     # Those of mappings are known without making a table of all.
-    return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run)
+    return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run, SAMPLE)
 
 
-def peek(run: Run) -> tuple[pl.DataFrame | None, Run]:
-    """The first frame of a run that has rows, and the run to use from here on."""
-    frames = run.scan()
-    for first in frames:
-        if first.height:
-            return first, replace(run, scan=_Resumed(first, frames, run.scan))
-    return None, run
+def peek(run: Run, rows: int = 1) -> tuple[pl.DataFrame | None, Run]:
+    """At least so many of the first rows, if there are, and the run to use from here on."""
+    frames, seen, n = run.scan(), [], 0
+    for one in frames:
+        if one.height:
+            seen.append(one)
+            n += one.height
+        if n >= rows:
+            break
+    if not seen:
+        return None, run
+    first = seen[0] if len(seen) == 1 else pl.concat(seen, how="diagonal_relaxed")
+    return first, replace(run, scan=_Resumed(seen, frames, run.scan))
 
 
 def with_ids_as_texts(run: Run) -> Run:

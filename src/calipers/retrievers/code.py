@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from calipers.retrievers.project import (
-    Part,
+    ProjectFile,
     digest,
     file_of,
     instructions,
@@ -49,9 +49,9 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
     return sources | {name: parts[name].fingerprint for name in sorted(parts)}
 
 
-def _beside(functions: Iterable[Any]) -> dict[str, Part]:
+def _beside(functions: Iterable[Any]) -> dict[str, ProjectFile]:
     """The files of the working folder that functions without a file use."""
-    found: dict[str, Part] = {}
+    found: dict[str, ProjectFile] = {}
     for function in functions:
         known = getattr(function, "__globals__", {})
         for name in getattr(getattr(function, "__code__", None), "co_names", ()):

@@ -30,7 +30,7 @@ _SEEN: dict[str, tuple[Any, str]] = {}
 
 
 @dataclass(frozen=True)
-class Part:
+class ProjectFile:
     """One file of a project."""
 
     name: str
@@ -54,13 +54,13 @@ class Part:
         return digest(b"loaded" + b"".join(_loaded(self.module, self.path)))
 
 
-def parts_of(module: ModuleType, file: Path) -> list[Part]:
+def parts_of(module: ModuleType, file: Path) -> list[ProjectFile]:
     """The file of a module and all it imports from the same project; what is needed comes first."""
     package = module.__name__ if module.__package__ else ""
     depth = package.count(".") + (file.name == "__init__.py")
     root = file.parents[min(depth, len(file.parents) - 1)]
     top = package.partition(".")[0]
-    found: dict[str, Part] = {}
+    found: dict[str, ProjectFile] = {}
     begun: set[Path] = set()
 
     def visit(path: Path, one: ModuleType | None) -> str | None:
@@ -71,16 +71,17 @@ def parts_of(module: ModuleType, file: Path) -> list[Part]:
             return name
         begun.add(path)
         needs = (visit(*other) for other in _imported(path, root, one))
-        found[name] = Part(name, path, one, tuple(n for n in needs if n is not None and n != name))
+        others = tuple(need for need in needs if need is not None and need != name)
+        found[name] = ProjectFile(name, path, one, others)
         return name
 
     visit(file, module)
     return list(found.values())
 
 
-def stale_with_dependants(parts: list[Part]) -> list[Part]:
+def stale_with_dependants(parts: list[ProjectFile]) -> list[ProjectFile]:
     """The parts to load anew, in order: those that changed, and those that import one of them."""
-    chosen: dict[str, Part] = {}
+    chosen: dict[str, ProjectFile] = {}
     for one in parts:
         if one.is_stale or any(name in chosen for name in one.needs):
             chosen[one.name] = one
@@ -236,7 +237,10 @@ def _loaded(module: ModuleType, path: Path) -> Iterator[bytes]:
         for value in list(vars(holder).values()):
             code = value.__code__ if isinstance(value, FunctionType) else None
             home = getattr(value, "__module__", None)
-            if code is not None and home == module.__name__ and _is_from(code, path):
+            if code is None or home != module.__name__ or not _is_from(code, path):
+                continue
+            # What a decorator made may claim to be from this file; the file holds what it wraps.
+            if "<locals>" not in code.co_qualname:
                 yield _as_bytes(code)
 
 

@@ -18,7 +18,7 @@ from calipers.retrievers.callable import from_callable, name_of
 from calipers.retrievers.code import code_of
 from calipers.retrievers.layout import FIELDS, Layout
 from calipers.retrievers.project import (
-    Part,
+    ProjectFile,
     file_named,
     file_of,
     forget_bytecode,
@@ -192,7 +192,7 @@ def _up_to_date(module: ModuleType) -> ModuleType:
     return sys.modules[module.__name__]
 
 
-def _reload(part: Part) -> None:
+def _reload(part: ProjectFile) -> None:
     if part.module is not None and part.module.__name__ in sys.modules:
         forget_bytecode(part.path)
         importlib.reload(part.module)
