@@ -15,7 +15,7 @@ demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
 
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal
+	@$(BIN)/python -m pytest -q -n 3 --dist worksteal
 
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
@@ -34,9 +34,10 @@ spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs 
 	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt 'pyspark[connect]'
 	@# A test that is skipped for want of its library would look like one that passed.
 	@java -version 2>/dev/null
-	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines -k spark
-	@# One process can hold one kind of session.
-	@CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines -k spark
+	@# One process can hold one kind of session, and neither fills two cores.
+	@CALIPERS_SPARK=classic $(BIN)/python -m pytest -q tests/engines -k spark & classic=$$!; \
+	  CALIPERS_SPARK=connect $(BIN)/python -m pytest -q tests/engines -k spark; connect=$$?; \
+	  wait $$classic && exit $$connect
 
 # The server needs libraries that ours do not go with, so it has an environment of its own.
 object-stores: $(STAMP) ## Test runs in object stores against an S3 server on this machine

@@ -48,9 +48,9 @@ def hostile_records():
     return made
 
 
-def reversed_records():
+def reversed_records(count=30):
     """The same queries, answered the other way round."""
-    made = records()
+    made = records(count)
     for record in made:
         record["retrieved"].reverse()
     return made
