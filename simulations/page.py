@@ -117,7 +117,7 @@ PARTS = [
         "A retriever that finds the target at a random rank (recall 0.97 at k = 20). More "
         "queries let `sweep` come down to the smallest k that is within the margin, and not "
         "below. Held to: at most 0.05 of the advice below it.",
-        lambda share: decisions.advised(_count(40)(share)),
+        lambda share: decisions.advised(_count(300)(share)),
         "",
         2,
     ),
