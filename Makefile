@@ -15,7 +15,7 @@ demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
 	@$(BIN)/python examples/demo/run.py
 
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
-	@$(BIN)/python -m pytest -q -n 3 --dist worksteal
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
