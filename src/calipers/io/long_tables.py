@@ -217,8 +217,12 @@ def _filled(frame: pl.DataFrame, table: Table, notes: list[str]) -> pl.DataFrame
             "one belongs to the question above it."
         )
     count = int(merged.sum())
-    rows = "1 row has" if count == 1 else f"{count:,} rows have"
-    notes.append(f"{rows} no question and belong to the one above (merged cells).")
+    said = (
+        "1 row has no question and belongs"
+        if count == 1
+        else (f"{count:,} rows have no question and belong")
+    )
+    notes.append(f"{said} to the one above (merged cells).")
     kept = [name for name in ("query", "query_text") if name in frame.columns]
     return frame.with_columns(pl.col(kept).forward_fill())
 

@@ -1,5 +1,6 @@
 """What all forms of traces share: spans of a retriever become records, trace by trace."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -59,9 +60,9 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
 class TraceFormat(RowFormat):
     """Steps of traces, one or several a row."""
 
+    @abstractmethod
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Every step, in the words that all forms of traces share."""
-        raise NotImplementedError
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """One record per call of a retriever, or per trace in which one was called often."""
