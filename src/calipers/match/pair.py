@@ -156,10 +156,11 @@ def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
     """A note where the grades look like scores and the scores like grades."""
     if some is None or "score" not in some.columns or not truth.targets.height:
         return []
-    grades, scores = truth.targets["grade"].head(SAMPLE), some["score"].head(SAMPLE).drop_nulls()
-    broken = (grades != grades.round(0)).mean()
-    whole = len(scores) > 0 and scores.is_between(0, 5).all() and (scores == scores.round(0)).all()
-    if not whole or not isinstance(broken, float) or broken <= 0.5:
+    grades = truth.targets["grade"].head(SAMPLE).to_numpy()
+    scores = some["score"].head(SAMPLE).drop_nulls().to_numpy()
+    broken = (grades != grades.round()).mean()
+    whole = scores.size and ((scores >= 0) & (scores <= 5) & (scores == scores.round())).all()
+    if not whole or broken <= 0.5:
         return []
     return [
         f"The grades look like scores ({grades[0]:g}) and the scores of the run like grades "
