@@ -169,7 +169,8 @@ class Source:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
         head = self.head
         if not head.strip():
-            raise UnreadableFile(f"The file {self.name} is empty; nothing can be measured from it.")
+            what = "is empty" if len(head) < HEAD else f"begins with {HEAD >> 10} kB of blanks"
+            raise UnreadableFile(f"The file {self.name} {what}; nothing can be measured from it.")
         if b"\x00" in head:
             raise UnreadableFile(
                 f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "
