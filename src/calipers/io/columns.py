@@ -1,6 +1,6 @@
 """Which column of a table is what: as the user says, or by the usual names.
 
-The names are those of ``calipers.names``; here is how the columns of one table are held against
+The names are those of ``calipers.names``; here is how the columns of one table are compared with
 them, and the sentence for a table in which something is missing.
 """
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from calipers.model.calls import Call, CallTable
-from calipers.present.answer import plain_share, print_notes, print_verdict
+from calipers.present.answer import print_notes, print_verdict, share
 from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
@@ -35,10 +35,10 @@ def verdict(found: CallTable) -> str:
     if first.recall is None or last.recall is None:
         return "Nothing can be said: no query has anything to find."
     if first is last:
-        return f"One call finds {plain_share(first.recall)} of what it should."
+        return f"One call finds {share(first.recall)} of what it should."
     return (
-        f"The first call finds {plain_share(first.recall)} of what it should, all "
-        f"{len(found.calls)} together {plain_share(last.recall)}."
+        f"The first call finds {share(first.recall)} of what it should, all "
+        f"{len(found.calls)} together {share(last.recall)}."
     )
 
 
