@@ -14,7 +14,7 @@ from calipers.match.by_id import match_by_id, may_be_alike, nearly_alike
 from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
-from calipers.model.matches import Matches
+from calipers.model.matches import MISSING, Matches
 from calipers.model.policy import Policy, check_rel
 from calipers.model.run import SAMPLE, Run, Scan, Scored
 
@@ -105,6 +105,7 @@ def match_pair(
     as_it_came = map_ids is None and at != "document"
     some = first if as_it_came else peek(run)[0]
     settings["notes"] += _nearly_found(truth, some, matches, settings["match"])
+    settings["notes"] += _nearly_asked(truth, tally)
     settings["notes"] += _may_be_swapped(truth, some)
     if as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
@@ -150,6 +151,21 @@ def _nearly_found(
         f"called nearly so: {one['called']!r:.60} for {one['wanted']!r:.60}. "
         f"{likely_reason(pairs['called'].to_list(), pairs['wanted'].to_list())}"
     ]
+
+
+def _nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
+    """A note where queries that only the run has are nearly those that it lacks."""
+    if not tally.unknown:
+        return []
+    lacking = truth.queries["query"].filter(tally.status == MISSING).head(SAMPLE).to_list()
+    if not lacking:
+        return []
+    from calipers.match.likely_rule import likely_rule
+
+    rule = likely_rule(tally.unknown_examples, lacking, mapped=False)
+    if rule is None:
+        return []
+    return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
 
 
 def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
