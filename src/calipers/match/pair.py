@@ -169,17 +169,21 @@ def _nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
 
 
 def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
-    """A note where the grades look like scores and the scores like grades."""
-    if some is None or "score" not in some.columns or not truth.targets.height:
+    """A note where the grades look like scores, and the run has none or what looks like grades."""
+    if some is None or not truth.targets.height:
         return []
-    grades, scores = truth.targets["grade"].head(SAMPLE), some["score"].head(SAMPLE).drop_nulls()
-    broken = (grades != grades.round(0)).mean()
-    whole = len(scores) > 0 and scores.is_between(0, 5).all() and (scores == scores.round(0)).all()
-    if not whole or not isinstance(broken, float) or broken <= 0.5:
+    grades = truth.targets["grade"].head(SAMPLE)
+    # Grades that are means of several judges are broken numbers too, but few different ones.
+    if (grades != grades.round(0)).sum() <= len(grades) / 2 or grades.n_unique() <= len(grades) / 2:
         return []
+    scores = some.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
+    scores = scores.drop_nulls()
+    if not (scores.is_between(0, 5) & (scores == scores.round(0))).all():
+        return []
+    look = f"scores like grades ({scores[0]:g})" if len(scores) else "no scores"
     return [
-        f"The grades look like scores ({grades[0]:g}) and the scores of the run like grades "
-        f"({scores[0]:g}): check that run and ground truth are not exchanged."
+        f"The grades look like scores ({grades[0]:g}) and the run has {look}: check that run and "
+        "ground truth are not exchanged."
     ]
 
 

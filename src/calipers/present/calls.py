@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from calipers.model.calls import Call, CallTable
-from calipers.present.answer import print_notes, print_verdict, share
+from calipers.present.answer import first_results, print_notes, print_verdict, share
 from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
@@ -44,7 +44,7 @@ def verdict(found: CallTable) -> str:
 
 def notes(found: CallTable) -> list[str]:
     """What the columns are over."""
-    shown = "all results" if found.k is None else f"the first {found.k} results"
+    shown = "all results" if found.k is None else f"the {first_results(found.k)}"
     lines = [
         f"Recall after each call and all before it, over {found.queries:,} queries with an answer, "
         f"with {shown} of each call. Useless: the share of these calls that found nothing new."
