@@ -154,8 +154,8 @@ def renaming(columns: list[str]) -> dict[str, str]:
         theirs = next(free, None)
         if theirs is not None and ours not in chosen.values():
             chosen[theirs] = ours
-    if not set(chosen.values()) & {*IDENTITIES}:
-        # "relevant" alone is what is relevant, and beside an id whether it is.
+    if not set(chosen.values()) & {*IDENTITIES} - {"retrieved"}:
+        # "relevant" alone is what is relevant, and beside a single id whether it is.
         chosen = {
             theirs: "item" if plain_name(theirs) == "relevant" else ours
             for theirs, ours in chosen.items()
