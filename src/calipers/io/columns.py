@@ -141,6 +141,8 @@ def renaming(columns: list[str]) -> dict[str, str]:
     {'Question': 'query', 'Relevant': 'item'}
     >>> renaming(["question", "chunk_id", "relevant"])
     {'question': 'query', 'chunk_id': 'item', 'relevant': 'grade'}
+    >>> renaming(["question", "results", "relevant"])
+    {'question': 'query', 'results': 'retrieved', 'relevant': 'item'}
     """
     plain = {plain_name(name): name for name in reversed(columns)}
     chosen: dict[str, str] = {}
