@@ -107,7 +107,7 @@ def test_a_value_that_no_metric_gives_is_refused(scores, file, value):
     result["per_query"][1]["scores"]["mrr"] = value
     file.write_text(json.dumps(result))
     with pytest.raises(UnreadableFile, match=r"mrr is .* at \$.per_query\[1\]"):
-        read_scores(file)
+        read_runs(file)
 
 
 def test_an_edited_mean_is_refused(scores, file):
@@ -115,7 +115,7 @@ def test_an_edited_mean_is_refused(scores, file):
     result["summaries"][0]["mean"] = 0.123
     file.write_text(json.dumps(result))
     with pytest.raises(UnreadableFile, match=r"contradicts itself: the mean of .* is 0.123, and"):
-        read_scores(file)
+        read_runs(file)
 
 
 @pytest.mark.parametrize(
