@@ -16,7 +16,7 @@ import click
 from calipers.cli.parts.leaving import check_streams, explain
 from calipers.version import __version__
 
-FIRST = ("eval", "metrics")
+FIRST = ("init", "eval", "metrics")
 """The commands that help lists before the others."""
 PARTS_OF_EVAL = {
     "report": "--html report.html", "slices": "--by TAG", "bounds": "--bounds",
@@ -36,7 +36,35 @@ class _Terminated(KeyboardInterrupt):
     """The system asks the program to end (SIGTERM): it leaves as little behind as after Ctrl-C."""
 
 
-class LazyGroup(click.Group):
+class GivenOnce(click.Group):
+    """Commands that refuse an option given twice; click would drop the first in silence."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As usual, after a look at what is given."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            for option in _given_twice(click.Context(command, parent=ctx), rest):
+                several = ", with commas between several" if option.metavar == "LIST" else ""
+                raise click.UsageError(
+                    f"{max(option.opts, key=len)} is given twice, and only one can count; give it "
+                    f"once{several}."
+                )
+        return name, command, rest
+
+
+def _given_twice(ctx: click.Context, args: list[str]) -> list[click.Option]:
+    try:
+        _, _, order = ctx.command.make_parser(ctx).parse_args(list(args))
+    except click.UsageError:
+        return []  # said when the command is run
+    options = [one for one in order if isinstance(one, click.Option)]
+    single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
+    return [one for place, one in enumerate(single) if one in single[:place]]
+
+
+class LazyGroup(GivenOnce):
     """Finds commands among the modules of this package and loads only the one that runs."""
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from io import BufferedReader, BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -158,7 +159,8 @@ class Source:
         try:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
-            raise UnreadableFile(f"There is no file {self.name}; check the path.") from None
+            near = _file_nearby(self.path)
+            raise UnreadableFile(f"There is no file {self.name}; check the path.{near}") from None
         except IsADirectoryError:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
         except OSError as error:
@@ -173,12 +175,26 @@ class Source:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
         head = self.head
         if not head.strip():
-            raise UnreadableFile(f"The file {self.name} is empty; nothing can be measured from it.")
+            what = "is empty" if len(head) < HEAD else f"begins with {HEAD >> 10} kB of blanks"
+            raise UnreadableFile(f"The file {self.name} {what}; nothing can be measured from it.")
         if b"\x00" in head:
             raise UnreadableFile(
                 f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "
                 "JSON lines, CSV, TSV, TREC text, Parquet and Arrow files."
             )
+
+
+def _file_nearby(path: Path) -> str:
+    """A question that names the file which was probably meant: another ending, or a slip."""
+    try:
+        files = [one.name for one in islice(path.parent.iterdir(), 1000) if one.is_file()]
+    except OSError:
+        return ""
+    from calipers.suggest import did_you_mean
+
+    stems = {name.partition(".")[0]: name for name in sorted(files, reverse=True)}
+    same = stems.get(path.name.partition(".")[0])
+    return f" Did you mean {same}?" if same else did_you_mean(path.name, files)
 
 
 def check_no_device(path: Path) -> None:

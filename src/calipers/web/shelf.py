@@ -147,7 +147,7 @@ class WebShelf:
         )
 
     def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
-        """Two or more evaluations held against the first."""
+        """Two or more evaluations compared with the first."""
         systems = {}
         for one in references:
             browse, saved = self.evaluation(one)
