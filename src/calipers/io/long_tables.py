@@ -26,7 +26,12 @@ from calipers.io.columns import (
 from calipers.io.ranks import check_ranks, gap_notes
 from calipers.io.tables import Table, explained
 from calipers.model.dataset import Dataset, Role
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
+from calipers.model.ground_truth import (
+    TARGET_SCHEMA,
+    GroundTruth,
+    check_direction,
+    each_query_once,
+)
 from calipers.model.policy import Ties
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, order_notes
 from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
@@ -157,7 +162,7 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
     if by_question and "grade" not in columns:
         frame = _without_targets(frame, columns, notes)
-    rows = frame[ROW].to_list()
+    rows = frame[ROW]
 
     def place(row: int) -> str:
         return table.where(rows[row])
@@ -181,7 +186,7 @@ def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
     """Every question once, with its text."""
     whole = cast_columns(asked.select("query"), TARGET_SCHEMA, str, 0)
     queries = whole.select("query", *(asked[t].cast(pl.String).alias("text") for t in texts))
-    return queries.unique("query", keep="first", maintain_order=True)
+    return each_query_once(queries)
 
 
 def _about_columns(table: Table, ours: dict[str, str], found: list[str]) -> Iterator[str]:
@@ -331,7 +336,7 @@ def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:
     frame = _split(frame, "item", Splitter(ours[column]), table, notes)
     if column == "retrieved":
         frame = frame.filter(pl.col("item").is_not_null())
-    rows = frame[ROW].to_list()
+    rows = frame[ROW]
     cast = cast_columns(
         frame.select("query", "item"), RUN_SCHEMA, lambda row: table.where(rows[row]), 0
     )
