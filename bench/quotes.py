@@ -8,8 +8,6 @@ Run it as ``python -m bench.quotes``; ``--full`` takes 10,000 queries × 50 chun
 
 import json
 import random
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from bench.child import measure
 from calipers.match.by_quote import QuoteRule, match_by_quote
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Policy
@@ -138,21 +137,12 @@ def in_a_file(queries: int) -> str:
                 file.write(json.dumps(record) + "\n")
         size = path.stat().st_size / 1e6
         rule = f"quote(min={TOLERANT})"
-        command = [
-            sys.executable,
-            "-m",
-            "calipers",
-            "eval",
-            path,
-            "--match",
-            rule,
-            "-m",
-            "recall@10",
-        ]
-        subprocess.run(command, check=True)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = used.ru_utime + used.ru_stime
-    return f"{size:.0f} MB: {seconds:.1f} s of processor time, {used.ru_maxrss / 1024:.0f} MB"
+        command = [sys.executable, "-m", "calipers", "eval", str(path), "--match", rule]
+        # By the launcher: a child of this process would count the memory of this one, too.
+        done = measure([*command, "-m", "recall@10"], times=1)
+    if done.seconds is None:
+        raise SystemExit(done.note)
+    return f"{size:.0f} MB: {done.cpu_seconds:.1f} s of processor time, {done.memory_mb:.0f} MB"
 
 
 if __name__ == "__main__" and "--file" in sys.argv:

@@ -41,7 +41,7 @@ def test_equal_to_the_reference(world: World, ties: Any, missing: Any, unanswera
             assert wanted is None or math.isclose(found, wanted, abs_tol=1e-12), shown
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(worlds, st.integers(1, 3))
 def test_some_queries_at_a_time_have_the_values_of_all_at_once(world: World, at_once: int) -> None:
     pair = calipers.read(
