@@ -46,7 +46,7 @@ def test_both_questions_have_one_answer(name, difference):
     pilot = PILOTS[name]
     n = needed_queries(pilot, difference).queries
     assert visible_difference(pilot, n).difference <= 1.01 * difference
-    assert visible_difference(pilot, int(0.9 * n)).difference > 0.99 * difference
+    assert n == 6 or visible_difference(pilot, int(0.9 * n)).difference > 0.99 * difference
 
 
 @given(
@@ -99,7 +99,7 @@ def test_bad_input():
         visible_difference(PILOTS["normal"], power=1.0)
     with pytest.raises(InvalidInput, match="other than 0"):
         needed_queries(PILOTS["normal"], 0.0)
-    with pytest.raises(InvalidInput, match="at least 2"):
+    with pytest.raises(InvalidInput, match="at least 6"):
         visible_difference(PILOTS["normal"], 1)
     with pytest.raises(InvalidInput, match="all of them are equal"):
         visible_difference([0.5] * 10)

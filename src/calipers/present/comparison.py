@@ -89,8 +89,8 @@ def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "
         )
     if seen.why_not == "too few moved":
         return (
-            f"So few of these {seen.n:,} {units} differ in {metric} that even a large difference "
-            "would often be missed (`calipers plan`)."
+            f"With these {seen.n:,} {units} even a large difference in {metric} would often be "
+            "missed (`calipers plan`)."
         )
     if seen.smallest is None:
         return (
