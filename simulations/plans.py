@@ -61,13 +61,13 @@ def _planned(
     same = np.clip(shape.draw(np.random.default_rng(seed), (REFERENCE,)), -1.0, 1.0)
     mean = SIZES[size] * float(same.std())
     better = change(same, mean)
-    for kind, among in (("of equals", same), ("that differ so", better)):
+    for kind, among in (("equal", same), ("differing", better)):
         for pilot in numbers:
             rng = np.random.default_rng([seed, pilot])
             shown = [_shown(among, better, mean, pilot, rng) for _ in range(draws)]
             known = [one for one in shown if one is not None]
             # A pilot gives a share, which varies ten times less than a yes or no.
-            yield Rate(f"{shape.name}: {name}, {size}", f"{pilot} {kind}",
+            yield Rate(f"{shape.name}: {name}, {size}", f"{pilot}, {kind}",
                        float(np.mean(known)), 10 * len(known), 0.72, 1.0)  # fmt: skip
 
 
