@@ -149,8 +149,8 @@ PARTS = [
     Part(
         "Numbers of queries that are planned",
         "`plan` is asked for the number of queries that shows a difference four times in five: "
-        "one of a third (⅓) or two thirds (⅔) of a standard deviation of the differences. How often "
-        "that many show it, on average over pilots of 30, 100 and 300 queries between equal "
+        "one of a third (⅓) or two thirds (⅔) of a standard deviation of the differences. How "
+        "often that many show it, on average over pilots of 30, 100 and 300 queries between equal "
         "systems, and between systems that differ by as much as is asked. Held to: at least "
         "0.72. A system can be better in two ways: all queries that move gain (differences that "
         "can take any value), or more queries gain and fewer lose, by as much as before. Where "
