@@ -16,6 +16,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import MISSING, Matches
 from calipers.model.policy import Policy, check_rel
+from calipers.model.ranking import query_starts
 from calipers.model.run import SAMPLE, Run, Scan, Scored
 
 if TYPE_CHECKING:
@@ -283,6 +284,9 @@ def match_as_chosen(
 ) -> tuple[Matches, Tally]:
     """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching = choice.ground_truth, choice.matching
+    if isinstance(run.scan, _Resumed) and run.scan.mixes_queries():
+        # Known from the first rows: so nothing is read for a ranking that cannot be made.
+        run = run.grouped()
     if matching.kind == "quote":
         from calipers.match.by_quote import QuoteRule, match_by_quote
 
@@ -301,6 +305,12 @@ class _Resumed:
     def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
         self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
         self._again = again
+        self._queries = pl.concat([frame["query"] for frame in seen])
+
+    def mixes_queries(self) -> bool:
+        """Whether a query comes back behind another in the frames that were looked at."""
+        several = self._queries[query_starts(self._queries)]
+        return several.n_unique() < len(several)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         begun, self._begun = self._begun, None

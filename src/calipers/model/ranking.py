@@ -271,8 +271,30 @@ def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
         order = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True)).to_series()
         return order.to_numpy().astype(np.int64)
     # One row of a matrix for each query: many short sorts are quicker than one long one.
+    if widest * lengths.size == key.size:
+        return (_row_orders(key.reshape(-1, widest)) + starts[:, np.newaxis]).ravel()
     inside = np.arange(widest) < lengths[:, np.newaxis]
     keys = np.full(inside.shape, np.inf)
     keys[inside] = key
-    places = np.argsort(keys, axis=1, kind="stable") + starts[:, np.newaxis]
-    return places[inside]
+    return (_row_orders(keys) + starts[:, np.newaxis])[inside]
+
+
+def _row_orders(keys: Floats) -> Ints:
+    """The places of each row in ascending order of the keys there; equal keys stay."""
+    width = keys.shape[1]
+    # Whole numbers in the order of the floats; 0.0 and -0.0 are the same.
+    bits = (keys + 0.0).view(np.int64)
+    numbers = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
+    # With the place in their lowest bits, plain numbers are sorted: twice as quick as to sort
+    # places by what stands there.
+    low = np.int64((1 << width.bit_length()) - 1)
+    numbers &= ~low
+    numbers |= np.arange(width)
+    numbers.sort(axis=1)
+    numbers &= low
+    inorder = np.take_along_axis(keys, numbers, axis=1)
+    wrong = (inorder[:, 1:] < inorder[:, :-1]).any(axis=1)
+    if wrong.any():
+        # Keys that differ in these bits alone.
+        numbers[wrong] = np.argsort(keys[wrong], axis=1, kind="stable")
+    return numbers
