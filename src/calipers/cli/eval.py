@@ -197,7 +197,9 @@ def command(
 
         with working("gathering the report"):
             report = outputs.attempt(
-                lambda: gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
+                lambda: gather_report(
+                    pair, scores=scores, weights=weights, corpus=corpus, by=by or None, **asked
+                )
             )
     if per_query:
         from calipers.io.score_tables import write_scores

@@ -37,7 +37,7 @@ def lines(report, queries):
 
 @pytest.mark.parametrize("made", [records(), hostile_records()])
 def test_every_line_holds_what_is_known(made, monkeypatch):
-    monkeypatch.setattr(rankings, "AT_ONCE", 5)
+    monkeypatch.setattr(rankings, "AT_ONCE", 1000)
     report = calipers.report(made, name='a "name"\n{}', nothing_in_common="zero")
     queries = report.scores.queries["query"].reverse()
     assert lines(report, queries) == list(naive(report, queries))

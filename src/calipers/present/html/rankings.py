@@ -7,17 +7,20 @@ import polars as pl
 
 from calipers.model.report import Report, SystemReport
 
-AT_ONCE = 100_000
-"""Queries whose lines are in memory together."""
+AT_ONCE = 64 << 20
+"""Bytes of rankings that are in memory a second time, as lines."""
 RESULT = ("rank", "item", "score", "text", "document", "start", "end", "grade", "state")
 MISS = ("item", "quote", "document", "start", "end", "reason")
 
 
 def ranking_lines(report: Report, queries: pl.Series) -> Iterator[bytes]:
     """A line for every query: what each system retrieved, and what it missed."""
-    for first in range(0, queries.len(), AT_ONCE):
-        asked = pl.DataFrame({"query": queries[first : first + AT_ONCE]})
-        systems = [_of_system(one, asked["query"]) for one in report.systems]
+    tables = [_Tables(one, queries) for one in report.systems]
+    size = sum(one.rankings.estimated_size() for one in report.systems)
+    rows = 1 + AT_ONCE * len(report.scores) // (size + 1)
+    for first in range(0, queries.len(), rows):
+        asked = pl.DataFrame({"query": queries[first : first + rows]})
+        systems = [one.members(first, asked.height) for one in tables]
         lines = asked.select(
             pl.concat_str(
                 pl.lit("{"), _object(["query"]), pl.lit(',"systems":{'),
@@ -27,32 +30,55 @@ def ranking_lines(report: Report, queries: pl.Series) -> Iterator[bytes]:
         yield lines.item().encode()
 
 
-def _of_system(system: SystemReport, asked: pl.Series) -> pl.Series:
-    """What one system has of each query that is asked for, as a member of a JSON object."""
-    known = system.head.queries.select("query").with_row_index("code")
-    codes = asked.to_frame("query").join(known, on="query", how="left", maintain_order="left")
-    lists = {"retrieved": _listed(system.rankings, codes["code"].cast(pl.Int64), RESULT)}
-    if system.misses is None:
-        lists["missed"] = pl.Series([""]).new_from_index(0, asked.len())
-    else:
-        lists["missed"] = _listed(system.misses.table, asked, MISS)
-    name = msgspec.json.encode(system.name).decode()
-    members = (pl.lit(name + ':{"retrieved":['), "retrieved", pl.lit('],"missed":['), "missed",
-               pl.lit("]}"))  # fmt: skip
-    return pl.DataFrame(lists).select(pl.concat_str(members)).to_series()
+class _Tables:
+    """The rankings and misses of one system, with the place in the file of every query."""
+
+    def __init__(self, system: SystemReport, queries: pl.Series) -> None:
+        places = pl.DataFrame({"query": queries}).with_row_index("place")
+        codes = system.head.queries.select("query").with_row_index("code")
+        codes = codes.join(places, on="query", how="left", maintain_order="left")
+        self._name = msgspec.json.encode(system.name).decode()
+        self._rankings = system.rankings
+        self._ranked_at = codes["place"].gather(system.rankings["query"])
+        missed = None if system.misses is None else system.misses.table
+        self._missed = (
+            pl.DataFrame(schema=dict.fromkeys(MISS, pl.Null)) if missed is None else missed
+        )
+        self._missed_at = (
+            pl.Series(dtype=pl.UInt32)
+            if missed is None
+            else missed.select("query").join(places, on="query", how="left", maintain_order="left")[
+                "place"
+            ]
+        )
+
+    def members(self, first: int, count: int) -> pl.Series:
+        """What the system has of some queries of the file, each a member of a JSON object."""
+        lists = {
+            "retrieved": _listed(self._rankings, self._ranked_at, first, count, RESULT),
+            "missed": _listed(self._missed, self._missed_at, first, count, MISS),
+        }
+        parts = (pl.lit(self._name + ':{"retrieved":['), "retrieved", pl.lit('],"missed":['),
+                 "missed", pl.lit("]}"))  # fmt: skip
+        return pl.DataFrame(lists).select(pl.concat_str(parts)).to_series()
 
 
-def _listed(table: pl.DataFrame, asked: pl.Series, fields: Sequence[str]) -> pl.Series:
-    """The rows of each query that is asked for, as the inside of a JSON list."""
+def _listed(
+    table: pl.DataFrame, places: pl.Series, first: int, count: int, fields: Sequence[str]
+) -> pl.Series:
+    """The rows at some places, as the insides of JSON lists, one for every place."""
     rows = (
         table.lazy()
-        .filter(pl.col("query").is_in(asked.implode()))
-        .select("query", row=pl.concat_str(pl.lit("{"), _object(fields), pl.lit("}")))
-        .group_by("query", maintain_order=True)
+        .select(*fields, place=places)
+        .filter(pl.col("place").is_between(first, first + count, closed="left"))
+        .select("place", row=pl.concat_str(pl.lit("{"), _object(fields), pl.lit("}")))
+        .group_by("place", maintain_order=True)
         .agg(pl.col("row").str.join(","))
     )
-    wanted = pl.LazyFrame({"query": asked})
-    found = wanted.join(rows, on="query", how="left", maintain_order="left").collect()
+    wanted = pl.LazyFrame(
+        {"place": pl.int_range(first, first + count, dtype=pl.UInt32, eager=True)}
+    )
+    found = wanted.join(rows, on="place", how="left", maintain_order="left").collect()
     return found["row"].fill_null("")
 
 
