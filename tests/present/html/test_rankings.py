@@ -1,6 +1,7 @@
 """Rankings beside the page, against rows put together one by one."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -18,7 +19,8 @@ def naive(report, queries):
             names = one.head.queries["query"].to_list()
             code = names.index(query) if query in names else None
             retrieved = one.rankings.filter(pl.col("query") == code).to_dicts()
-            missed = one.misses.table.filter(pl.col("query") == query).to_dicts()
+            misses = [] if one.misses is None else one.misses.table.to_dicts()
+            missed = [row for row in misses if row["query"] == query]
             systems[one.name] = {
                 "retrieved": [_known(row, RESULT) for row in retrieved],
                 "missed": [_known(row, MISS) for row in missed],
@@ -51,6 +53,13 @@ def test_every_system_is_there_also_where_it_has_nothing():
     found = lines(report, queries)
     assert found == list(naive(report, queries))
     assert found[0]["systems"]["few"]["retrieved"] == []
+
+
+def test_a_system_whose_misses_are_not_known_has_none():
+    report = calipers.report(records())
+    without = replace(report, systems=(replace(report.systems[0], misses=None),))
+    queries = pl.Series(["q3", "q1"])
+    assert lines(without, queries) == list(naive(without, queries))
 
 
 def test_of_no_queries_there_are_no_lines():

@@ -7,7 +7,7 @@ import polars as pl
 
 from calipers.model.report import Report, SystemReport
 
-AT_ONCE = 64 << 20
+AT_ONCE = 16 << 20
 """Bytes of rankings that are in memory a second time, as lines."""
 RESULT = ("rank", "item", "score", "text", "document", "start", "end", "grade", "state")
 MISS = ("item", "quote", "document", "start", "end", "reason")
@@ -23,7 +23,7 @@ def ranking_lines(report: Report, queries: pl.Series) -> Iterator[bytes]:
         systems = [one.members(first, asked.height) for one in tables]
         lines = asked.select(
             pl.concat_str(
-                pl.lit("{"), _object(["query"]), pl.lit(',"systems":{'),
+                pl.lit("{"), _object(asked, ["query"]), pl.lit(',"systems":{'),
                 pl.concat_str(systems, separator=","), pl.lit("}}\n"),
             ).str.join("")
         )  # fmt: skip
@@ -67,27 +67,35 @@ def _listed(
     table: pl.DataFrame, places: pl.Series, first: int, count: int, fields: Sequence[str]
 ) -> pl.Series:
     """The rows at some places, as the insides of JSON lists, one for every place."""
-    rows = (
-        table.lazy()
-        .select(*fields, place=places)
-        .filter(pl.col("place").is_between(first, first + count, closed="left"))
-        .select("place", row=pl.concat_str(pl.lit("{"), _object(fields), pl.lit("}")))
-        .group_by("place", maintain_order=True)
-        .agg(pl.col("row").str.join(","))
+    here = places.is_between(first, first + count, closed="left")
+    some = table.select(fields).filter(here)
+    rows = some.select(
+        place=places.filter(here),
+        row=pl.concat_str(pl.lit("{"), _object(some, fields), pl.lit("}")),
     )
+    lists = rows.lazy().group_by("place", maintain_order=True).agg(pl.col("row").str.join(","))
     wanted = pl.LazyFrame(
         {"place": pl.int_range(first, first + count, dtype=pl.UInt32, eager=True)}
     )
-    found = wanted.join(rows, on="place", how="left", maintain_order="left").collect()
+    found = wanted.join(lists, on="place", how="left", maintain_order="left").collect()
     return found["row"].fill_null("")
 
 
-def _object(fields: Sequence[str]) -> pl.Expr:
+def _object(table: pl.DataFrame, fields: Sequence[str]) -> pl.Expr:
     """The members of a JSON object; a value that is not known has none."""
+    known = [name for name in fields if table[name].null_count() < table.height]
     members = (
         pl.when(pl.col(name).is_not_null()).then(
-            pl.struct(name).struct.json_encode().str.strip_prefix("{").str.strip_suffix("}")
+            pl.concat_str(pl.lit(f'"{name}":'), _value(name, table.schema[name]))
         )
-        for name in fields
+        for name in known
     )  # fmt: skip
-    return pl.concat_str(members, separator=",", ignore_nulls=True)
+    return pl.concat_str(members, separator=",", ignore_nulls=True) if known else pl.lit("")
+
+
+def _value(name: str, kind: pl.DataType) -> pl.Expr:
+    """A number as it is, a text as JSON spells it."""
+    if kind != pl.String:
+        return pl.col(name).cast(pl.String)
+    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
+    return member.str.strip_prefix('{"":').str.strip_suffix("}")
