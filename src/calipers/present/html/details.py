@@ -96,6 +96,22 @@ class Details:
             found.append(one)
         return found
 
+    def whole(self, query: str) -> dict[str, Any]:
+        """Everything about one query, as it came."""
+        rows = self._rankings.get(self._codes.get(query), ())
+        return {
+            "retrieved": [
+                {name: value for name, value in row.items()
+                 if name not in ("query", "targets") and value is not None}
+                for row in rows
+            ],
+            "missed": [
+                {name: row[name] for name in ("item", "quote", "document", "start", "end", "reason")
+                 if row[name] is not None}
+                for row in self._misses.get(query, ())
+            ],
+        }  # fmt: skip
+
     def _shown(self, row: dict[str, Any], longest: int | None) -> dict[str, Any]:
         found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
         if row["item"] is not None or row["document"] is not None:

@@ -191,12 +191,12 @@ def _room(data: QueryData, beside: str | None) -> list[str]:
     if data.rows < data.all_rows:
         lines.append(
             f"The table holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
-            "of the others."
+            "of the others. --per-query writes the scores of all of them."
         )
-    if data.left_out.len():
+    if data.left_out:
         where = f"they are in {clean(beside)}" if beside else "save the report to have them written"
         lines.append(
-            f"To keep this page small, the rankings of {data.left_out.len():,} queries are not in "
+            f"To keep this page small, the rankings of {len(data.left_out):,} queries are not in "
             f"it ({where}); those of the worst and of a sample are. --full puts all of them here."
         )
     elif data.cut:
