@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from simulations import decisions, differences, floors, labels, means, nights
+from simulations import decisions, differences, floors, labels, means, nights, plans
 from simulations.rates import Rate, table
 
 HEAD = """# Do the answers hold?
@@ -152,7 +152,7 @@ PARTS = [
         "five. How often that many show it, on average over pilots of that size. Held to: at "
         "least 0.65. The last row shows more: its queries either stay or gain alike, which is "
         "easier to see than the same gain spread over all of them, for which a plan is made.",
-        lambda share: decisions.planned(_count(40)(share)),
+        lambda share: plans.planned(_count(40)(share)),
         "differences",
         2,
     ),

@@ -101,9 +101,31 @@ def test_a_row_without_a_metric_and_a_query_twice_are_refused(scores, file):
         read_runs(file)[0]
 
 
+@pytest.mark.parametrize("value", [9, -0.5, 1e300])
+def test_a_value_that_no_metric_gives_is_refused(scores, file, value):
+    result = scores.to_dict()
+    result["per_query"][1]["scores"]["mrr"] = value
+    file.write_text(json.dumps(result))
+    with pytest.raises(UnreadableFile, match=r"mrr is .* at \$.per_query\[1\]"):
+        read_runs(file)
+
+
+def test_an_edited_mean_is_refused(scores, file):
+    result = scores.to_dict()
+    result["summaries"][0]["mean"] = 0.123
+    file.write_text(json.dumps(result))
+    with pytest.raises(UnreadableFile, match=r"contradicts itself: the mean of .* is 0.123, and"):
+        read_runs(file)
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [("", "is empty"), ("[1]", "is no result"), ('{"schema": 1', "ends in the middle")],
+    [
+        ("", "is empty"),
+        (" " * 70_000 + "{}", "begins with 64 kB of blanks"),
+        ("[1]", "is no result"),
+        ('{"schema": 1', "ends in the middle"),
+    ],
 )
 def test_broken_files_are_refused(tmp_path, content, sentence):
     path = tmp_path / "bad.json"

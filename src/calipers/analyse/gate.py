@@ -229,8 +229,9 @@ def check_baseline(
         limits = limits_of(facts[primary])
         # What would be seen of a loss: the way in which the test looks.
         seen = visibility(
-            -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
-        )
+            -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1],
+            one_way=True,
+        )  # fmt: skip
         unseen = None if one.test is None else one.test.undone(p, alpha, strict=strict)
         change = replace(change, visibility=seen, unseen=unseen)
         because = _because(change, one, alpha, allow, strict=strict)

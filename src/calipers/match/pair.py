@@ -172,9 +172,10 @@ def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
     """A note where the grades look like scores, and the run has none or what looks like grades."""
     if some is None or not truth.targets.height:
         return []
-    grades = truth.targets["grade"].head(SAMPLE)
+    grades = truth.targets["grade"].head(SAMPLE).to_numpy()
     # Grades that are means of several judges are broken numbers too, but few different ones.
-    if (grades != grades.round(0)).sum() <= len(grades) / 2 or grades.n_unique() <= len(grades) / 2:
+    many = np.unique(grades).size > grades.size / 2
+    if (grades != grades.round()).mean() <= 0.5 or not many:
         return []
     scores = some.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
     scores = scores.drop_nulls()

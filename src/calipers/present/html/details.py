@@ -1,6 +1,6 @@
 """What a row opens to: the ranking as it was, and what was missed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import polars as pl
@@ -18,35 +18,48 @@ _REASON = {reason.name: reason for reason in REASONS}
 
 
 class Details:
-    """The rankings and misses of one system, by query."""
+    """The rankings and misses of some queries of one system."""
 
     def __init__(
         self,
         rankings: pl.DataFrame,
         targets: pl.DataFrame,
         misses: Misses | None,
-        queries: Iterable[str],
+        queries: pl.Series,
+        wanted: pl.Series | None = None,
     ) -> None:
-        self._rankings = _by(rankings, "query")
+        """``queries`` are all of the system, in the order of their codes; None: all are wanted."""
+        codes = pl.DataFrame({"query": queries}).with_row_index("code")
+        numbered = targets.with_row_index("number")
+        lost = None if misses is None else misses.table
+        if wanted is not None:
+            # Only these become objects of Python, however many queries there are.
+            codes = codes.filter(pl.col("query").is_in(wanted.implode()))
+            numbered = numbered.filter(pl.col("query").is_in(wanted.implode()))
+            lost = None if lost is None else lost.filter(pl.col("query").is_in(wanted.implode()))
+        own = rankings.filter(pl.col("query").is_in(codes["code"].cast(pl.Int64).implode()))
+        self._rankings = _by(own, "query")
         self._why = misses
-        self._misses = {} if misses is None else _by(misses.table, "query")
-        self._targets = targets.to_dicts()
+        self._misses = {} if lost is None else _by(lost, "query")
+        self._targets = {row["number"]: row for row in numbered.iter_rows(named=True)}
         self._wanted: dict[str, list[int]] = {}
-        for number, target in enumerate(self._targets):
+        for number, target in self._targets.items():
             # A grade of 0 says what is not wanted.
             if target["grade"] is None or target["grade"] > 0:
                 self._wanted.setdefault(target["query"], []).append(number)
-        named = rankings.select("item", "text").drop_nulls().unique("item", keep="first")
-        self._texts: dict[str, str] = dict(named.iter_rows())
+        expected = pl.col("item").is_in(numbered["item"].drop_nulls().unique().implode())
+        named = rankings.select("item", "text").drop_nulls().filter(expected)
+        self._texts: dict[str, str] = dict(named.unique("item", keep="first").iter_rows())
         if misses is not None:
-            told = misses.table.select("item", "expected_text").drop_nulls()
+            told = misses.table.select("item", "expected_text").drop_nulls().filter(expected)
             self._texts |= dict(told.iter_rows())
-        self._codes = {name: code for code, name in enumerate(queries)}
+        self._codes: dict[str, int] = {name: code for code, name in codes.iter_rows()}
 
     @classmethod
-    def of_system(cls, system: SystemReport) -> Self:
-        """Those of a retriever in a report."""
-        return cls(system.rankings, system.targets, system.misses, system.head.queries["query"])
+    def of_system(cls, system: SystemReport, wanted: pl.Series | None = None) -> Self:
+        """Those of a retriever in a report: all, or the ``wanted`` queries."""
+        names = system.head.queries["query"]
+        return cls(system.rankings, system.targets, system.misses, names, wanted)
 
     def lost(self, query: str) -> dict[str, dict[str, str]]:
         """Why each miss of a query was missed, by what was expected."""
@@ -82,22 +95,6 @@ class Details:
                 one |= self._missed(lost[_identity(target)])
             found.append(one)
         return found
-
-    def whole(self, query: str) -> dict[str, Any]:
-        """Everything about one query, as it came."""
-        rows = self._rankings.get(self._codes.get(query), ())
-        return {
-            "retrieved": [
-                {name: value for name, value in row.items()
-                 if name not in ("query", "targets") and value is not None}
-                for row in rows
-            ],
-            "missed": [
-                {name: row[name] for name in ("item", "quote", "document", "start", "end", "reason")
-                 if row[name] is not None}
-                for row in self._misses.get(query, ())
-            ],
-        }  # fmt: skip
 
     def _shown(self, row: dict[str, Any], longest: int | None) -> dict[str, Any]:
         found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
@@ -137,7 +134,9 @@ def opened_view(opened: OpenedQuery) -> dict[str, Any]:
     query = opened.row.query
     if not opened.rankings.columns:
         return {"expected": [], "results": [], "known": False}
-    details = Details(opened.rankings, opened.targets, opened.misses, [query])
+    details = Details(
+        opened.rankings, opened.targets, opened.misses, pl.Series([query], dtype=pl.String)
+    )
     found = details.of(query)
     ranks: dict[int, int] = {}
     for row in opened.rankings.select("rank", "targets").iter_rows(named=True):
@@ -185,10 +184,4 @@ def _by(frame: pl.DataFrame, column: str) -> dict[Any, Sequence[dict[str, Any]]]
     found: dict[Any, list[dict[str, Any]]] = {}
     for row in frame.iter_rows(named=True):
         found.setdefault(row[column], []).append(row)
-    return dict(_pairs(found))
-
-
-def _pairs(
-    found: dict[Any, list[dict[str, Any]]],
-) -> Iterator[tuple[Any, Sequence[dict[str, Any]]]]:
-    yield from found.items()
+    return {**found}

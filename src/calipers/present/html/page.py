@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from calipers.model.misses import REASONS
 from calipers.model.report import Report
 from calipers.present.draw import why_no_charts
@@ -23,7 +25,7 @@ class Page:
     """The text of a page, and the queries whose rankings had no room in it."""
 
     text: str
-    left_out: tuple[str, ...]
+    left_out: pl.Series
 
 
 def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:

@@ -193,10 +193,10 @@ def _room(data: QueryData, beside: str | None) -> list[str]:
             f"The table holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
             "of the others."
         )
-    if data.left_out:
+    if data.left_out.len():
         where = f"they are in {clean(beside)}" if beside else "save the report to have them written"
         lines.append(
-            f"To keep this page small, the rankings of {len(data.left_out):,} queries are not in "
+            f"To keep this page small, the rankings of {data.left_out.len():,} queries are not in "
             f"it ({where}); those of the worst and of a sample are. --full puts all of them here."
         )
     elif data.cut:
