@@ -11,7 +11,7 @@ from calipers.model.misses import REASONS, Misses
 from calipers.present.answer import first_results, print_notes
 from calipers.present.comparison import query_name
 from calipers.present.plain import printable
-from calipers.words import plural
+from calipers.words import listed, plural
 
 BAR = 20
 """Characters of the longest bar."""
@@ -131,8 +131,7 @@ def _numbers(calls: list[int]) -> str:
     >>> _numbers([2]), _numbers([1, 2, 4])
     ('call 2', 'calls 1, 2 and 4')
     """
-    *first, last = map(str, calls)
-    return f"calls {', '.join(first)} and {last}" if first else f"call {last}"
+    return f"{'call' if len(calls) == 1 else 'calls'} {listed([str(one) for one in calls])}"
 
 
 def _instead(row: dict[str, object]) -> list[str]:
