@@ -9,7 +9,8 @@ from calipers.errors import InvalidInput
 
 @given(st.integers(0, 9), st.integers(1, 9), st.integers(0, 2**64))
 def test_each_raw_word_gives_four_the_low_bits_first(rows, columns, seed):
-    source, naive = np.random.PCG64(seed), []
+    source = np.random.PCG64(seed)
+    naive: list[int] = []
     while len(naive) < rows * columns:
         word = int(source.random_raw())
         naive += [word >> bits & WORDS - 1 for bits in (0, 16, 32, 48)]

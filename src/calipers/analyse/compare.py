@@ -72,7 +72,7 @@ def compare_scores(
 ) -> Comparison:
     """The comparison of results that were measured alike; those that were not are refused.
 
-    ``baseline`` is the system that the others are held against (default: the first).
+    ``baseline`` is the system that the others are compared with (default: the first).
     ``metrics`` are names that every result has (default: all they share). ``primary`` is the one
     that decides: a difference counts as shown when its p-value, corrected over systems, is at
     most 1 - level. ``cluster`` is a tag whose queries count as one unit; ``tokens`` are those

@@ -253,8 +253,10 @@ def _partly_recorded(matches: Matches, facts: Facts, counted: np.ndarray) -> Ite
     """One line for each stage that some queries have and others lack."""
     queries = matches.target_query[counted]
     for name, culprit in (("candidates", "a reranker"), ("exact", "an index")):
+        if not facts.known[name].any():
+            continue
         without = np.unique(queries[facts.unrecorded(name)[counted]]).size
-        if without and facts.known[name].any():
+        if without:
             asked = np.unique(queries[~facts.silent[counted]]).size
             yield (
                 f"The stage {name!r} is not recorded for {without} of {asked} answered queries, so "

@@ -22,6 +22,8 @@ from calipers.version import __version__
 _SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
 _WRITER = re.compile(rb'"calipers"\s*:\s*"')
 _AGAIN = "write it again with `calipers eval … --json`"
+ROUNDING = 1e-6
+"""A mean of the same values may differ by less, added up in another order."""
 
 
 class _Row(msgspec.Struct):
@@ -83,11 +85,6 @@ def is_result(path: str | Path) -> bool:
     source = Source(Path(path))
     marks = _SCHEMA_NUMBER.search(source.head) and _WRITER.search(source.head)
     return opening(source) == "object" and bool(marks)
-
-
-def read_scores(path: str | Path) -> Scores:
-    """The scores in a result file; where it holds several runs, those of the first."""
-    return read_runs(path)[0]
 
 
 def read_runs(path: str | Path) -> tuple[Scores, ...]:
@@ -166,7 +163,9 @@ def _scores(result: StoredResult, source: Source) -> Scores:
     names = dict.fromkeys(name for row in rows for name in row.tags)
     tags = {name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String)
             for name in names}  # fmt: skip
-    return result.scores(_values(result, rows, source), queries, tags)
+    values = _values(result, rows, source)
+    _check_values(result, values, source)
+    return result.scores(values, queries, tags)
 
 
 def _values(result: StoredResult, rows: list[_Row], source: Source) -> Floats:
@@ -182,6 +181,30 @@ def _values(result: StoredResult, rows: list[_Row], source: Source) -> Floats:
             if value is not None:
                 values[i, j] = value
     return values
+
+
+def _check_values(result: StoredResult, values: Floats, source: Source) -> None:
+    """Refuse what no metric gives, and a mean that is not that of its queries: edited by hand."""
+    means = {one.metric: one.mean for one in result.summaries}
+    for column, metric in zip(values.T, result.metrics, strict=True):
+        known = ~np.isnan(column)
+        low, high = (np.inf if end is None else end for end in metric.bounds)
+        outside = np.flatnonzero(
+            known & ~((column >= low - ROUNDING) & (column <= high + ROUNDING))
+        )
+        if outside.size:
+            raise UnreadableFile(
+                f"The result in {source.name} holds a value that cannot be: {metric.name} is "
+                f"{column[outside[0]]:g} at $.per_query[{outside[0]}]; {_AGAIN}."
+            )
+        mean = means.get(metric.name)
+        if metric.aggregate != "mean" or mean is None or not known.any():
+            continue
+        if not np.isclose(found := column[known].mean(), mean, ROUNDING, ROUNDING):
+            raise UnreadableFile(
+                f"The result in {source.name} contradicts itself: the mean of {metric.name} is "
+                f"{mean:g}, and that of its queries {found:g}; {_AGAIN}."
+            )
 
 
 QUERY_SCHEMA: dict[str, pl.DataType] = {

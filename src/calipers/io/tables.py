@@ -96,8 +96,8 @@ def delimited(source: Source) -> Table | None:
     names, separator = found
     if len(names) > MOST_COLUMNS:
         raise UnreadableFile(
-            f"The table {source.name} has {len(names):,} columns in its first line, and "
-            f"{MOST_COLUMNS:,} are allowed; keep those that are needed, or check what divides them."
+            f"The table {source.name} has more than {MOST_COLUMNS:,} columns in its first line, "
+            "and no more are allowed; keep those that are needed, or check what divides them."
         )
     if len(set(names)) < len(names):
         twice = next((name for name in names if name and names.count(name) > 1), None)

@@ -111,13 +111,13 @@ def missed_how_often(power: float) -> str:
     """How often a difference is missed at a power.
 
     >>> missed_how_often(0.8), missed_how_often(0.9), missed_how_often(0.97)
-    ('one time in five', 'one time in ten', '3 % of the time')
+    ('one time in five', 'one time in ten', '3% of the time')
     """
     words = {5: "five", 10: "ten", 4: "four", 3: "three", 2: "two", 20: "twenty"}
     every = 1.0 / (1.0 - power)
     if abs(every - round(every)) < 1e-6 and round(every) in words:
         return f"one time in {words[round(every)]}"
-    return f"{100 * (1.0 - power):.2g} % of the time"
+    return f"{100 * (1.0 - power):.2g}% of the time"
 
 
 def power_sentences(comparison: Comparison) -> list[str]:

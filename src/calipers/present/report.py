@@ -1,10 +1,11 @@
 """A report written down: the page, and the short form for a pull request."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.write import check_place, ending_or, is_stream, whole_file
@@ -64,8 +65,9 @@ def check_report_place(path: str | PathLike[str]) -> None:
         )
 
 
-def _write_rankings(report: Report, queries: tuple[str, ...], path: Path) -> None:
-    sources = {one.name: Details.of_system(one) for one in report.systems}
+def _write_rankings(report: Report, queries: Sequence[str], path: Path) -> None:
+    wanted = pl.Series(queries, dtype=pl.String)
+    sources = {one.name: Details.of_system(one, wanted) for one in report.systems}
     encode = msgspec.json.Encoder().encode
     with whole_file(path) as file:
         for query in queries:

@@ -1,5 +1,7 @@
 """What a row opens to."""
 
+import polars as pl
+
 from calipers.model.misses import REASONS
 from calipers.present.html.details import Details
 from tests.reports import records, report_of
@@ -47,10 +49,18 @@ def test_all_of_a_query_is_there_for_the_file_beside_the_page():
     whole = Details.of_system(report_of(made).systems[0]).whole("q")
     assert whole["retrieved"][0]["text"] == text
     assert whole["missed"] == [{"item": "b", "reason": "not_returned"}]
-    assert Details.of_system(report_of(made).systems[0]).of("unknown") == {
-        "results": [],
-        "expected": [],
-    }
+
+
+def test_a_query_that_is_not_known_has_nothing():
+    details = Details.of_system(report_of(records()).systems[0])
+    assert details.of("unknown") == {"results": [], "expected": []}
+
+
+def test_some_queries_have_what_they_have_among_all():
+    (system,) = report_of(records()).systems
+    every, some = Details.of_system(system), Details.of_system(system, pl.Series(["q7", "q4"]))
+    assert [some.of(name) for name in ("q4", "q7")] == [every.of(name) for name in ("q4", "q7")]
+    assert some.of("q1") == {"results": [], "expected": []}
 
 
 def test_texts_are_cut_as_far_as_asked_or_not_at_all():

@@ -1,6 +1,6 @@
 """What a row opens to: the ranking as it was, and what was missed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import polars as pl
@@ -18,35 +18,48 @@ _REASON = {reason.name: reason for reason in REASONS}
 
 
 class Details:
-    """The rankings and misses of one system, by query."""
+    """The rankings and misses of some queries of one system."""
 
     def __init__(
         self,
         rankings: pl.DataFrame,
         targets: pl.DataFrame,
         misses: Misses | None,
-        queries: Iterable[str],
+        queries: pl.Series,
+        wanted: pl.Series | None = None,
     ) -> None:
-        self._rankings = _by(rankings, "query")
+        """``queries`` are all of the system, in the order of their codes; None: all are wanted."""
+        codes = pl.DataFrame({"query": queries}).with_row_index("code")
+        numbered = targets.with_row_index("number")
+        lost = None if misses is None else misses.table
+        if wanted is not None:
+            # Only these become objects of Python, however many queries there are.
+            codes = codes.filter(pl.col("query").is_in(wanted.implode()))
+            numbered = numbered.filter(pl.col("query").is_in(wanted.implode()))
+            lost = None if lost is None else lost.filter(pl.col("query").is_in(wanted.implode()))
+        own = rankings.filter(pl.col("query").is_in(codes["code"].cast(pl.Int64).implode()))
+        self._rankings = _by(own, "query")
         self._why = misses
-        self._misses = {} if misses is None else _by(misses.table, "query")
-        self._targets = targets.to_dicts()
+        self._misses = {} if lost is None else _by(lost, "query")
+        self._targets = {row["number"]: row for row in numbered.iter_rows(named=True)}
         self._wanted: dict[str, list[int]] = {}
-        for number, target in enumerate(self._targets):
+        for number, target in self._targets.items():
             # A grade of 0 says what is not wanted.
             if target["grade"] is None or target["grade"] > 0:
                 self._wanted.setdefault(target["query"], []).append(number)
-        named = rankings.select("item", "text").drop_nulls().unique("item", keep="first")
-        self._texts: dict[str, str] = dict(named.iter_rows())
+        expected = pl.col("item").is_in(numbered["item"].drop_nulls().unique().implode())
+        named = rankings.select("item", "text").drop_nulls().filter(expected)
+        self._texts: dict[str, str] = dict(named.unique("item", keep="first").iter_rows())
         if misses is not None:
-            told = misses.table.select("item", "expected_text").drop_nulls()
+            told = misses.table.select("item", "expected_text").drop_nulls().filter(expected)
             self._texts |= dict(told.iter_rows())
-        self._codes = {name: code for code, name in enumerate(queries)}
+        self._codes: dict[str, int] = {name: code for code, name in codes.iter_rows()}
 
     @classmethod
-    def of_system(cls, system: SystemReport) -> Self:
-        """Those of a retriever in a report."""
-        return cls(system.rankings, system.targets, system.misses, system.head.queries["query"])
+    def of_system(cls, system: SystemReport, wanted: pl.Series | None = None) -> Self:
+        """Those of a retriever in a report: all, or the ``wanted`` queries."""
+        names = system.head.queries["query"]
+        return cls(system.rankings, system.targets, system.misses, names, wanted)
 
     def lost(self, query: str) -> dict[str, dict[str, str]]:
         """Why each miss of a query was missed, by what was expected."""
@@ -132,12 +145,21 @@ class Details:
         return {"reason": reason.means + place, "remedy": remedy}
 
 
+STATES = {
+    "relevant": "relevant", "not relevant": "judged not relevant",
+    "repeated": "stood above already",
+}  # fmt: skip
+"""What became of a result, in words; script.js has the same for the page."""
+
+
 def opened_view(opened: OpenedQuery) -> dict[str, Any]:
     """One query as a page shows it: what was expected first, then the ranking."""
     query = opened.row.query
     if not opened.rankings.columns:
         return {"expected": [], "results": [], "known": False}
-    details = Details(opened.rankings, opened.targets, opened.misses, [query])
+    details = Details(
+        opened.rankings, opened.targets, opened.misses, pl.Series([query], dtype=pl.String)
+    )
     found = details.of(query)
     ranks: dict[int, int] = {}
     for row in opened.rankings.select("rank", "targets").iter_rows(named=True):
@@ -152,7 +174,11 @@ def opened_view(opened: OpenedQuery) -> dict[str, Any]:
             {"name": name, "grade": row["grade"], "rank": ranks.get(number),
              "reason": why.get("reason"), "remedy": why.get("remedy")}
         )  # fmt: skip
-    return {"expected": targets, "results": found["results"], "known": True}
+    # Nobody judges whole chunks where quotes or places should be found.
+    by_id = opened.targets.select(pl.col("quote", "start").is_null().all()).row(0) == (True, True)
+    said = {**STATES, "unjudged": "unjudged" if by_id else "holds no target"}
+    results = [{**one, "said": said[one["state"]]} for one in found["results"]]
+    return {"expected": targets, "results": results, "known": True}
 
 
 def expected(row: dict[str, Any]) -> str:
@@ -185,10 +211,4 @@ def _by(frame: pl.DataFrame, column: str) -> dict[Any, Sequence[dict[str, Any]]]
     found: dict[Any, list[dict[str, Any]]] = {}
     for row in frame.iter_rows(named=True):
         found.setdefault(row[column], []).append(row)
-    return dict(_pairs(found))
-
-
-def _pairs(
-    found: dict[Any, list[dict[str, Any]]],
-) -> Iterator[tuple[Any, Sequence[dict[str, Any]]]]:
-    yield from found.items()
+    return {**found}

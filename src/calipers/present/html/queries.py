@@ -6,7 +6,10 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
+from calipers.model.arrays import Ints
+from calipers.model.misses import Misses
 from calipers.model.report import FEWEST_SHOWN, Report
 from calipers.present.html.details import Details
 from calipers.present.html.texts import LONGEST, clean
@@ -36,7 +39,7 @@ class QueryData:
     """Queries in the table."""
     all_rows: int
     left_out: tuple[str, ...]
-    """Queries whose rankings are not on the page, or that are not on it at all."""
+    """Queries of the table whose rankings are not on the page."""
     positions: dict[str, int]
     """The row of each query."""
     cut: int | None = None
@@ -53,20 +56,21 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
     Texts are cut before a ranking is left out; with ``full`` neither happens.
     """
     head = report.systems[0].head
-    names = head.queries["query"].to_list()
-    worst = _worst_first(report)
-    kept = worst
-    if len(worst) > MOST_ROWS and not full:
-        kept = _worst_and_sample(worst, MOST_ROWS)
-    kept_rows = sorted(kept)
-    positions = {names[i]: at for at, i in enumerate(kept_rows)}
+    names = head.queries["query"]
+    kept = _worst_first(report)
+    if kept.size > MOST_ROWS and not full:
+        kept = _worst_and_sample(kept, MOST_ROWS)
+    kept_rows = np.sort(kept)
+    positions = {name: at for at, name in enumerate(names.gather(kept_rows))}
     wanted = [name for name in first if name in positions]
-    sources = [Details.of_system(one) for one in report.systems]
-    asked = [names[i] for i in kept]
+    # None: all of them, without looking for each.
+    some = names.gather(kept) if kept.size < names.len() else None
+    sources = [Details.of_system(one, some) for one in report.systems]
+    asked = names.gather(kept).to_list()
     longest = None if full else _longest(sources, asked)
     room = float("inf") if full else RANKING_BYTES
-    found, left_out = _fitting(sources, wanted, asked, longest, room)
-    outside = [name for name in names if name not in positions]
+    found = _fitting(sources, wanted, asked, longest, room)
+    left_out = tuple(name for name in asked if name not in found)
     metrics = [facts.name for facts in head.metrics]
     return QueryData(
         {
@@ -80,57 +84,63 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
             "rows": _rows(report, kept_rows),
             "details": {str(positions[name]): one for name, one in found.items()},
         },
-        len(kept_rows), len(names), (*left_out, *outside), positions,
+        kept_rows.size, names.len(), left_out, positions,
         None if longest is None or longest == LONGEST else longest,
     )  # fmt: skip
 
 
-def _rows(report: Report, kept: Sequence[int]) -> list[list[Any]]:
+def _rows(report: Report, kept: Ints) -> list[list[Any]]:
     head = report.systems[0].head
-    names, texts = head.queries["query"].to_list(), head.queries["text"].to_list()
-    tags = [tag.to_list() for tag in head.tags.values()]
+    shown = head.queries[kept]
+    names, texts = shown["query"].to_list(), shown["text"].to_list()
+    tags = [tag.gather(kept).to_list() for tag in head.tags.values()]
     values, statuses, missed = [], [], []
     for one in report.systems:
-        codes = {name: code for code, name in enumerate(one.head.queries["query"])}
-        order = [codes.get(names[i], -1) for i in kept]
-        table = np.round(one.head.values, 4)
-        values.append([None if code < 0 else _plain(table[code]) for code in order])
-        status = one.head.queries["status"].to_list()
-        statuses.append(["missing" if code < 0 else status[code] for code in order])
-        lost = {} if one.misses is None else dict(
-            one.misses.table["query"].value_counts().iter_rows()
-        )  # fmt: skip
-        missed.append([lost.get(names[i], 0) for i in kept])
+        queries = one.head.queries.select("query", "status").with_row_index("code")
+        own = shown.select("query").join(queries, on="query", how="left", maintain_order="left")
+        found = own["code"].to_list()
+        values.append([None if at is None else _plain(one.head.values[at]) for at in found])
+        statuses.append(own["status"].fill_null("missing").to_list())
+        lost = _lost(one.misses, shown["query"])
+        missed.append([lost.get(name, 0) for name in names])
     return [
         [
-            clean(names[i][:QUERY_TEXT]),
-            None if texts[i] is None or texts[i] == names[i] else clean(texts[i][:QUERY_TEXT]),
-            [None if tag[i] is None else clean(str(tag[i])[:60]) for tag in tags],
+            clean(name[:QUERY_TEXT]),
+            None if text is None or text == name else clean(text[:QUERY_TEXT]),
+            [None if tag[at] is None else clean(str(tag[at])[:60]) for tag in tags],
             [column[at] for column in values],
             [column[at] for column in statuses],
             [column[at] for column in missed],
         ]
-        for at, i in enumerate(kept)
+        for at, (name, text) in enumerate(zip(names, texts, strict=True))
     ]
 
 
+def _lost(misses: Misses | None, queries: pl.Series) -> dict[str, int]:
+    """How many targets each of these queries misses."""
+    if misses is None:
+        return {}
+    lost = misses.table["query"]
+    return dict(lost.filter(lost.is_in(queries.implode())).value_counts().iter_rows())
+
+
 def _plain(values: Any) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]
+    return [None if np.isnan(value) else float(value) for value in np.round(values, 4)]
 
 
-def _worst_first(report: Report) -> list[int]:
+def _worst_first(report: Report) -> Ints:
     """Lowest recall first, then lowest nDCG; queries without any value stand last."""
     head = report.systems[0].head
     stems = {facts.stem.partition("(")[0]: i for i, facts in enumerate(head.metrics)}
     recall, ndcg = head.values[:, stems["recall"]], head.values[:, stems["ndcg"]]
-    order: list[int] = np.lexsort((ndcg, recall)).tolist()
+    order: Ints = np.lexsort((ndcg, recall))
     return order
 
 
-def _worst_and_sample(worst: list[int], room: int) -> list[int]:
+def _worst_and_sample(worst: Ints, room: int) -> Ints:
     certain = int(room * WORST)
     rest = np.random.default_rng(0).permutation(worst[certain:])[: room - certain]
-    return [*worst[:certain], *rest.tolist()]
+    return np.concatenate([worst[:certain], rest])
 
 
 def _longest(sources: Sequence[Details], kept: Sequence[str]) -> int:
@@ -150,7 +160,7 @@ def _fitting(
     kept: list[str],
     longest: int | None,
     room: float,
-) -> tuple[dict[str, Any], list[str]]:
+) -> dict[str, Any]:
     """The rankings that have room, by query: those named, the worst, a sample of the others."""
     found: dict[str, Any] = {}
     used = 0
@@ -171,5 +181,4 @@ def _fitting(
     add(kept, room * WORST)
     rest = [name for name in kept if name not in found]
     add((rest[i] for i in np.random.default_rng(0).permutation(len(rest))), room)
-    left_out = [name for name in kept if name not in found]
-    return found, left_out
+    return found
