@@ -19,11 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.analyse.draws import WORDS
 from calipers.analyse.units import Units
 from calipers.model.arrays import Floats
 
-SLOTS = 1 << 16
-"""Equally likely values that stand for a distribution: an index is 16 random bits."""
+SLOTS = WORDS
+"""Equally likely values that stand for a distribution: a random word is an index."""
 _MOST_VALUES = 1 << 11
 _LEAST_WORTH = 0.25
 _STEPS = 40
