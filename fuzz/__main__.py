@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -54,6 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="go on after so many of these cases")
     parser.add_argument("--past", action="store_true", help="replay past findings alone")
     parser.add_argument("--keep", action="store_true", help="add what is found to past.jsonl")
     parser.add_argument("--stores", type=int, metavar="N", help="damage N copies of a history")
@@ -75,6 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     _load_all()
     cases = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
     total = len(past_cases()) if given.past else given.cases
+    cases, total = islice(cases, given.skip, None), max(0, total - given.skip)
     found, kinds = _campaign(cases, total, keep=given.keep)
     spent = time.monotonic() - started
     counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
