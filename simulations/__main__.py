@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from simulations.page import PARTS, page
@@ -16,8 +17,11 @@ def main() -> int:
     parts = []
     outside = 0
     for part in PARTS:
-        sys.stderr.write(f"{part.title} …\n")
+        sys.stderr.write(f"{part.title} … ")
+        sys.stderr.flush()
+        begun = time.perf_counter()
         rates = list(part.rates(0.1 if chosen.quick else 1.0))
+        sys.stderr.write(f"{time.perf_counter() - begun:.0f} s\n")
         left = [rate for rate in rates if not rate.held]
         for rate in left:
             sys.stderr.write(f"  outside its band: {rate}\n")

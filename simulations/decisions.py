@@ -1,4 +1,4 @@
-"""The k that is advised, marks on slices, and numbers of queries that are planned."""
+"""The k that is advised, and marks on slices."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,10 +6,9 @@ import numpy as np
 
 import calipers
 from calipers.analyse.largest_share import largest_mean
-from simulations.differences import rejected
 from simulations.rates import Rate
-from simulations.results import found_at, pair_of, result
-from simulations.shapes import SKEWED, SYMMETRIC, Draw, choice
+from simulations.results import found_at, result
+from simulations.shapes import Draw, choice
 
 MARGIN = 0.05
 # Losses of recall whose true mean is just above the margin: to advise that k is an error.
@@ -92,30 +91,3 @@ def false_marks(draws: int, seed: int = 9) -> Iterator[Rate]:
             )
             marked += any(row.standing in ("above", "below") for row in found.rows)
         yield Rate(name, "10 slices", marked / draws, draws, highest=0.06)
-
-
-PLANNED = {
-    shape.name: shape
-    for shape in [*SYMMETRIC, *SKEWED]
-    if shape.name
-    in ("normal", "80 % ties, ±1", "halves, 60 % ties", "skewness −1", "half ties, skewed")
-}
-
-
-def planned(draws: int, seed: int = 14) -> Iterator[Rate]:
-    """How often the number of queries that `plan` gives shows the difference it was asked for."""
-    for name, shape in PLANNED.items():
-        for pilot in (30, 100, 300):
-            rng = np.random.default_rng([seed, pilot])
-            shown = []
-            for _ in range(draws):
-                differences = np.clip(shape.draw(rng, (pilot,)), -1.0, 1.0)
-                if np.count_nonzero(differences) < 2:
-                    continue
-                n = calipers.plan(pair_of(differences), difference=0.1).queries
-                tried = shape.draw(rng, (200, n))
-                # What moves, moves by the difference too; so the share that moves stays.
-                share = (tried != 0).mean()
-                _, above = rejected(np.where(tried != 0, tried + 0.1 / share, 0.0))
-                shown.append(float(above.mean()))
-            yield Rate(name, f"pilot of {pilot}", float(np.mean(shown)), len(shown), 0.65, 1.0)

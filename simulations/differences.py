@@ -1,13 +1,11 @@
 """Level and power of the test of paired differences."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.analyse.difference import degrees, difference, statistics
-from calipers.analyse.distributions import t_quantile
+from calipers.analyse.difference import difference, shown_above
 from simulations.means import moments
 from simulations.rates import Rate
 from simulations.shapes import RARE, SKEWED, SYMMETRIC, Floats, Shape
@@ -23,18 +21,9 @@ def rejected(values: Floats, alpha: float = 0.05) -> tuple[Flags, Flags]:
     away = values - mean[:, np.newaxis]
     squares = np.where(variance > 0.0, (away**2).mean(axis=1), 1.0)
     skewness = np.where(variance > 0.0, (away**3).mean(axis=1) / squares**1.5, 0.0)
-    critical = np.array([_critical(int(m), alpha) for m in np.count_nonzero(values, axis=1)])
-    distance = mean / np.sqrt(np.where(variance > 0.0, variance, 1.0))
-    plain, bent = statistics(distance, skewness, n)
-    sign_test = 2.0 * 0.5**n <= alpha
-    below = np.where(variance > 0.0, np.maximum(plain, bent) <= -critical, sign_test & (mean < 0))
-    above = np.where(variance > 0.0, np.minimum(plain, bent) >= critical, sign_test & (mean > 0))
-    return below, above
-
-
-@lru_cache(maxsize=10_000)
-def _critical(moving: int, alpha: float) -> float:
-    return t_quantile(1.0 - alpha / 2.0, degrees(moving))
+    moving = np.count_nonzero(values, axis=1)
+    below = shown_above(-mean, variance, -skewness, moving, n, alpha)
+    return below, shown_above(mean, variance, skewness, moving, n, alpha)
 
 
 def rate(shape: Shape, n: int, draws: int, rng: np.random.Generator) -> float:

@@ -42,10 +42,10 @@ def nights(noise: str, count: int, n: int, rng: np.random.Generator) -> Floats:
 
 def false_alarms(
     years: int, numbers: Sequence[int] = (20, 50, 200, 1000), reference_nights: int = 7,
-    seed: int = 12,
+    noises: Sequence[str] = NOISES, seed: int = 12,
 ) -> Iterator[Rate]:  # fmt: skip
     """Alarms in a year like the reference, with a budget of one; each starts the sum again."""
-    for noise in NOISES:
+    for noise in noises:
         for n in numbers:
             some = max(min(years, 40), min(years, years * 50 // n))
             rng = np.random.default_rng([seed, n])

@@ -78,9 +78,17 @@ def rare_noise(share: float, loss: float) -> Draw:
     )
 
 
+def jumps(share: float, size: float) -> Draw:
+    """Some move far, either way, the others hardly."""
+    return lambda rng, shape: np.where(
+        rng.random(shape) < share, rng.choice([-size, size], shape), rng.normal(0.0, 0.05, shape)
+    )
+
+
 SYMMETRIC = [
     Shape("normal", lambda rng, size: rng.normal(0.0, 0.2, size), 0.0),
     Shape("long tails (t, 3)", lambda rng, size: 0.1 * rng.standard_t(3, size), 0.0),
+    Shape("10 % move by ±½, others noise", jumps(0.1, 0.5), 0.0),
     Shape("even", lambda rng, size: rng.uniform(-0.3, 0.3, size), 0.0),
     Shape("80 % ties, ±1", three(0.1, 0.1, 1.0, 1.0), 0.0),
     Shape("90 % ties, ±1", three(0.05, 0.05, 1.0, 1.0), 0.0),

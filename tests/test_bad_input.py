@@ -170,6 +170,32 @@ def evals(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("form", ["query,item\nq,a\n", '{"q": {"a": 1}}'])
+def test_one_file_for_both_sides(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("truth").write_text(form)
+    assert "truth is given as the ground truth and as the run" in refused(
+        "eval", "-g", "truth", "-r", tmp_path / "truth"
+    )
+
+
+def test_one_file_that_holds_both_sides(evals: Path) -> None:
+    apart = calipers.evaluate(ground_truth=evals, run=evals, metrics="mrr")
+    assert apart["mrr"].mean == calipers.evaluate(evals, metrics="mrr")["mrr"].mean
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("evals", "evals.json"), ("evals.jsonl", "evals.json"), ("evlas.json", "evals.json"),
+     ("EVALS.json", "evals.json"), ("other.csv", None)],
+)  # fmt: skip
+def test_the_file_that_was_meant(given: str, meant: str | None, evals: Path) -> None:
+    sentence = refused("eval", evals.with_name(given))
+    assert sentence.endswith(f"Did you mean {meant}?" if meant else "check the path.")
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere.json"
     with pytest.raises(UnreadableFile, match=r"There is no file .*nowhere.json; check the path"):

@@ -209,6 +209,14 @@ def test_grades_like_scores_and_scores_like_grades_are_said():
     exchanged = evaluate(judged, ground_truth=found, metrics="mrr")
     assert "not exchanged" in exchanged.settings["notes"][0]
     assert evaluate(found, ground_truth=judged, metrics="mrr").settings["notes"] == []
+    without_scores = evaluate({"q": ["a", "b"]}, ground_truth=found, metrics="mrr")
+    assert "(0.93) and the run has no scores" in without_scores.settings["notes"][0]
+
+
+def test_grades_that_are_means_of_judges_are_no_scores():
+    merged = {f"q{n}": {"a": n % 3 / 3 + 1, "b": 0.5} for n in range(9)}
+    run = {query: ["b", "a"] for query in merged}
+    assert evaluate(run, ground_truth=merged, metrics="mrr").settings["notes"] == []
 
 
 @settings(max_examples=20, deadline=None)

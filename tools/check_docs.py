@@ -6,8 +6,6 @@ fenced block whose first line is `$ calipers ... --help`.
 Run it from the root of the repository; `--fix` rewrites what is out of date.
 """
 
-import importlib
-import importlib.util
 import re
 import sys
 from collections.abc import Iterator
@@ -16,6 +14,9 @@ from urllib.parse import unquote
 
 import click
 from click.testing import CliRunner
+
+from calipers.api.surface import OPERATIONS
+from calipers.cli import group as commands
 
 FENCE = re.compile(r"^```[^\n]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
@@ -29,6 +30,7 @@ OPERATIONS_BLOCK = re.compile(
     r"^(<!-- operations:[^\n]*\n)(.*?)(^<!-- end of operations -->$)", re.MULTILINE | re.DOTALL
 )
 INDEX = Path("docs") / "README.md"
+REFERENCE = Path("docs") / "reference.md"
 WIDTH = 80
 
 
@@ -94,10 +96,15 @@ def with_operations(text: str) -> str:
     return OPERATIONS_BLOCK.sub(lambda block: block[1] + operations_table() + block[3], text)
 
 
+def unreferenced(text: str) -> Iterator[str]:
+    """Yield one sentence for each module of operations that the reference page leaves out."""
+    for module in sorted({one.function.__module__ for one in OPERATIONS.values()}):
+        if f"::: {module}\n" not in text:
+            yield f"{REFERENCE}: the operations of {module} are missing; add `::: {module}`"
+
+
 def operations_table() -> str:
     """Return every operation with what it does and its command, as a table."""
-    from calipers.api.surface import OPERATIONS
-
     lines = ["| operation | what it does | command |", "|---|---|---|"]
     for name, one in sorted(OPERATIONS.items()):
         said = (one.function.__doc__ or "").partition("\n")[0].replace("|", "\\|")
@@ -144,41 +151,24 @@ def with_current_help(group: click.Group, text: str) -> str:
     )
 
 
-def command_line() -> click.Group | None:
-    """Return the group of all commands, or None while the package has no command line."""
-    spec = importlib.util.find_spec("calipers.cli")
-    if spec is None or spec.origin is None:
-        return None
-    cli = importlib.import_module("calipers.cli")
-    if isinstance(cli.main, click.Group):
-        return cli.main
-    groups = [value for value in vars(cli).values() if isinstance(value, click.Group)]
-    if len(groups) != 1:
-        sys.exit(f"calipers.cli.main is no click group, and {len(groups)} others stand beside it")
-    return groups[0]
-
-
 def main(arguments: list[str]) -> int:
     """Print every disagreement; 0 if there is none, else 1."""
     root = Path()
     problems = [problem for path in documents(root) for problem in broken_links(path)]
     problems += unreachable(root)
-    group = command_line()
-    if group is None:
-        print("documents: calipers.cli does not exist, so commands and help texts are not checked")
-    else:
-        pages = sorted(root.glob("docs/**/*.md"))
-        problems += unmentioned(group, [page.read_text(encoding="utf-8") for page in pages])
-        for path in documents(root):
-            text = path.read_text(encoding="utf-8")
-            current = with_operations(with_current_help(group, text))
-            if current == text:
-                continue
-            if "--fix" in arguments:
-                path.write_text(current, encoding="utf-8")
-                print(f"{path}: rewritten")
-            else:
-                problems.append(f"{path}: help or list is out of date; run {sys.argv[0]} --fix")
+    pages = {page: page.read_text(encoding="utf-8") for page in root.glob("docs/**/*.md")}
+    problems += unmentioned(commands, list(pages.values()))
+    problems += unreferenced(pages[REFERENCE])
+    for path in documents(root):
+        text = path.read_text(encoding="utf-8")
+        current = with_operations(with_current_help(commands, text))
+        if current == text:
+            continue
+        if "--fix" in arguments:
+            path.write_text(current, encoding="utf-8")
+            print(f"{path}: rewritten")
+        else:
+            problems.append(f"{path}: help or list is out of date; run {sys.argv[0]} --fix")
     for problem in problems:
         print(problem)
     print(f"documents: {f'{len(problems)} problems' if problems else 'all fine'}")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
-    from calipers.model.gate import Verdict
     from calipers.model.matched import Matched
     from calipers.model.scores import Scores
 
@@ -47,7 +46,7 @@ class Measured:
         self._judge(baseline=baseline, **settings)
         return self
 
-    def _judge(self, **settings: Any) -> "Verdict":
+    def _judge(self, **settings: Any) -> None:
         __tracebackhide__ = True
         from calipers.api.decide import gate
         from calipers.errors import CalipersError
@@ -59,11 +58,10 @@ class Measured:
             _raise_here(error)
         if not verdict.passed:
             raise AssertionError(failure_message(verdict))
-        return verdict
 
 
 def _raise_here(error: Exception) -> "NoReturn":
-    """Raise the error anew, so that pytest shows the line of the test and not our inside."""
+    """Raise the error again, so that pytest shows the line of the test and not our inside."""
     __tracebackhide__ = True
     raise type(error)(*error.args) from None
 

@@ -86,6 +86,6 @@ def test_a_deep_run_is_swept_only_as_far_as_the_eye_goes():
     items = [f"d{j}" for j in range(150)]
     made = [{"query": one, "ground_truth": [one], "retrieved": items} for one in items[:4]]
     points = report_of(made).systems[0].sweep.points
-    # The deepest k stands there too: the advice is held against it.
+    # The deepest k stands there too: the advice is compared with it.
     assert [points[-2].k, points[-1].k] == [100, 150]
     assert len(points) < 50

@@ -1,7 +1,7 @@
 """The page on the demo shows what the demo prints, apart from numbers.
 
 Numbers hang on the language reference of the Python at hand, and, in the last digits, on its
-linear algebra; so they are not held against each other here.
+linear algebra; so they are not compared here.
 """
 
 import re

@@ -197,6 +197,7 @@ REFUSED = {
         "question,relevant\nHow?,1\nWhen?,0\n", "'relevant' of .* could be two things"
     ),
     "no header": ("how do lists grow\t17\t1\n", "a table without a header: its first line holds"),
+    "no header, a question": ("How?,lists#14\n", r"header: its first line holds 'How\?'"),
     "the first question is missing": ("question,chunk_id\n,a\nHow?,b\n", "no question at .*:2"),
     "too many cells": ("question,chunk_id\nHow?,a,b\n", ":2 has 3 cells, and the header has 2"),
     "grades in words": (

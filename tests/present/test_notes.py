@@ -50,7 +50,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         "1 target found among equal scores: their rank is decided by ties=trec.",
     ),
     "repeated": ({"ground_truth": {"q": ["a", "a"], "r": ["a"]}}, "1 judgement given twice"),
-    "unjudged": ({"metrics": "recall@1"}, "50% of the first 1 results were never judged"),
+    "unjudged": ({"metrics": "recall@1"}, "50% of the first results were never judged"),
     "one query": (
         {"ground_truth": {"q": ["a"]}, "run": {"q": ["a"]}}, "No intervals: they need at least two",
     ),

@@ -54,7 +54,7 @@ def test_advice_in_words():
     found = sweep(with_tokens([1, 1, 1, 2, 2, 3, 1, 5, 1, 1]), tokens=350, price=2.0)
     by_recall, flat, by_f1, by_tokens = advice(found)
     assert by_recall.startswith("By recall: no k below ")
-    assert "10 queries are too few to say with 95 % confidence" in by_recall
+    assert "10 queries are too few to say with 95% confidence" in by_recall
     assert by_recall.endswith("more queries would.")
     assert flat == "From k = 5 on recall does not grow any more."
     assert by_f1.startswith("By F1: k = ")
@@ -68,7 +68,7 @@ def test_advice_in_words():
 def test_advice_at_the_ends():
     assert "no k below 10 can be advised" in advice(sweep(records([1] * 9)))[0]
     enough = advice(sweep(records([1] * 60)))[0]
-    assert enough.startswith("By recall: k = 1, where recall is 1.000 and with 95 % confidence")
+    assert enough.startswith("By recall: k = 1, where recall is 1.000 and with 95% confidence")
     assert "retrieve more and sweep again" in advice(sweep(records([10] * 9)))[0]
     none = sweep(with_tokens([1] * 9), tokens=50)
     assert "not even one result fits 50 tokens" in advice(none)[-1]

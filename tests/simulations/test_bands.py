@@ -2,9 +2,11 @@
 
 import pytest
 
-from simulations import decisions, differences, floors, labels, means, nights
+from simulations import decisions, differences, floors, labels, means, nights, plans
 from simulations.rates import Rate, table
 
+# A lower threshold shows here first, given years enough.
+NOISIEST = ("noise of whole nights", "one query in 200")
 BANDS = {
     "coverage": lambda: means.coverage(3000, (2, 3, 5, 10, 42, 50, 500)),
     "coverage with clusters": lambda: means.clustered(150),
@@ -15,8 +17,11 @@ BANDS = {
     "advised k": lambda: decisions.too_small_k(80, (2, 30, 60, 300)),
     "floors": lambda: floors.broken_promises(40, (100,)),
     "shares under floors": lambda: floors.shares(12, (200,)),
+    "plans": lambda: plans.planned(5, (60,), sizes=("⅓",)),
     "marks": lambda: decisions.false_marks(15),
-    "alarms": lambda: nights.false_alarms(12, (20, 100)),
+    "alarms": lambda: nights.false_alarms(8, (20, 100)),
+    "alarms of noisy nights": lambda: nights.false_alarms(40, (50,), noises=NOISIEST[:1]),
+    "alarms of rare noise": lambda: nights.false_alarms(40, (200,), noises=NOISIEST[1:]),
     "slow declines": lambda: nights.slow_decline(15),
     "corrected means": lambda: labels.corrected(100),
     "corrected shares": lambda: labels.corrected_shares(400),

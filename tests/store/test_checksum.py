@@ -38,10 +38,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def path(whole: Path, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    return Path(shutil.copy(whole, tmp_path / "history.db"))
+
+
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_row_is_refused(change: str, whole: Path, tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    shutil.copy(whole, path)
+def test_a_changed_row_is_refused(change: str, path: Path) -> None:
     with sqlite3.connect(path) as connection:
         assert connection.execute(change).rowcount > 0
     store = open_store(path)
@@ -50,9 +54,7 @@ def test_a_changed_row_is_refused(change: str, whole: Path, tmp_path: Path) -> N
     assert list(problems(store))
 
 
-def test_one_damage_hides_no_other(whole: Path, tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    shutil.copy(whole, path)
+def test_one_damage_hides_no_other(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE calipers_summary SET mean = mean + 0.001 WHERE evaluation = 1")
         connection.execute("UPDATE calipers_evaluation SET queries = 9 WHERE number = 2")
@@ -71,9 +73,7 @@ def _read_all(store: Store) -> list[int]:
     return [len(load_scores(store, one)) for one in evaluations(store)]
 
 
-def test_a_row_from_before_there_were_checksums_is_taken(whole: Path, tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    shutil.copy(whole, path)
+def test_a_row_from_before_there_were_checksums_is_taken(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE calipers_evaluation SET checksum = NULL")
         connection.execute("UPDATE calipers_summary SET checksum = NULL")

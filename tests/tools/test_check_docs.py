@@ -7,6 +7,7 @@ from tools.check_docs import (
     current_help,
     unmentioned,
     unreachable,
+    unreferenced,
     with_current_help,
     with_operations,
 )
@@ -111,3 +112,9 @@ def test_the_list_of_operations_is_made_from_their_declarations():
     assert "| [`evaluate`](evaluate.md) | Score a run against a ground truth, " in made
     assert made.endswith("<!-- end of operations -->\n\nMore.\n")
     assert with_operations(made) == made
+
+
+def test_a_module_of_operations_that_the_reference_leaves_out_is_named():
+    said = list(unreferenced("::: calipers.api.measure\n::: calipers.api.truth_and_more\n"))
+    assert not [one for one in said if "calipers.api.measure" in one]
+    assert any("::: calipers.api.truth`" in one for one in said)

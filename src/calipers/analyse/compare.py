@@ -11,7 +11,7 @@ from calipers.analyse.difference import undone_by
 from calipers.analyse.holm import holm
 from calipers.analyse.leaderboard import rank_systems
 from calipers.analyse.paired import Paired, corrected_level, paired
-from calipers.analyse.plan import as_seen, visibility
+from calipers.analyse.plan import visibility
 from calipers.analyse.primary import choose_primary
 from calipers.analyse.scoring import choose_metrics, cutoffs
 from calipers.analyse.summary import interval_of_metric, score_facts
@@ -72,7 +72,7 @@ def compare_scores(
 ) -> Comparison:
     """The comparison of results that were measured alike; those that were not are refused.
 
-    ``baseline`` is the system that the others are held against (default: the first).
+    ``baseline`` is the system that the others are compared with (default: the first).
     ``metrics`` are names that every result has (default: all they share). ``primary`` is the one
     that decides: a difference counts as shown when its p-value, corrected over systems, is at
     most 1 - level. ``cluster`` is a tag whose queries count as one unit; ``tokens`` are those
@@ -296,7 +296,7 @@ def _visibility(
     hardest = max(pairs, key=lambda one: one.test.variance if one.test else 0.0)
     limits = hardest.test.limits if hardest.test else None
     return visibility(
-        as_seen(hardest.column, clusters), round(1.0 - level, 12), tests, clusters=clusters,
+        hardest.column, round(1.0 - level, 12), tests, clusters=clusters,
         largest=limits and limits[1],
     )  # fmt: skip
 

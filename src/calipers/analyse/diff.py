@@ -18,7 +18,7 @@ from calipers.suggest import did_you_mean
 from calipers.text import normalise
 
 PERSISTENCE = 0.9
-"""How likely a reader goes on to the next result; the first ten then weigh 86 %."""
+"""How likely a reader goes on to the next result; the first ten then weigh 86%."""
 
 
 def diff_runs(

@@ -25,6 +25,7 @@ Nothing is random, and the order of the queries does not matter.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +33,7 @@ from numpy.typing import ArrayLike
 from calipers.analyse.distributions import t_cdf, t_quantile
 from calipers.analyse.score_interval import Ends, check_confidence
 from calipers.analyse.units import as_units
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.plan import Unseen
 
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
@@ -177,6 +178,29 @@ def statistics(away: Floats, skewness: Floats, n: int | Floats) -> tuple[Floats,
     with np.errstate(over="ignore"):
         bent = away + skewness * away**2 / 3.0 + skewness**2 * away**3 / 27.0
     return root * away, root * (bent + skewness / (6.0 * n))
+
+
+def shown_above(
+    mean: Floats, variance: Floats, skewness: Floats, moving: Ints, n: int, alpha: float
+) -> Bools:
+    """For many samples of n differences, which of them show a mean above zero (two-sided alpha).
+
+    >>> one, two, three = np.array([0.375]), np.array([0.0558]), np.array([-0.14])
+    >>> shown_above(one, two, three, np.array([7]), 8, 0.05).tolist()
+    [True]
+    """
+    varied = variance > 0.0
+    plain, bent = statistics(mean / np.sqrt(np.where(varied, variance, 1.0)), skewness, n)
+    numbers, which = np.unique(moving, return_inverse=True)
+    critical = np.array([_critical(degrees(int(one)), alpha) for one in numbers])[which]
+    alike = (mean > 0.0) & (2.0 * 0.5**n <= alpha)
+    shown: Bools = np.where(varied, np.minimum(plain, bent) >= critical, alike)
+    return shown
+
+
+@lru_cache(maxsize=10_000)
+def _critical(freedom: int, alpha: float) -> float:
+    return t_quantile(1.0 - alpha / 2.0, freedom)
 
 
 def margins(skewness: Floats, n: int | Floats, t: Floats) -> Floats:

@@ -38,7 +38,7 @@ SPREAD_CONFIDENCE = 0.95
 FEWEST_NIGHTS = 5
 NIGHTS_A_YEAR = 365
 MOST_A_NIGHT = 2.25
-_UNSEEN = 3.0  # what was not seen happens at most three times as often, with 95 % confidence
+_UNSEEN = 3.0  # what was not seen happens at most three times as often, with 95% confidence
 _OVERSHOOT = 1.166  # how far a sum of normal steps goes beyond a line when it crosses it, doubled
 
 

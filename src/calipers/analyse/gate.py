@@ -14,9 +14,10 @@ from calipers.analyse.figures import Figure
 from calipers.analyse.holm import holm
 from calipers.analyse.non_inferiority import NonInferiority, non_inferiority
 from calipers.analyse.paired import ROUNDING, corrected_level, limits_of, paired
-from calipers.analyse.plan import fewest_queries, visibility
+from calipers.analyse.plan import visibility
 from calipers.analyse.score_interval import mean_interval
 from calipers.analyse.summary import interval_of_metric
+from calipers.analyse.trial import fewest_queries
 from calipers.analyse.units import exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
@@ -229,8 +230,9 @@ def check_baseline(
         limits = limits_of(facts[primary])
         # What would be seen of a loss: the way in which the test looks.
         seen = visibility(
-            -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1]
-        )
+            -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1],
+            one_way=True,
+        )  # fmt: skip
         unseen = None if one.test is None else one.test.undone(p, alpha, strict=strict)
         change = replace(change, visibility=seen, unseen=unseen)
         because = _because(change, one, alpha, allow, strict=strict)

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours, to hold an approximate index against.
+"""Exact nearest neighbours, to compare an approximate index with.
 
 The answer is the same with and without FAISS: FAISS only proposes candidates, and where its
 proposal is not beyond doubt, numpy goes through all vectors.

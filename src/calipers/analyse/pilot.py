@@ -6,8 +6,9 @@ from dataclasses import replace
 from calipers.analyse.comparable import obstacles, shared_queries
 from calipers.analyse.compare import aligned, clusters_shared, facts_shared
 from calipers.analyse.paired import paired
-from calipers.analyse.plan import FEWEST_PILOT, as_seen, needed_queries, visible_difference
+from calipers.analyse.plan import needed_queries, visible_difference
 from calipers.analyse.primary import choose_primary
+from calipers.analyse.trial import FEWEST_PILOT
 from calipers.errors import InvalidInput
 from calipers.model.plan import QueryPlan
 from calipers.model.scores import Scores
@@ -66,10 +67,9 @@ def plan_queries(
             "give two systems that differ, on more queries."
         )
     alpha = round(1.0 - confidence, 12)
-    pilots = as_seen(one.column, clusters)
     found = (
-        visible_difference(pilots, queries, power, alpha, clusters=clusters)
+        visible_difference(one.column, queries, power, alpha, clusters=clusters)
         if difference is None
-        else needed_queries(pilots, difference, power, alpha, clusters=clusters)
+        else needed_queries(one.column, difference, power, alpha, clusters=clusters)
     )
     return replace(found, metric=metric.name, systems=tuple(pilot), cluster=cluster)

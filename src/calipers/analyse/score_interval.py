@@ -20,6 +20,7 @@ A metric without bounds has the t interval. There is nothing random and no order
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -82,28 +83,47 @@ def mean_interval(
 
 def units_interval(units: Units, level: float, bounds: Bounds | None) -> Interval | None:
     """`mean_interval` of values that are units already."""
-    ends = interval_of(units, level, bounds)
-    return ends and Interval(*ends, level, "t" if bounds is None else "score")
+    return units_intervals([(units, bounds)], level)[0]
+
+
+def units_intervals(
+    several: Sequence[tuple[Units, Bounds | None]], level: float
+) -> list[Interval | None]:
+    """`units_interval` of several metrics, in hardly more time than one takes."""
+    return [
+        ends and Interval(*ends, level, "t" if bounds is None else "score")
+        for ends, (_, bounds) in zip(_ends_of(several, level), several, strict=True)
+    ]
 
 
 def interval_of(units: Units, confidence: float, bounds: Bounds | None) -> Ends | None:
     """`score_interval` of values that are units already."""
+    return _ends_of([(units, bounds)], confidence)[0]
+
+
+def _ends_of(
+    several: Sequence[tuple[Units, Bounds | None]], confidence: float
+) -> list[Ends | None]:
     check_confidence(confidence)
-    n = units.n
-    if n < 2:
-        return None
-    if bounds is None:
-        margin = quantile(confidence, n) * math.sqrt(units.variance / n)
-        return Ends(units.mean - margin, units.mean + margin)
-    low, high = bounds
-    width = high - low
-    share = min(max((units.mean - low) / width, 0.0), 1.0)
-    ends = score_ends(np.array([share]), np.array([units.variance / width**2]), n, confidence)
-    # The mean belongs to its interval; scaling back and forth may move it by a last digit.
-    return Ends(
-        float(max(low, min(low + width * float(ends[0][0]), units.mean))),
-        float(min(high, max(low + width * float(ends[1][0]), units.mean))),
-    )
+    found: list[Ends | None] = [None] * len(several)
+    bounded: dict[int, list[tuple[int, Units, Bounds]]] = {}
+    for at, (units, bounds) in enumerate(several):
+        if units.n >= 2 and bounds is None:
+            margin = quantile(confidence, units.n) * math.sqrt(units.variance / units.n)
+            found[at] = Ends(units.mean - margin, units.mean + margin)
+        elif units.n >= 2 and bounds is not None:
+            bounded.setdefault(units.n, []).append((at, units, bounds))
+    for n, alike in bounded.items():
+        shares = [(units.mean - low) / (high - low) for _, units, (low, high) in alike]
+        variances = [units.variance / (high - low) ** 2 for _, units, (low, high) in alike]
+        ends = score_ends(np.clip(shares, 0.0, 1.0), np.array(variances), n, confidence)
+        for (at, units, (low, high)), left, right in zip(alike, *map(list, ends), strict=True):
+            # The mean belongs to its interval; scaling back and forth may move it by a last digit.
+            found[at] = Ends(
+                float(max(low, min(low + (high - low) * float(left), units.mean))),
+                float(min(high, max(low + (high - low) * float(right), units.mean))),
+            )
+    return found
 
 
 def score_ends(mean: Floats, variance: Floats, n: int, confidence: float) -> tuple[Floats, Floats]:

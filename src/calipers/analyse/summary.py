@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.score_interval import Bounds, units_interval
+from calipers.analyse.score_interval import Bounds, units_intervals
 from calipers.analyse.units import Units, as_units
 from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
@@ -28,8 +29,13 @@ def summarise(
     columns = list(zip(metrics, values.T, strict=True))
     if weights:
         columns.append((score_facts(metrics, weights), combine(metrics, values, weights)))
-    level = settings["confidence"]
-    return {facts.name: _summary(facts, column, level, clusters) for facts, column in columns}
+    scaled = [to_scale(column, facts.aggregate) for facts, column in columns]
+    units = [as_units(column, clusters) for column in scaled]
+    intervals = _intervals(units, [facts for facts, _ in columns], settings["confidence"])
+    return {
+        facts.name: _summary(facts, column, one.mean, interval)
+        for (facts, _), column, one, interval in zip(columns, scaled, units, intervals, strict=True)
+    }
 
 
 def score_facts(metrics: Sequence[MetricFacts], weights: Mapping[str, float]) -> MetricFacts:
@@ -50,22 +56,18 @@ def value_bounds(facts: MetricFacts) -> Bounds | None:
     return None if high is None or facts.aggregate == "geometric" else (low, high)
 
 
-def _summary(
-    facts: MetricFacts, values: Floats, level: float, clusters: ArrayLike | None
-) -> Summary:
+def _summary(facts: MetricFacts, column: Floats, mean: float, interval: Interval | None) -> Summary:
     aggregate = facts.aggregate
-    column = to_scale(values, aggregate)
     defined = column[~np.isnan(column)]
     n, undefined = defined.size, column.size - defined.size
     if not n:
         return Summary(facts.name, None, None, None, 0, undefined)
-    units, median = as_units(column, clusters), float(np.median(defined))
-    mean, interval = units.mean, _interval(units, facts, level)
+    median = float(np.median(defined))
     if aggregate == "mean":
         return Summary(facts.name, mean, median, interval, n, undefined)
-    ends = interval and Interval(
-        from_scale(interval.low, n, aggregate), from_scale(interval.high, n, aggregate),
-        level, interval.method,
+    ends = interval and replace(
+        interval,
+        low=from_scale(interval.low, n, aggregate), high=from_scale(interval.high, n, aggregate),
     )  # fmt: skip
     # The typical query is one query, whatever all of them make together.
     typical = from_scale(median, 1, aggregate)
@@ -77,11 +79,15 @@ def interval_of_metric(
     column: Floats, facts: MetricFacts, level: float, clusters: ArrayLike | None = None
 ) -> Interval | None:
     """The interval of the mean of one metric, cut at the bounds that the metric has."""
-    return _interval(as_units(column, clusters), facts, level)
+    return _intervals([as_units(column, clusters)], [facts], level)[0]
 
 
-def _interval(units: Units, facts: MetricFacts, level: float) -> Interval | None:
-    interval = units_interval(units, level, value_bounds(facts))
-    if interval is None or interval.method != "t" or facts.aggregate == "geometric":
-        return interval
-    return Interval(max(interval.low, facts.bounds[0]), interval.high, level, "t")
+def _intervals(
+    units: Sequence[Units], metrics: Sequence[MetricFacts], level: float
+) -> list[Interval | None]:
+    bounds = map(value_bounds, metrics)
+    found = units_intervals(list(zip(units, bounds, strict=True)), level)
+    for at, (facts, interval) in enumerate(zip(metrics, found, strict=True)):
+        if interval is not None and interval.method == "t" and facts.aggregate != "geometric":
+            found[at] = replace(interval, low=max(interval.low, facts.bounds[0]))
+    return found

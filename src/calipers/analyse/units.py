@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
 
@@ -31,13 +31,18 @@ class Units:
 
     values: Floats
     mean: float
-    moving: int
-    """How many of them are not zero: queries, or clusters with a query, that show anything."""
+    moves: Bools
+    """Which of them are not zero: queries, or clusters with a query, that show anything."""
 
     @property
     def n(self) -> int:
         """How many there are."""
         return len(self.values)
+
+    @property
+    def moving(self) -> int:
+        """How many of them are not zero."""
+        return int(np.count_nonzero(self.moves))
 
     def central(self, power: int) -> float:
         """The sum of the values' distances from the mean, to a power; the same in any order."""
@@ -106,10 +111,10 @@ def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
             "a finite number is needed."
         )
     if not len(kept):
-        return Units(kept, float("nan"), 0)
+        return Units(kept, float("nan"), kept != 0.0)
     mean = exact_mean(kept)
     if clusters is None:
-        return Units(kept, mean, int(np.count_nonzero(kept)))
+        return Units(kept, mean, kept != 0.0)
     named = np.asarray(clusters)
     if named.shape != column.shape:
         raise InvalidInput(
@@ -124,7 +129,7 @@ def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
     average = len(kept) / len(sizes)
     linear = mean + (totals - mean * sizes) / average
     touched = np.bincount(number, weights=kept != 0.0)
-    return Units(linear, mean, int(np.count_nonzero(touched)))
+    return Units(linear, mean, touched > 0.0)
 
 
 def as_shares(losses: Floats, clusters: ArrayLike | None = None) -> tuple[Floats, float]:

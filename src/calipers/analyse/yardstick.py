@@ -1,4 +1,4 @@
-"""The reference period that evaluations are held against, query by query.
+"""The reference period that evaluations are compared with, query by query.
 
 Only queries with the same question and the same ground truth in the whole reference and in the
 latest evaluation are compared: on those a drop is the retriever's (or the corpus's). What the mean

@@ -23,7 +23,7 @@ def diff(
     columns: Any = None,
     store: "Where" = None,
 ) -> "Diff":
-    """Hold the first k results of two runs against each other; no ground truth is needed.
+    """Compare the first k results of two runs; no ground truth is needed.
 
     ``old`` and ``new`` are runs in any shape that ``read`` takes. Each query gets its rank-biased
     overlap with persistence ``p``, the overlap of the first k, Kendall's tau over the results that

@@ -1,4 +1,4 @@
-"""Hold results against each other, against a baseline and against conditions; show them."""
+"""Compare results with each other, with a baseline and with conditions; show them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -47,7 +47,7 @@ def compare(
     behind the other: ``compare("a.parquet", "b.parquet")``. ``retrievers`` maps a name to a
     live retriever, as ``retrieve`` takes it: all are asked the questions of the ground truth, for
     ``ask_for`` results (default: as many as the metrics look at). ``baseline`` is the name of the
-    system that the others are held against (default: the first). Differences of ground truth,
+    system that the others are compared with (default: the first). Differences of ground truth,
     queries or policies block the comparison unless ``anyway`` is true, and then the result says
     so. ``primary`` is the metric that decides (default: the score, or recall at the largest
     cut-off); the test is corrected over systems, and the other metrics are shown beside it. The

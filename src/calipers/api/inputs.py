@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import Any, Unpack, cast
 
 from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput
@@ -16,8 +16,6 @@ from calipers.model.matched import Matched
 from calipers.model.policy import CHOICES, Policy
 from calipers.model.run import Run, Scan
 
-if TYPE_CHECKING:
-    pass
 INPUTS = ("ground_truth", "run", *ASKING)
 POLICIES = tuple(CHOICES)
 NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")

@@ -21,7 +21,7 @@ Where = str | os.PathLike[str] | None
 
 
 class Matching(TypedDict, total=False):
-    """How results are held against a ground truth."""
+    """How results are compared with a ground truth."""
 
     match: str | None
     """"id", "quote", "span", or with parameters as in "quote(min=0.8)"; None: as the data says."""

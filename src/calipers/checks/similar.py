@@ -4,7 +4,7 @@ A text is taken as the set of its shingles: stretches of a few words, or of a fe
 texts are as similar as the share of their shingles that both have (Jaccard). Only texts that
 share one of the rarest shingles are compared: of two texts with a similarity of at least t, the
 second must have one of any ``n - ceil(t * n) + 1`` of the n shingles of the first. So nothing is
-missed, and a stream can be held against an index of the few texts that matter.
+missed, and a stream can be compared with an index of the few texts that matter.
 """
 
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class SimilarTexts:
-    """An index of shingled texts, to hold others against."""
+    """An index of shingled texts, to compare others with."""
 
     listed: pl.DataFrame
     """owner, shingle; a shingle may stand there several times."""

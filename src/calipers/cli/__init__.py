@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -15,22 +16,55 @@ import click
 from calipers.cli.parts.leaving import check_streams, explain
 from calipers.version import __version__
 
-FIRST = ("eval", "metrics")
+FIRST = ("init", "eval", "metrics")
 """The commands that help lists before the others."""
 PARTS_OF_EVAL = {
     "report": "--html report.html", "slices": "--by TAG", "bounds": "--bounds",
     "levels": "--level all", "save": "--save NAME",
 }  # fmt: skip
 """What is an operation of the library, and an option of `calipers eval` here."""
-READER_LEFT = 141
-"""The exit code of a program whose reader left, as shells give it."""
+INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
+"""The exit codes after Ctrl-C, after SIGTERM, and where the reader of the output left, as shells
+give them."""
 
 
 class _ReaderLeft(Exception):
     """Nobody reads our output any more; click would leave with 1, which means a failed gate."""
 
 
-class LazyGroup(click.Group):
+class _Terminated(KeyboardInterrupt):
+    """The system asks the program to end (SIGTERM): it leaves as little behind as after Ctrl-C."""
+
+
+class GivenOnce(click.Group):
+    """Commands that refuse an option given twice; click would drop the first in silence."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As usual, after a look at what is given."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            for option in _given_twice(click.Context(command, parent=ctx), rest):
+                several = ", with commas between several" if option.metavar == "LIST" else ""
+                raise click.UsageError(
+                    f"{max(option.opts, key=len)} is given twice, and only one can count; give it "
+                    f"once{several}."
+                )
+        return name, command, rest
+
+
+def _given_twice(ctx: click.Context, args: list[str]) -> list[click.Option]:
+    try:
+        _, _, order = ctx.command.make_parser(ctx).parse_args(list(args))
+    except click.UsageError:
+        return []  # said when the command is run
+    options = [one for one in order if isinstance(one, click.Option)]
+    single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
+    return [one for place, one in enumerate(single) if one in single[:place]]
+
+
+class LazyGroup(GivenOnce):
     """Finds commands among the modules of this package and loads only the one that runs."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -97,12 +131,20 @@ def program() -> None:
     code: list[int] = []
     # What was registered first is called last, when threads are done and files are closed.
     atexit.register(_leave, code)
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         main()
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             code.append(end.code or 0)
+        if end.code in (INTERRUPTED, TERMINATED):
+            # Who stops the program does not wait for threads that work ahead.
+            _leave(code)
         raise
+
+
+def _terminate(*_: object) -> None:
+    raise _Terminated
 
 
 def _leave(code: list[int]) -> None:
@@ -131,9 +173,11 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
         click.echo("Stopped.", err=True)
-        sys.exit(130)
+        # Click makes an Abort of either.
+        terminated = isinstance(error.__cause__ or error, _Terminated)
+        sys.exit(TERMINATED if terminated else INTERRUPTED)
     except (_ReaderLeft, BrokenPipeError):
         # The reader of our output left (head, a closed pager); that is its right. What is still
         # unwritten goes nowhere, or the interpreter would complain about it at its end. The code

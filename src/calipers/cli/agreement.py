@@ -42,7 +42,7 @@ from calipers.cli.parts.output import console, print_json
 )
 @click.option(
     "--machine", metavar="JUDGE",
-    help="The judge that is a language model: hold its labels against those of the people.",
+    help="The judge that is a language model: compare its labels with those of the people.",
 )  # fmt: skip
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True,

@@ -19,7 +19,7 @@ from calipers.cli.parts.saving import tag_pairs
 )  # fmt: skip
 @renamed.renamed_option(
     "--reference", former="--window", type=int, default=7, show_default=True, metavar="N",
-    help="The first N evaluations are the period that later ones are held against.",
+    help="The first N evaluations are the period that later ones are compared with.",
 )  # fmt: skip
 @click.option(
     "--since", metavar="TIME",

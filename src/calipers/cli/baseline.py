@@ -4,12 +4,15 @@ from typing import Any
 
 import click
 
+from calipers.cli import GivenOnce
 from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.output import console, print_json
 from calipers.cli.parts.progress import asking, reading
 
 
-@click.group("baseline", short_help="Keep a result for `calipers gate` to compare with.")
+@click.group(
+    "baseline", cls=GivenOnce, short_help="Keep a result for `calipers gate` to compare with."
+)
 def command() -> None:
     """Keep a result, so that `calipers gate` can compare later ones with it."""
 

@@ -20,7 +20,7 @@ def command(file: str, output: str, **settings: Any) -> None:
     """Let a language model grade what `calipers draft` wrote.
 
     FILE is sent to the endpoint that you name, one prompt per row, at temperature 0. Every row
-    comes back with the judge "machine:NAME". Hold it against people before you trust it.
+    comes back with the judge "machine:NAME". Compare it with people before you trust it.
 
     \b
     Examples:

@@ -4,11 +4,12 @@ from typing import Any
 
 import click
 
+from calipers.cli import GivenOnce
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
 
 
-@click.group("labels", short_help="List, export and import what was judged.")
+@click.group("labels", cls=GivenOnce, short_help="List, export and import what was judged.")
 def command() -> None:
     """List what was judged in the browser, write it as a ground truth, or take labels in."""
 

@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
+from calipers.cli import GivenOnce
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
 from calipers.errors import InvalidInput
 
 
-@click.group("store", short_help="Look after the history.")
+@click.group("store", cls=GivenOnce, short_help="Look after the history.")
 def command() -> None:
     """Look after the history: what it holds, whether it is whole, moving and shrinking it."""
 

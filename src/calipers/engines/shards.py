@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -24,6 +24,7 @@ import polars as pl
 from calipers.ahead import ahead
 from calipers.engines.budget import memory_in_bytes
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.model.arrays import Hashes, Ints
 from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, in_query_order
 
@@ -65,52 +66,45 @@ class Shards:
     def __call__(self, scan: Scan) -> Scan:
         """The frames with the rows of each query together, in their order within it."""
         held: list[pl.DataFrame] = []
-        frames = scan()
-        size = 0
+        frames, rows, size = scan(), 0, 0
         for frame in frames:
             held.append(frame)
+            rows += frame.height
             size += int(frame.estimated_size())
-            if size > self._bytes // _SHARE_TO_HOLD:
+            if rows >= 2 * _ROWS_AT_ONCE or size > self._bytes // _SHARE_TO_HOLD:
                 break
         else:
-            rows = sum(frame.height for frame in held)
-            if rows < 2 * _ROWS_AT_ONCE:
-                together = in_query_order(held)
-                return lambda: iter((together,))
-            several = min(rows // _ROWS_AT_ONCE, SHARDS)
-            divide = partial(_apart, shards=several, seed=_WITHIN)
-            parts = _collected(ahead(divide, _blocks(_taken(held))), several)
-            return lambda: map(_by_query, parts)
-        shelf = _Shelf(self.temp, _open(self.temp))
-        shards = list(self._shards(chain(_taken(held), frames), shelf))
-        return lambda: chain.from_iterable(_batches(map(shelf.read, shard)) for shard in shards)
+            together = in_query_order(held)
+            return lambda: iter((together,))
+        shelf = _Shelf(self.temp)
+        divided = self._divide(chain(_taken(held), frames), shelf, seed=0)
+        shards = list(self._small_enough(divided, shelf, seed=0))
+        return lambda: ahead(_by_query, _parts(map(shelf.read, shard) for shard in shards))
 
-    def _shards(
-        self, frames: Iterator[pl.DataFrame], shelf: "_Shelf", seed: int = 0
-    ) -> "Iterator[list[_Piece]]":
-        """The pieces of every shard; one that is too large for the memory is divided again."""
-        divided = self._divide(frames, shelf, seed)
+    def _small_enough(
+        self, divided: "list[_Shard]", shelf: "_Shelf", seed: int
+    ) -> "Iterator[_Shard]":
+        """The shards; one on disk that is too large for the memory is divided again."""
         # The rows of one query cannot be divided, however many they are.
         final = seed == _MOST_DIVISIONS or (seed and len(divided) == 1)
         for shard in divided:
-            size = sum(piece.size for piece in shard)
+            size = sum(piece.size for piece in shard if isinstance(piece, _Piece))
             if final or size <= self._bytes // _SHARE_OF_SHARD:
                 yield shard
             else:
-                yield from self._shards(map(shelf.read, shard), shelf, seed + 1)
+                again = self._divide(map(shelf.read, shard), shelf, seed + 1)
+                yield from self._small_enough(again, shelf, seed + 1)
 
-    def _divide(
-        self, frames: Iterator[pl.DataFrame], shelf: "_Shelf", seed: int
-    ) -> "list[list[_Piece]]":
-        """Write rows to shards by a hash of their query; returns the pieces of each with rows."""
-        pieces: list[list[_Piece]] = [[] for _ in range(SHARDS)]
+    def _divide(self, frames: Iterator[pl.DataFrame], shelf: "_Shelf", seed: int) -> "list[_Shard]":
+        """The rows by a hash of their query, on disk if they are too many for the memory."""
+        shards: list[_Shard] = [[] for _ in range(SHARDS)]
         held: list[list[pl.DataFrame]] = [[] for _ in range(SHARDS)]
         size = 0
 
-        def flush() -> None:
-            for shard, parts in enumerate(held):
+        def put_away() -> None:
+            for shard, parts in zip(shards, held, strict=True):
                 if parts:
-                    pieces[shard].append(shelf.write(pl.concat(parts, rechunk=True)))
+                    shard.append(shelf.write(pl.concat(parts, rechunk=True)))
                     parts.clear()
 
         for parts, bytes_held in ahead(lambda block: _apart(block, SHARDS, seed), _blocks(frames)):
@@ -118,16 +112,20 @@ class Shards:
                 held[shard].append(part)
             size += bytes_held
             if size > self._bytes // _SHARE_TO_HOLD:
-                flush()
+                put_away()
                 size = 0
-        flush()
-        return [shard for shard in pieces if shard]
+        # What is divided again is one shard of many: held, all of them would fill the memory.
+        if seed or any(shards):
+            put_away()
+            return [shard for shard in shards if shard]
+        return [list(parts) for parts in held if parts]
 
 
 def _blocks(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """The same rows, few at a time."""
     for frame in frames:
-        yield from frame.iter_slices(_ROWS_AT_ONCE)
+        # In one piece: to take rows from several costs twice as much.
+        yield from (rows.rechunk() for rows in frame.iter_slices(_ROWS_AT_ONCE))
 
 
 def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
@@ -144,14 +142,23 @@ def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
     return parts, int(frame.estimated_size())
 
 
-def _batches(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The rows of a shard with those of each query together, a large shard in several batches."""
-    frame = pl.concat(pieces)
-    several = min(frame.height // _ROWS_AT_ONCE, SHARDS)
-    if several <= 1:
-        return iter((_by_query([frame]),))
-    apart = (_apart(block, several, _WITHIN) for block in _blocks([frame]))
-    return map(_by_query, _collected(apart, several))
+def _parts(shards: Iterable[Iterable[pl.DataFrame]]) -> Iterator[list[pl.DataFrame]]:
+    """The rows of some shards in parts of whole queries, none of them very large or very small."""
+    waiting: list[pl.DataFrame] = []
+    for shard in shards:
+        waiting += shard
+        rows = sum(frame.height for frame in waiting)
+        if rows < _ROWS_AT_ONCE // 2:
+            continue
+        several = min(rows // _ROWS_AT_ONCE, SHARDS)
+        if several <= 1:
+            yield waiting
+        else:
+            apart = (_apart(block, several, _WITHIN) for block in _blocks(_taken(waiting)))
+            yield from _collected(apart, several)
+        waiting = []
+    if waiting:
+        yield waiting
 
 
 Apart: TypeAlias = tuple[list[tuple[int, pl.DataFrame]], int]
@@ -176,17 +183,26 @@ def _taken(held: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 def _by_query(parts: list[pl.DataFrame]) -> pl.DataFrame:
     """The rows with those of each query together, in their order within it."""
     frame = pl.concat(parts, rechunk=True)
-    bits = np.uint64(frame.height.bit_length())
-    rows = np.arange(frame.height, dtype=np.uint64)
-    # The upper bits of the hash, and the row in the lower ones: a sort of plain numbers, and one
-    # that keeps the order of rows.
-    keys = np.sort(((frame["query"].hash().to_numpy() >> bits) << bits) | rows)
-    ordered = frame[(keys & np.uint64((1 << int(bits)) - 1)).view(np.int64)]
-    changes = np.flatnonzero(np.diff(keys >> bits)) + 1
-    if np.array_equal(query_starts(ordered["query"])[1:], changes):
+    hashes = frame["query"].hash().to_numpy()
+    order, n_groups = _by_hash(hashes)
+    ordered = frame[order]
+    if query_starts(ordered["query"]).size == n_groups:
         return ordered
     # Two queries have the same bits: once in very many runs.
     return in_query_order([frame])
+
+
+def _by_hash(hashes: Hashes) -> tuple[Ints, int]:
+    """The rows by some bits of their hashes, in their order within these, and how many differ."""
+    # To sort so few bits is to count them; they tell a few hundred queries apart.
+    upper = (hashes >> np.uint64(48)).astype(np.uint16)
+    order = np.argsort(upper, kind="stable")
+    n_groups = int(np.count_nonzero(np.diff(upper[order]))) + 1
+    if int(np.count_nonzero(np.diff(hashes[order]))) + 1 == n_groups:
+        return order, n_groups
+    lower = np.argsort((hashes >> np.uint64(32)).astype(np.uint16), kind="stable")
+    order = lower[np.argsort(upper[lower], kind="stable")]
+    return order, int(np.count_nonzero(np.diff(hashes[order] >> np.uint64(32)))) + 1
 
 
 @dataclass(frozen=True)
@@ -198,16 +214,24 @@ class _Piece:
     size: int
 
 
+_Shard: TypeAlias = list[_Piece | pl.DataFrame]
+"""All rows of some queries, on disk or in memory."""
+
+
 class _Shelf:
     """The temporary file: pieces are written behind one another and read by their places."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None, file: BinaryIO) -> None:
-        self._folder = folder or tempfile.gettempdir()
-        self._file = file
+    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
+        self._folder = folder
         self._end = 0
         self._lock = Lock()
+
+    @cached_property
+    def _file(self) -> BinaryIO:
+        file = _open(self._folder)
         # Closed, and so gone, once nobody reads the shards any more.
         finalize(self, file.close)
+        return file
 
     def write(self, frame: pl.DataFrame) -> _Piece:
         packed, size = BytesIO(), int(frame.estimated_size())
@@ -219,14 +243,16 @@ class _Shelf:
         )  # fmt: skip
         content = packed.getbuffer()
         with self._lock:
-            piece = _Piece(self._end, len(content), size)
-            self._do(lambda: self._file.seek(self._end))
-            self._do(lambda: self._file.write(content))
-            self._do(self._file.flush)
+            piece, file = _Piece(self._end, len(content), size), self._file
+            self._do(lambda: file.seek(self._end))
+            self._do(lambda: file.write(content))
+            self._do(file.flush)
             self._end += len(content)
         return piece
 
-    def read(self, piece: _Piece) -> pl.DataFrame:
+    def read(self, piece: _Piece | pl.DataFrame) -> pl.DataFrame:
+        if isinstance(piece, pl.DataFrame):
+            return piece
         with self._lock:
             self._file.seek(piece.start)
             content = self._file.read(piece.length)
@@ -236,8 +262,9 @@ class _Shelf:
         try:
             step()
         except OSError as error:
+            folder = self._folder or tempfile.gettempdir()
             raise WriteFailed(
-                f"The temporary file in {self._folder} cannot grow: {error.strerror}; it holds "
+                f"The temporary file in {folder} cannot grow: {error.strerror}; it holds "
                 f"{self._end / 1e6:,.0f} MB of results that were not in the order of their "
                 "queries. Name a folder with more room (--temp), or allow more memory (--memory)."
             ) from error

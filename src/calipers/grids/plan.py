@@ -46,7 +46,7 @@ class Plan:
     combinations: tuple[Combination, ...]
     output: Path
     baseline: str
-    """The name of the combination that the others are held against."""
+    """The name of the combination that the others are compared with."""
     pace: Mapping[str, Any]
     """How patiently retrievers are asked: the keywords of ``retrieve``."""
     measures: Mapping[str, Any]

@@ -63,7 +63,10 @@ def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
 def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
     """The rows of ``orient="index"``, each under its label; a row is asked by a text."""
     first = _decoded(next(iter(value.values()), None))
-    if not isinstance(first, Mapping) or not _names_a_query(first):
+    # A mapping of items to scores has no text to ask with, and many names to look through.
+    if not isinstance(first, Mapping) or str not in set(map(type, first.values())):
+        return None
+    if not _names_a_query(first):
         return None
     asked = [key for key, ours in renaming(sorted(first)).items() if ours == "query"]
     rows = [_decoded(one) for one in value.values()]

@@ -1,6 +1,6 @@
 """Which column of a table is what: as the user says, or by the usual names.
 
-The names are those of ``calipers.names``; here is how the columns of one table are held against
+The names are those of ``calipers.names``; here is how the columns of one table are compared with
 them, and the sentence for a table in which something is missing.
 """
 
@@ -141,6 +141,8 @@ def renaming(columns: list[str]) -> dict[str, str]:
     {'Question': 'query', 'Relevant': 'item'}
     >>> renaming(["question", "chunk_id", "relevant"])
     {'question': 'query', 'chunk_id': 'item', 'relevant': 'grade'}
+    >>> renaming(["question", "results", "relevant"])
+    {'question': 'query', 'results': 'retrieved', 'relevant': 'item'}
     """
     plain = {plain_name(name): name for name in reversed(columns)}
     chosen: dict[str, str] = {}
@@ -154,8 +156,8 @@ def renaming(columns: list[str]) -> dict[str, str]:
         theirs = next(free, None)
         if theirs is not None and ours not in chosen.values():
             chosen[theirs] = ours
-    if not set(chosen.values()) & {*IDENTITIES}:
-        # "relevant" alone is what is relevant, and beside an id whether it is.
+    if not set(chosen.values()) & {*IDENTITIES} - {"retrieved"}:
+        # "relevant" alone is what is relevant, and beside a single id whether it is.
         chosen = {
             theirs: "item" if plain_name(theirs) == "relevant" else ours
             for theirs, ours in chosen.items()

@@ -8,6 +8,7 @@ by line, to say where.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -35,6 +36,8 @@ class LineLayout:
     columns: tuple[tuple[int, str], ...]
     number: str
     needed: int
+    rank: int | None = None
+    """A column that is a number and is not used: where it is none, an id holds a blank."""
 
 
 def is_lines(sight: Sight) -> bool:
@@ -63,12 +66,14 @@ def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
 
 def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.DataFrame:
     separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
-    if not _is_clean(block, separator):
+    blanks = _single_blanks(block, separator)
+    if blanks is None:
         block, separator = _cleaned(block), b" "
         if not block:
             return empty(layout)
+        blanks = _single_blanks(block, separator)
     try:
-        frame = _parse_columns(block, separator, layout)
+        frame = _parse_columns(block, separator, layout, blanks)
     except pl.exceptions.PolarsError:
         frame = None
     if frame is None or _has_holes(frame, layout):
@@ -77,25 +82,23 @@ def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.
     return frame
 
 
-def _is_clean(block: bytes, separator: bytes) -> bool:
-    """Whether columns are divided by exactly one separator everywhere, and no line is special."""
+def _single_blanks(block: bytes, separator: bytes) -> int | None:
+    """How many blanks and line ends there are, where single ones divide all; else None."""
     other = b" " if separator == b"\t" else b"\t"
     if other in block or block[:1] in (b"#", b"\n", separator):
-        return False
-    if _has_blanks_in_a_row(np.frombuffer(block, dtype=np.uint8)):
-        return False
+        return None
     # A search for two characters is far slower than for one.
-    return b"#" not in block or b"\n#" not in block
-
-
-def _has_blanks_in_a_row(characters: np.ndarray) -> bool:
+    if b"#" in block and b"\n#" in block:
+        return None
+    characters, blanks = np.frombuffer(block, dtype=np.uint8), 0
     for begin in range(0, characters.size, AT_ONCE):
         # Every control character counts as a blank here: one comparison is quicker than two, and
         # a block that is put in order without need comes to no harm.
         blank = characters[begin : begin + AT_ONCE + 1] <= ord(" ")
         if (blank[1:] & blank[:-1]).any():
-            return True
-    return False
+            return None
+        blanks += int(np.count_nonzero(blank[:AT_ONCE]))
+    return blanks
 
 
 def _cleaned(block: bytes) -> bytes:
@@ -105,22 +108,28 @@ def _cleaned(block: bytes) -> bytes:
     return re.sub(rb"(?m)^(#.*)?(\n|\Z)", b"", block)
 
 
-def _parse_columns(block: bytes, separator: bytes, layout: LineLayout) -> pl.DataFrame:
+def _parse_columns(
+    block: bytes, separator: bytes, layout: LineLayout, blanks: int | None
+) -> pl.DataFrame:
     wanted = dict(layout.columns)
-    n_columns = block[: block.find(b"\n") + 1 or None].rstrip(b"\n").count(separator) + 1
+    first = block[: block.find(b"\n") + 1 or None].rstrip(b"\n").split(separator)
+    n_columns = len(first)
     schema = {
         f"column_{i + 1}": pl.Float64() if wanted.get(i) == layout.number else pl.String()
         for i in range(max(n_columns, layout.needed))
     }
-    frame = pl.read_csv(
-        block,
-        separator=separator.decode(),
-        has_header=False,
-        quote_char=None,
-        columns=[i for i, _ in layout.columns],
-        schema=schema,
+    read = partial(
+        pl.read_csv, block, separator=separator.decode(), has_header=False, quote_char=None,
         truncate_ragged_lines=True,
-    )
+    )  # fmt: skip
+    frame = read(columns=[i for i, _ in layout.columns], schema=schema)
+    if layout.rank is not None and n_columns > layout.rank:
+        even = blanks == frame.height * n_columns - (not block.endswith(b"\n"))
+        usual = even and n_columns <= len(layout.form.split())
+        if not usual or not NUMBER.fullmatch(first[layout.rank]):
+            # Lines are longer by a tag with blanks, which is fine, or by an id with blanks.
+            ranked = {**schema, f"column_{layout.rank + 1}": pl.Float64()}
+            read(columns=[layout.rank], schema=ranked)
     return frame.rename({f"column_{i + 1}": name for i, name in layout.columns})
 
 
@@ -156,6 +165,12 @@ def _check_line(line: bytes, place: str, layout: LineLayout) -> None:
         raise InvalidInput(
             f"{place} has {len(columns)} columns; a line of a {layout.name} file has "
             f"{len(layout.form.split())}: {layout.form}."
+        )
+    if layout.rank is not None and not NUMBER.fullmatch(columns[layout.rank]):
+        raise InvalidInput(
+            f"{place} has the rank {columns[layout.rank].decode()!r}; a line of a {layout.name} "
+            f"file is {layout.form}, and an id cannot hold a blank there: write %20 in its place, "
+            "in both files."
         )
     value = columns[{name: i for i, name in layout.columns}[layout.number]]
     if not NUMBER.fullmatch(value) or not np.isfinite(float(value)):

@@ -170,7 +170,27 @@ def _pair(
             f"The results are missing: {b} holds a ground truth ({run.kind}) and nothing that a "
             "retriever returned; give a file with results as the run."
         )
+    if truth.run is None and run.ground_truth is None and _is_one_file(truth_given, run_given):
+        _check_holds_both(truth, a)
     return truth.ground_truth, run.run
+
+
+def _check_holds_both(truth: Dataset, name: str) -> None:
+    """Refuse a file that was read once as the ground truth and once as the run."""
+    from calipers.io.formats.rank_eval import RankEvalRatings
+
+    if truth.kind == RankEvalRatings.title:
+        return  # an answer holds hits and their ratings
+    raise InvalidInput(
+        f"{name} is given as the ground truth and as the run, so it would be measured by itself; "
+        "give the results of a retriever as the run."
+    )
+
+
+def _is_one_file(one: Any, other: Any) -> bool:
+    if not all(isinstance(given, str | os.PathLike) for given in (one, other)):
+        return False
+    return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
 
 
 def _why(dataset: Dataset) -> str:

@@ -23,6 +23,7 @@ from calipers.io.columns import (
     unread,
     weak_quote,
 )
+from calipers.io.ranks import check_ranks, gap_notes
 from calipers.io.tables import Table, explained
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
@@ -302,32 +303,21 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
             for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
                 made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
                 check_direction(made, table.where, seen)
-                _check_ranks(made, table, seen)
+                check_ranks(made, table, seen)
                 yield made
                 seen += batch.height
 
     order = natural_order(columns)
     ties: Ties = "trec" if order == "score" and "item" in columns else "input"
     notes = table.notes
-    if {"rank", "score"} <= set(columns):
-        numbers = pl.col("rank", "score").cast(pl.Float64, strict=False)
+    if "rank" in columns:
+        numbers = pl.col([name for name in ("rank", "score") if name in columns]).cast(
+            pl.Float64, strict=False
+        )
         some = table.open().select(columns).head(SOME).with_columns(numbers).collect()
+        notes += gap_notes(some, whole=some.height < SOME)
         notes += order_notes(some.sort("query", "rank", maintain_order=True))
     return Run(scan, order, ties, name=table.name, notes=notes)
-
-
-def _check_ranks(rows: pl.DataFrame, table: Table, seen: int) -> None:
-    """Refuse two results of one query at one rank: nobody could tell which comes first."""
-    if "rank" not in rows.columns or "call" in rows.columns:
-        return
-    twice = rows.select("query", "rank").is_duplicated().arg_true()
-    if len(twice):
-        row = int(twice[-1])
-        raise InvalidInput(
-            f"Two results of the query {rows['query'][row]!r:.60} have the rank "
-            f"{rows['rank'][row]}, one of them at {table.where(seen + row)}; give each a rank of "
-            "its own, or scores in place of ranks."
-        )
 
 
 def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:

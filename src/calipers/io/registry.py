@@ -206,13 +206,18 @@ def _two_forms(sight: Sight, claimed: list[Format]) -> str:
 
 def _no_query(name: str, columns: list[str]) -> str:
     """The sentence for a table without a column for the query, or without a header at all."""
-    number = next((one for one in columns if one.replace(".", "", 1).isdigit()), None)
-    if number is None:
+    value = next(filter(_is_no_name, columns), None)
+    if value is None:
         return nothing_fits(name, columns, "query")
     return (
-        f"{name} seems to be a table without a header: its first line holds {number!r}; put a line "
+        f"{name} seems to be a table without a header: its first line holds {value!r}; put a line "
         "with the names of the columns first, such as query, item and grade."
     )
+
+
+def _is_no_name(column: str) -> bool:
+    """Whether the name of a column is a number or a question, which only a value can be."""
+    return column.replace(".", "", 1).isdigit() or column.rstrip().endswith("?")
 
 
 def _unknown(sight: Sight) -> str:

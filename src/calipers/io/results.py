@@ -87,11 +87,6 @@ def is_result(path: str | Path) -> bool:
     return opening(source) == "object" and bool(marks)
 
 
-def read_scores(path: str | Path) -> Scores:
-    """The scores in a result file; where it holds several runs, those of the first."""
-    return read_runs(path)[0]
-
-
 def read_runs(path: str | Path) -> tuple[Scores, ...]:
     """The scores of every run in a result file, exactly as they were when it was written.
 

@@ -8,7 +8,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from io import BytesIO
+from io import BufferedReader, BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,8 @@ SMALL, SMALL_PACKED, MOST_TIMES = 18 << 20, 1 << 20, 200
 """Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
 LARGE = 16 << 20
 """A compressed file of so many bytes is no longer unpacked as a whole."""
+_LINE = 1 << 12
+"""Most lines are shorter."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
@@ -102,8 +105,10 @@ class Source:
             if not cut:
                 rest += piece
                 continue
-            # A view of the piece, as every copy of a block costs about what reading it does.
-            yield _newlines(b"".join((rest, memoryview(piece)[:cut])).removeprefix(mark))
+            # Every copy of a block costs about what reading it does.
+            whole = cut == len(piece) and not rest
+            block = piece if whole else b"".join((rest, memoryview(piece)[:cut]))
+            yield _newlines(block.removeprefix(mark))
             rest, mark = piece[cut:], b""
         if rest.removeprefix(mark):
             yield _newlines(rest.removeprefix(mark))
@@ -124,7 +129,7 @@ class Source:
             total = self.path.stat().st_size
         with self._open() as file:
             unpacked = 0
-            while piece := self._take(file, self.block or BLOCK):
+            while piece := self._take(file, _up_to_a_line(file, self.block or BLOCK)):
                 unpacked += len(piece)
                 if isinstance(file, Unpacked | UnpackedZstd) and unpacked > most_unpacked(total):
                     raise UnreadableFile(
@@ -154,7 +159,8 @@ class Source:
         try:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
-            raise UnreadableFile(f"There is no file {self.name}; check the path.") from None
+            near = _file_nearby(self.path)
+            raise UnreadableFile(f"There is no file {self.name}; check the path.{near}") from None
         except IsADirectoryError:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
         except OSError as error:
@@ -176,6 +182,19 @@ class Source:
                 f"The file {self.name} is binary and in no form Calipers knows; it reads JSON, "
                 "JSON lines, CSV, TSV, TREC text, Parquet and Arrow files."
             )
+
+
+def _file_nearby(path: Path) -> str:
+    """A question that names the file which was probably meant: another ending, or a slip."""
+    try:
+        files = [one.name for one in islice(path.parent.iterdir(), 1000) if one.is_file()]
+    except OSError:
+        return ""
+    from calipers.suggest import did_you_mean
+
+    stems = {name.partition(".")[0]: name for name in sorted(files, reverse=True)}
+    same = stems.get(path.name.partition(".")[0])
+    return f" Did you mean {same}?" if same else did_you_mean(path.name, files)
 
 
 def check_no_device(path: Path) -> None:
@@ -256,6 +275,17 @@ class UnpackedZstd:
         whole = b"".join(pieces)
         self._ready = whole[size:]
         return whole[:size]
+
+
+def _up_to_a_line(file: "BinaryIO | Unpacked | UnpackedZstd", size: int) -> int:
+    """So many bytes, or a few less, so that they end where a line does, if that is easy to see."""
+    if not isinstance(file, BufferedReader) or size <= _LINE:
+        return size
+    at = file.tell()
+    file.seek(at + size - _LINE)
+    last = file.read(_LINE)
+    file.seek(at)
+    return size - _LINE + (last.rfind(b"\n") + 1 or _LINE) if len(last) == _LINE else size
 
 
 def _position(file: BinaryIO | Unpacked | UnpackedZstd) -> int:

@@ -171,7 +171,7 @@ def _automatic(
 
 
 def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[str, ...]:
-    """A note about evidence that the targets have and the results cannot be held against."""
+    """A note about evidence that the targets have and the results cannot be compared with."""
     if not others or not columns:
         return ()
     lacking = {"id": "ids", "quote": "texts", "span": "places in documents"}

@@ -19,22 +19,9 @@ def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = 
     They differ in the extension of a file name; write them the same way in both, or give
     --map-ids extension.
     """
-    for differs, fold, rule in _FOLDS:
-        if {fold(one) for one in ours} & {fold(one) for one in theirs} - {""}:
-            hint = f", or give --map-ids {rule}" if mapped and rule else ""
-            return f"They differ in {differs}; write them the same way in both{hint}."
-    prefix = _prefix(ours, theirs) or _prefix(theirs, ours)
-    if prefix:
-        hint = f" (--map-ids prefix={prefix})" if mapped and "," not in prefix else ""
-        return f"One side has the prefix {prefix!r}; remove it{hint}, or add it to the other."
-    bare = [[without_extension(one) for one in side] for side in (ours, theirs)]
-    prefix = _prefix(bare[0], bare[1]) or _prefix(bare[1], bare[0])
-    if prefix:
-        hint = f", or give --map-ids prefix={prefix},extension" if mapped else ""
-        return (
-            f"They differ in the prefix {prefix!r} and in the extension of a file name; write them "
-            f"the same way in both{hint}."
-        )
+    rule = likely_rule(ours, theirs, mapped=mapped)
+    if rule is not None:
+        return rule
     numeric = [all(map(_is_number, side)) for side in (ours, theirs)]
     if numeric[0] != numeric[1]:
         side = "run" if numeric[0] else "ground truth"
@@ -51,14 +38,41 @@ def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = 
     return "Check that both come from the same corpus and the same way of making ids."
 
 
+def likely_rule(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str | None:
+    """The one rule that makes some of the ids equal, and what to do; None where there is none.
+
+    >>> likely_rule(["q01", "q02"], ["q1", "q2"])
+    'They differ in leading zeros; write them the same way in both.'
+    """
+    for differs, fold, rule in _FOLDS:
+        if {fold(one) for one in ours} & {fold(one) for one in theirs} - {""}:
+            hint = f", or give --map-ids {rule}" if mapped and rule else ""
+            return f"They differ in {differs}; write them the same way in both{hint}."
+    prefix = _prefix(ours, theirs) or _prefix(theirs, ours)
+    if prefix:
+        hint = f" (--map-ids prefix={prefix})" if mapped and "," not in prefix else ""
+        return f"One side has the prefix {prefix!r}; remove it{hint}, or add it to the other."
+    bare = [[without_extension(one) for one in side] for side in (ours, theirs)]
+    prefix = _prefix(bare[0], bare[1]) or _prefix(bare[1], bare[0])
+    if prefix:
+        hint = f", or give --map-ids prefix={prefix},extension" if mapped else ""
+        return (
+            f"They differ in the prefix {prefix!r} and in the extension of a file name; write them "
+            f"the same way in both{hint}."
+        )
+    return None
+
+
 def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
     """What stands before an id of one side where the rest is one of the other."""
     whole = set(shorter)
-    for one in longer[:SAMPLE]:
-        for at in range(1, len(one)):
-            # Up to a letter or digit behind a sign: part of a word is no prefix.
-            if one[at:] in whole and (not one[at - 1].isalnum() or len(longer) <= 3):
-                return one[:at]
+    # It ends at a sign or, where no such is found, before digits: part of a word is no prefix.
+    for border in (r"[^\W_]*[\W_]+", r"[^\W\d_]+(?=\d)"):
+        for one in longer[:SAMPLE]:
+            ends = (found.end() for found in re.finditer(border, one))
+            prefix = next((one[:end] for end in ends if one[end:] in whole), None)
+            if prefix:
+                return prefix
     return None
 
 
@@ -82,7 +96,7 @@ _FOLDS = (
     ("characters that cannot be seen, or in the form of their Unicode", normalise, None),
     ("a trailing '.0' (whole numbers that became decimals on the way)",
      lambda text: text.removesuffix(".0"), None),
-    ("leading zeros", lambda text: text.lstrip("0"), None),
+    ("leading zeros", lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text), None),
     ("type: quoted on one side", lambda text: text.strip("'\""), None),
     ("the extension of a file name", without_extension, "extension"),
     ("the extension of a file name, and in upper and lower case",

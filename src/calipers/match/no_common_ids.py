@@ -14,7 +14,7 @@ from calipers.model.run import Run
 from calipers.text import normalise
 
 MOST = 100_000
-"""How many different ids of a run are held against those of the ground truth for the reason."""
+"""How many different ids of a run are compared with those of the ground truth for the reason."""
 
 
 def check_common_ids(

@@ -14,8 +14,9 @@ from calipers.match.by_id import match_by_id, may_be_alike, nearly_alike
 from calipers.match.choose import Choice, check_level, choose, parse_matching
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
-from calipers.model.matches import Matches
+from calipers.model.matches import MISSING, Matches
 from calipers.model.policy import Policy, check_rel
+from calipers.model.ranking import query_starts
 from calipers.model.run import SAMPLE, Run, Scan, Scored
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def match_pair(
     as_it_came = map_ids is None and at != "document"
     some = first if as_it_came else peek(run)[0]
     settings["notes"] += _nearly_found(truth, some, matches, settings["match"])
+    settings["notes"] += _nearly_asked(truth, tally)
     settings["notes"] += _may_be_swapped(truth, some)
     if as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
@@ -152,18 +154,38 @@ def _nearly_found(
     ]
 
 
+def _nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
+    """A note where queries that only the run has are nearly those that it lacks."""
+    if not tally.unknown:
+        return []
+    lacking = truth.queries["query"].filter(tally.status == MISSING).head(SAMPLE).to_list()
+    if not lacking:
+        return []
+    from calipers.match.likely_rule import likely_rule
+
+    rule = likely_rule(tally.unknown_examples, lacking, mapped=False)
+    if rule is None:
+        return []
+    return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
+
+
 def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
-    """A note where the grades look like scores and the scores like grades."""
-    if some is None or "score" not in some.columns or not truth.targets.height:
+    """A note where the grades look like scores, and the run has none or what looks like grades."""
+    if some is None or not truth.targets.height:
         return []
-    grades, scores = truth.targets["grade"].head(SAMPLE), some["score"].head(SAMPLE).drop_nulls()
-    broken = (grades != grades.round(0)).mean()
-    whole = len(scores) > 0 and scores.is_between(0, 5).all() and (scores == scores.round(0)).all()
-    if not whole or not isinstance(broken, float) or broken <= 0.5:
+    grades = truth.targets["grade"].head(SAMPLE).to_numpy()
+    # Grades that are means of several judges are broken numbers too, but few different ones.
+    many = np.unique(grades).size > grades.size / 2
+    if (grades != grades.round()).mean() <= 0.5 or not many:
         return []
+    scores = some.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
+    scores = scores.drop_nulls()
+    if not (scores.is_between(0, 5) & (scores == scores.round(0))).all():
+        return []
+    look = f"scores like grades ({scores[0]:g})" if len(scores) else "no scores"
     return [
-        f"The grades look like scores ({grades[0]:g}) and the scores of the run like grades "
-        f"({scores[0]:g}): check that run and ground truth are not exchanged."
+        f"The grades look like scores ({grades[0]:g}) and the run has {look}: check that run and "
+        "ground truth are not exchanged."
     ]
 
 
@@ -262,6 +284,9 @@ def match_as_chosen(
 ) -> tuple[Matches, Tally]:
     """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching = choice.ground_truth, choice.matching
+    if isinstance(run.scan, _Resumed) and run.scan.mixes_queries():
+        # Known from the first rows: so nothing is read for a ranking that cannot be made.
+        run = run.grouped()
     if matching.kind == "quote":
         from calipers.match.by_quote import QuoteRule, match_by_quote
 
@@ -280,6 +305,12 @@ class _Resumed:
     def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
         self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
         self._again = again
+        self._queries = pl.concat([frame["query"] for frame in seen])
+
+    def mixes_queries(self) -> bool:
+        """Whether a query comes back behind another in the frames that were looked at."""
+        several = self._queries[query_starts(self._queries)]
+        return several.n_unique() < len(several)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         begun, self._begun = self._begun, None

@@ -99,7 +99,7 @@ class Comparison(ShownInNotebook):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The systems that are held against the baseline."""
+        """The systems that are compared with the baseline."""
         return tuple(name for name in self.systems if name != self.baseline)
 
     def mean(self, system: str, metric: str) -> SystemMean:

@@ -23,7 +23,7 @@ class Finding:
     evidence: tuple[str, ...]
     advice: tuple[str, ...]
     numbers: Mapping[str, float]
-    """What was held against the thresholds, by the threshold's name."""
+    """What was compared with the thresholds, by the threshold's name."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class Verdict(ShownInNotebook):
     baseline: str | None = None
     baseline_saved: datetime | None = None
     primary: str | None = None
-    """The metric that is held against the baseline."""
+    """The metric that is compared with the baseline."""
     confidence: float
     allow: float = 0.0
     """The loss that is allowed."""

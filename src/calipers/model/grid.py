@@ -53,7 +53,7 @@ class Planned(ShownInNotebook):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Grid(ShownInNotebook):
-    """Every combination that ran, held against the baseline."""
+    """Every combination that ran, compared with the baseline."""
 
     combinations: tuple[Combination, ...]
     reports: Mapping[str, Mapping[str, Any]]

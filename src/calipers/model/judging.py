@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from calipers.model.agreement import Agreement, Opinions, TargetsAs
-from calipers.model.labels import Label, is_machine
+from calipers.model.labels import Label
 from calipers.model.summary import Summary
 
 EntryKind = Literal["label", "skip", "note", "settle", "undo"]
@@ -317,9 +317,3 @@ class Imported:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
         return {**asdict(self), "judges": list(self.judges)}
-
-
-def people_and_machines(judges: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The judges that are people, and those that are language models."""
-    names = list(judges)
-    return [one for one in names if not is_machine(one)], [one for one in names if is_machine(one)]

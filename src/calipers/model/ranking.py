@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from calipers.ahead import ahead
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Hashes, Ints
 from calipers.model.fingerprint import RankingFingerprint, mixed_hashes, suspected_duplicates
@@ -84,18 +85,36 @@ def _identity(frame: pl.DataFrame) -> str:
 
 
 def rank_batches(
-    frames: Iterable[pl.DataFrame], order: Order, ties: Ties, *, grouped: bool = False
+    frames: Iterable[pl.DataFrame],
+    order: Order,
+    ties: Ties,
+    *,
+    grouped: bool = False,
+    side_by_side: bool = False,
 ) -> Iterator[RankedBatch]:
     """Ranked batches of whole queries from frames that may cut a query in two.
 
-    Where the rows are not known to be ``grouped`` by query, that is checked on the way.
+    Where the rows are not known to be ``grouped`` by query, that is checked on the way. Batches
+    that come from a file are ranked ``side_by_side``, ahead of who takes them.
     """
+    queries = whole_queries(frames)
+
+    def ranked(batch: tuple[pl.DataFrame, Ints]) -> RankedBatch:
+        return _rank(*batch, order, ties)
+
+    batches = queries if grouped else _checked(queries)
+    return ahead(ranked, batches) if side_by_side else map(ranked, batches)
+
+
+def _checked(
+    batches: Iterator[tuple[pl.DataFrame, Ints]],
+) -> Iterator[tuple[pl.DataFrame, Ints]]:
+    """The same batches, up to one that holds a query that was there before."""
     seen = _Seen()
-    for frame, starts in whole_queries(frames):
-        batch = _rank(frame, starts, order, ties)
-        if not grouped and seen.again(batch.query_hashes):
+    for frame, starts in batches:
+        if seen.again(frame["query"][starts].hash().to_numpy()):
             raise NotGroupedError
-        yield batch
+        yield frame, starts
 
 
 class _Seen:
@@ -178,7 +197,8 @@ def _by_score(
         )
     tied = with_neighbour(with_previous)
     if ties in ("trec", "trec-9"):
-        frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied))
+        rows = np.flatnonzero(tied)
+        frame = _tied_by_id(frame, with_previous, rows, rounded=ties == "trec-9")
     return frame, tied
 
 
@@ -204,8 +224,13 @@ def with_neighbour(with_previous: Bools) -> Bools:
     return either
 
 
-def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.DataFrame:
-    """The frame with equal scores in descending order of ids; all other rows stay in place."""
+def _tied_by_id(
+    frame: pl.DataFrame, with_previous: Bools, rows: Ints, *, rounded: bool
+) -> pl.DataFrame:
+    """The frame with equal scores in descending order of ids; all other rows stay in place.
+
+    Scores that are ``rounded`` before they are compared may be equal and yet differ.
+    """
     if not rows.size:
         return frame
     run = pl.Series("run", np.cumsum(~with_previous[rows]))
@@ -219,8 +244,9 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
     if not moves.any():
         return frame
     to, taken = rows[moves], rows[order[moves]]
-    # All within a tie: the query need not move.
-    columns = [frame[name] for name in frame.columns if name != "query"]
+    # All within a tie: what is the same in all of it need not move.
+    same = ("query",) if rounded else ("query", "score")
+    columns = [frame[name] for name in frame.columns if name not in same]
     if to.size * _FEW_OF < frame.height:
         return frame.with_columns(one.clone().scatter(to, one.gather(taken)) for one in columns)
     place = np.arange(frame.height)
@@ -245,8 +271,30 @@ def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
         order = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True)).to_series()
         return order.to_numpy().astype(np.int64)
     # One row of a matrix for each query: many short sorts are quicker than one long one.
+    if widest * lengths.size == key.size:
+        return (_row_orders(key.reshape(-1, widest)) + starts[:, np.newaxis]).ravel()
     inside = np.arange(widest) < lengths[:, np.newaxis]
     keys = np.full(inside.shape, np.inf)
     keys[inside] = key
-    places = np.argsort(keys, axis=1, kind="stable") + starts[:, np.newaxis]
-    return places[inside]
+    return (_row_orders(keys) + starts[:, np.newaxis])[inside]
+
+
+def _row_orders(keys: Floats) -> Ints:
+    """The places of each row in ascending order of the keys there; equal keys stay."""
+    width = keys.shape[1]
+    # Whole numbers in the order of the floats; 0.0 and -0.0 are the same.
+    bits = (keys + 0.0).view(np.int64)
+    numbers = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
+    # With the place in their lowest bits, plain numbers are sorted: twice as quick as to sort
+    # places by what stands there.
+    low = np.int64((1 << width.bit_length()) - 1)
+    numbers &= ~low
+    numbers |= np.arange(width)
+    numbers.sort(axis=1)
+    numbers &= low
+    inorder = np.take_along_axis(keys, numbers, axis=1)
+    wrong = (inorder[:, 1:] < inorder[:, :-1]).any(axis=1)
+    if wrong.any():
+        # Keys that differ in these bits alone.
+        numbers[wrong] = np.argsort(keys[wrong], axis=1, kind="stable")
+    return numbers

@@ -198,7 +198,10 @@ class Run:
 
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order."""
-        return rank_batches(self.scan(), self.order, ties or self.ties, grouped=self.is_grouped)
+        return rank_batches(
+            self.scan(), self.order, ties or self.ties,
+            grouped=self.is_grouped, side_by_side=not self.in_memory,
+        )  # fmt: skip
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""

@@ -8,7 +8,7 @@ from rich.text import Text
 from calipers.model.agreement import Agreement, Coefficient, MachineCheck, Merged, Opinions
 from calipers.model.draft import Draft
 from calipers.model.summary import Interval
-from calipers.present.answer import print_notes, print_verdict
+from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.words import plural
 
@@ -25,7 +25,7 @@ def draft_lines(draft: Draft, output: str) -> list[str]:
     if draft.rows:
         lines.append(
             f"{plural(len(draft.rows), 'pair')} to label for "
-            f"{plural(draft.queries, 'question')}: the first {draft.k} results of "
+            f"{plural(draft.queries, 'question')}: the {first_results(draft.k)} of "
             f"{plural(draft.runs, 'run')}, each once{left_out}."
         )
     else:

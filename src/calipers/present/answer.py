@@ -49,7 +49,7 @@ def verdict(scores: Scores) -> str:
     if found.mean is None:
         return NOTHING
     kind = facts.stem.partition("(")[0]
-    much = plain_share(found.mean)
+    much = share(found.mean)
     where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
     behind = f" ({_between(found)}{plural(found.n, 'query', 'queries')})."
     if kind == "recall":
@@ -118,21 +118,12 @@ def share(value: float) -> str:
     """A share in words where there is a plain one, else in whole percent.
 
     >>> share(0.5), share(0.826), share(1.0), share(0.9999), share(0.004)
-    ('half', '83\xa0%', 'all', 'over 99\xa0%', 'under 1\xa0%')
+    ('half', '83%', 'all', 'over 99%', 'under 1%')
     """
     plain = {0.0: "nothing", 0.5: "half", 1.0: "all"}
     if value in plain:
         return plain[value]
     percent = round(value * 100)
     if percent >= 100:
-        return "over 99\u00a0%"
-    return "under 1\u00a0%" if percent == 0 else f"{percent}\u00a0%"
-
-
-def plain_share(value: float) -> str:
-    """The same for a terminal, where it is searched for and copied: without the narrow blank.
-
-    >>> plain_share(0.826), plain_share(0.5)
-    ('83%', 'half')
-    """
-    return share(value).replace("\u00a0", "")
+        return "over 99%"
+    return "under 1%" if percent == 0 else f"{percent}%"

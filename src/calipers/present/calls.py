@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from calipers.model.calls import Call, CallTable
-from calipers.present.answer import plain_share, print_notes, print_verdict
+from calipers.present.answer import first_results, print_notes, print_verdict, share
 from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
@@ -35,16 +35,16 @@ def verdict(found: CallTable) -> str:
     if first.recall is None or last.recall is None:
         return "Nothing can be said: no query has anything to find."
     if first is last:
-        return f"One call finds {plain_share(first.recall)} of what it should."
+        return f"One call finds {share(first.recall)} of what it should."
     return (
-        f"The first call finds {plain_share(first.recall)} of what it should, all "
-        f"{len(found.calls)} together {plain_share(last.recall)}."
+        f"The first call finds {share(first.recall)} of what it should, all "
+        f"{len(found.calls)} together {share(last.recall)}."
     )
 
 
 def notes(found: CallTable) -> list[str]:
     """What the columns are over."""
-    shown = "all results" if found.k is None else f"the first {found.k} results"
+    shown = "all results" if found.k is None else f"the {first_results(found.k)}"
     lines = [
         f"Recall after each call and all before it, over {found.queries:,} queries with an answer, "
         f"with {shown} of each call. Useless: the share of these calls that found nothing new."

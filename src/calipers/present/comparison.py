@@ -1,5 +1,6 @@
 """A comparison in words and cells, the same for terminal, Markdown and LaTeX."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -89,8 +90,8 @@ def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "
         )
     if seen.why_not == "too few moved":
         return (
-            f"So few of these {seen.n:,} {units} differ in {metric} that even a large difference "
-            "would often be missed (`calipers plan`)."
+            f"With these {seen.n:,} {units} even a large difference in {metric} would often be "
+            "missed (`calipers plan`)."
         )
     if seen.smallest is None:
         return (
@@ -110,13 +111,13 @@ def missed_how_often(power: float) -> str:
     """How often a difference is missed at a power.
 
     >>> missed_how_often(0.8), missed_how_often(0.9), missed_how_often(0.97)
-    ('one time in five', 'one time in ten', '3 % of the time')
+    ('one time in five', 'one time in ten', '3% of the time')
     """
     words = {5: "five", 10: "ten", 4: "four", 3: "three", 2: "two", 20: "twenty"}
     every = 1.0 / (1.0 - power)
     if abs(every - round(every)) < 1e-6 and round(every) in words:
         return f"one time in {words[round(every)]}"
-    return f"{100 * (1.0 - power):.2g} % of the time"
+    return f"{100 * (1.0 - power):.2g}% of the time"
 
 
 def power_sentences(comparison: Comparison) -> list[str]:
@@ -127,8 +128,17 @@ def power_sentences(comparison: Comparison) -> list[str]:
     units = "clusters of queries" if comparison.settings.get("cluster") else "queries"
     return [
         power_sentence(comparison.primary, comparison.visibility, tests, units),
+        *_shown_all_the_same(comparison, comparison.visibility),
         *_undone(comparison, units),
     ]
+
+
+def _shown_all_the_same(comparison: Comparison, seen: Visibility) -> Iterator[str]:
+    """So that a mark beside a difference that is often missed does not read as a contradiction."""
+    marked = [one for one in comparison.differences if one.verdict in ("better", "worse")]
+    smallest = math.inf if seen.why_not == "too few moved" else seen.smallest or 0.0
+    if any(abs(one.difference or 0.0) < smallest for one in marked):
+        yield "What is marked was shown all the same: often missed is not always missed."
 
 
 def _undone(comparison: Comparison, units: str) -> Iterator[str]:

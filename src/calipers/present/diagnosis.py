@@ -9,7 +9,7 @@ from rich.text import Text
 
 from calipers.model.comparison import Comparison, Difference
 from calipers.model.diagnosis import Diagnosis, Finding
-from calipers.present.answer import print_notes, print_verdict
+from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.comparison import p_in_words, signed, warnings
 from calipers.present.plain import printable
 from calipers.present.table import number
@@ -55,7 +55,7 @@ def headline(diagnosis: Diagnosis) -> str:
         for one in diagnosis.summaries
         if one.mean is not None and not one.metric.startswith("judged")
     ]
-    return f"{diagnosis.n:,} queries, first {diagnosis.k} results: {', '.join(parts)}"
+    return f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {', '.join(parts)}"
 
 
 def nothing_found(diagnosis: Diagnosis) -> str:
@@ -162,5 +162,5 @@ def _verdict(comparison: Comparison, found: Difference) -> str:
     if seen.why_not == "too few queries":
         return f": no difference shown; {seen.n} queries hardly show any, {seen.fewest} might"
     if seen.why_not == "too few moved":
-        return ": no difference shown; too few queries moved to show one"
+        return ": no difference shown; even a large one would often be missed"
     return f": no difference shown; all {seen.n} queries have the same difference"

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from calipers.model.floor import Floor, FloorPoint, HeldOut
-from calipers.present.answer import print_notes, print_verdict
+from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.delimited import csv_text
 from calipers.present.table import number
 
@@ -28,7 +28,7 @@ def headline(found: Floor) -> str:
         return f"No floor {goal} with {found.confidence:.0%} confidence."
     return (
         f"Return only results with a score of at least {_score(chosen.floor)}: it {goal} in the "
-        f"first {found.k} results, with {found.confidence:.0%} confidence."
+        f"{first_results(found.k)}, with {found.confidence:.0%} confidence."
     )
 
 

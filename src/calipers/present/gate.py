@@ -68,7 +68,7 @@ def condition_rows(verdict: Verdict) -> list[CheckRow]:
 
 
 def baseline_rows(verdict: Verdict) -> list[CheckRow]:
-    """The metrics and slices that were held against the baseline."""
+    """The metrics and slices that were compared with the baseline."""
     rows = []
     for check in verdict.checks:
         change = check.change
@@ -94,7 +94,7 @@ def _reason(check: Check, change: Change) -> str:
 
 
 def baseline_heading(verdict: Verdict) -> str:
-    """The rule by which the result was held against the baseline, and what the baseline is."""
+    """The rule by which the result was compared with the baseline, and what the baseline is."""
     saved = verdict.baseline_saved
     when = f", saved on {saved.date().isoformat()}" if saved else ""
     runs = f", the mean of {verdict.baseline_runs} runs" if verdict.baseline_runs > 1 else ""
@@ -109,7 +109,7 @@ def baseline_heading(verdict: Verdict) -> str:
     supporting = any(check.status == "supporting" for check in verdict.checks)
     beside = " The other metrics are supporting and decide nothing." if supporting else ""
     return (
-        f"Rule: {verdict.primary} {rule}, with {100 * verdict.confidence:g} % confidence "
+        f"Rule: {verdict.primary} {rule}, with {100 * verdict.confidence:g}% confidence "
         f"(one-sided paired test{corrected}), against the baseline "
         f"{printable(verdict.baseline or '', 60)}{when}{runs}. ▲ queries that got better, ▼ "
         f"worse.{beside}"

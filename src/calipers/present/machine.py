@@ -18,7 +18,7 @@ def judged_lines(found: MachineLabels, output: str) -> list[str]:
     if found.without_text:
         lines.append(f"{plural(found.without_text, 'row')} without a text, not sent.")
     lines.append(
-        f"Written to {output}. Grade some rows yourself and hold the machine against them: "
+        f"Written to {output}. Grade some rows yourself and compare the machine with them: "
         f"calipers agreement yours.csv {output}"
     )
     return lines

@@ -1,15 +1,17 @@
 """Misses on a terminal and as a file."""
 
+from functools import partial
+
 import polars as pl
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from calipers.model.misses import REASONS, Misses
-from calipers.present.answer import first_results, print_notes, print_verdict
+from calipers.present.answer import first_results, print_notes
 from calipers.present.comparison import query_name
 from calipers.present.plain import printable
-from calipers.words import plural
+from calipers.words import listed, plural
 
 BAR = 20
 """Characters of the longest bar."""
@@ -25,21 +27,21 @@ def print_misses(
 
     With ``explain`` also the waterfall and the false positives.
     """
-    print_verdict(verdict(misses), console)
-    if misses.table.height:
-        console.print(_reasons(misses))
+    rows = misses.table.head(examples).iter_rows(named=True)
+    left = misses.table.height - examples
+    blocks: list[RenderableType] = [_reasons(misses)] if misses.table.height else []
     if explain:
-        console.print()
-        console.print(_waterfall(misses))
-    for row in misses.table.head(examples).iter_rows(named=True):
-        console.print()
-        _print_miss(row, console)
-    if (left := misses.table.height - examples) > 0 and examples:
-        console.print()
-        console.print(Text(f"… and {left:,} more with -o FILE or --json", style="dim"))
+        blocks.append(_waterfall(misses))
+    blocks += map(_miss, rows)
+    if left > 0 and examples:
+        blocks.append(Text(f"… and {left:,} more with -o FILE or --json", style="dim"))
     if explain and examples and misses.false_positives.height:
+        blocks.append(_false_positives(misses, examples))
+    # What follows brings its blank line along: there may be nothing but notes.
+    console.print(Text(verdict(misses), style="bold"))
+    for block in blocks:
         console.print()
-        console.print(_false_positives(misses, examples))
+        console.print(block)
     print_notes([printable(line) for line in misses.notes], console, explain=explain)
 
 
@@ -92,19 +94,18 @@ def _waterfall(misses: Misses) -> Table:
     return table
 
 
-def _print_miss(row: dict[str, object], console: Console) -> None:
+def _miss(row: dict[str, object]) -> Group:
     means = next(reason.means for reason in REASONS if reason.name == row["reason"])
     place = f" (rank {row['rank']})" if row["rank"] is not None else ""
     question = None if row["question"] is None else str(row["question"])
-    lines = [
-        Text(query_name(str(row["query"]), question), style="bold"),
-        Text(f"  expected  {_expected(row)}"),
-        Text(f"            {means}{place}", style="dim"),
-        *(Text(f"  calls     {said}") for said in _calls(row)),
-        *(Text(f"  {head}{one}") for head, one in zip(INSTEAD, _instead(row), strict=False)),
-    ]
-    for line in lines:
-        console.print(line, no_wrap=True, overflow="ellipsis")
+    line = partial(Text, no_wrap=True, overflow="ellipsis")
+    return Group(
+        line(query_name(str(row["query"]), question), style="bold"),
+        line(f"  expected  {_expected(row)}"),
+        line(f"            {means}{place}", style="dim"),
+        *(line(f"  calls     {said}") for said in _calls(row)),
+        *(line(f"  {head}{one}") for head, one in zip(INSTEAD, _instead(row), strict=False)),
+    )
 
 
 def _expected(row: dict[str, object]) -> str:
@@ -130,8 +131,7 @@ def _numbers(calls: list[int]) -> str:
     >>> _numbers([2]), _numbers([1, 2, 4])
     ('call 2', 'calls 1, 2 and 4')
     """
-    *first, last = map(str, calls)
-    return f"calls {', '.join(first)} and {last}" if first else f"call {last}"
+    return f"{'call' if len(calls) == 1 else 'calls'} {listed([str(one) for one in calls])}"
 
 
 def _instead(row: dict[str, object]) -> list[str]:

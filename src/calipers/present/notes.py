@@ -55,7 +55,8 @@ def notes(scores: Scores) -> list[str]:
     if audit.repeated_judgements:
         lines.append(f"{_count(audit.repeated_judgements, 'judgement')} given twice: counted once.")
     if audit.unjudged_rate:
-        where = f"the first {audit.depth} results" if audit.depth else "all results"
+        first = f"the first {audit.depth} results" if audit.depth != 1 else "the first results"
+        where = first if audit.depth else "all results"
         rate = f"{audit.unjudged_rate:.0%}"
         lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as not relevant.")
     lines += _chosen_policies(policy)

@@ -20,5 +20,5 @@ def plan_lines(plan: QueryPlan) -> list[str]:
     return [
         answer,
         f"From {plan.pilot:,} differences between {systems}, for a comparison at "
-        f"{100 * (1 - plan.alpha):g} % confidence; other systems may vary more or less.",
+        f"{100 * (1 - plan.alpha):g}% confidence; other systems may vary more or less.",
     ]

@@ -47,7 +47,7 @@ def verdict(sweep: Sweep) -> str:
         )
     return (
         f"Take k = {found.k}: recall is {number(found.recall)}, at most {found.margin:g} below "
-        f"that at k = {found.largest_k}, with {100 * found.confidence:g} % confidence."
+        f"that at k = {found.largest_k}, with {100 * found.confidence:g}% confidence."
     )
 
 
@@ -102,7 +102,7 @@ def remarks(sweep: Sweep) -> list[str]:
 
 
 def _by_recall(found: RecallAdvice) -> list[str]:
-    sure = f"with {100 * found.confidence:g} % confidence"
+    sure = f"with {100 * found.confidence:g}% confidence"
     if found.k == found.largest_k:
         lines = [_no_smaller(found, sure)]
     else:

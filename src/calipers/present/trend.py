@@ -52,7 +52,7 @@ def verdict(trend: Trend) -> str:
     first, last = line.points[since], line.points[-1]
     name, n = _named(line), len(line.points) - since
     if n == 1:
-        return f"{name} is {number(last.mean)}; there is no earlier evaluation to hold it against."
+        return f"{name} is {number(last.mean)}; there is no earlier evaluation to compare it with."
     moved = last.mean - first.mean
     way = "rose" if moved > 0 else "fell" if moved < 0 else "stayed"
     if way == "stayed":

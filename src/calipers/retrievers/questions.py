@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.columns import Columns
@@ -317,10 +316,6 @@ def _ground_truth(value: Any, name: str, columns: Columns | None = None) -> Orig
     found = load(value, "ground_truth", None, columns)
     truth: GroundTruth | None = found.ground_truth
     queries = truth.queries if truth is not None else found.run.queries if found.run else None
-    return _asked(queries, name)
-
-
-def _asked(queries: pl.DataFrame | None, name: str) -> Origin:
     if queries is None or not queries.height:
         raise InvalidInput(f"{name} holds no questions; give a file with a question per record.")
     ids = queries["query"]

@@ -1,4 +1,4 @@
-"""Questions to a history: what was measured, how it moved, what the latest is held against."""
+"""Questions to a history: what was measured, how it moved, what the latest is compared with."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -99,6 +99,36 @@ def written(path: Path, *lines: str) -> Path:
     return path
 
 
+@settings(max_examples=40)
+@given(st.integers(1, 40), st.data(), st.sampled_from([1, 64, 1 << 20]), st.booleans())
+def test_an_id_with_a_blank_is_refused_wherever_it_stands(
+    tmp_path_factory, n: int, data, block: int, tagged: bool
+) -> None:
+    at = data.draw(st.integers(0, n - 1))
+    tags = data.draw(st.lists(st.sampled_from(["t", "my tag"]), min_size=n, max_size=n))
+    names = ["my doc" if i == at else f"d{i}" for i in range(n)]
+    lines = [
+        f"q Q0 {name} {i} {n - i}.5 {tag if tagged else ''}"
+        for i, (name, tag) in enumerate(zip(names, tags, strict=True))
+    ]
+    path = written(tmp_path_factory.getbasetemp() / "blank.txt", *lines)
+    with (
+        mock.patch.object(source, "BLOCK", block),
+        pytest.raises(InvalidInput, match=rf"blank.txt:{at + 1} has the rank 'doc'; .* %20"),
+    ):
+        read_run(path)
+    fine = [line.replace("my doc", "my%20doc") for line in lines]
+    assert read_run(written(path, *fine)) == naively("\n".join(fine))
+
+
+def test_rank_and_score_in_each_others_place_are_refused(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", "q Q0 a 0.9 1 t", "q Q0 b 0.8 2 t", "r Q0 a 1 1 t")
+    with pytest.raises(InvalidInput, match=r"rank 0\.9 and the score 1: .* seem to be exchanged"):
+        read_run(run)
+    fractions = written(tmp_path / "run", "q Q0 a 0.5 7 t", "q Q0 b 1.5 3 t")
+    assert read_run(fractions) == {"q": ["a", "b"]}
+
+
 def test_ranks_are_ignored_and_scores_make_the_order(tmp_path: Path) -> None:
     run = written(tmp_path / "run", "q Q0 low 1 0.1 t", "q Q0 high 9 0.9 t", "q Q0 mid 5 0.5 t")
     assert read_run(run) == {"q": ["high", "mid", "low"]}

@@ -168,12 +168,6 @@ def policy_options(function: F) -> F:
     return apply(*options)(function)
 
 
-POLICY_NAMES = (
-    "missing", "unanswerable", "duplicates", "unknown", "errors", "ties", "nothing_in_common",
-    "calls",
-)  # fmt: skip
-
-
 def printed_as(form: str, what: str) -> Callable[[F], F]:
     """A flag such as --csv that prints the result in another form; only one may be given."""
     return click.option(f"--{form}", f"as_{form}", is_flag=True, callback=_only_form, help=what)

@@ -1,7 +1,7 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
 import struct
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, TypeGuard
 
@@ -58,18 +58,18 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
             f"{name} holds no queries: found an empty mapping; give each query its items (an "
             "empty list where nothing was found)."
         )
-    for query, items in value.items():
-        if isinstance(items, Sized) and len(items) > MOST_RESULTS:
-            raise InvalidInput(
-                f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
-                f"{MOST_RESULTS:,} are allowed."
-            )
     odd = tuple(kind for kind in kinds_of(value) if not issubclass(kind, _COLLECTIONS))
     for query, items in value.items() if odd else ():
         if isinstance(items, odd):
             raise InvalidInput(
                 f"{name}[{query!r}] is {_short(items)}; it must be a mapping of item to number or "
                 "a list of items."
+            )
+    for query, items in value.items():
+        if len(items) > MOST_RESULTS:
+            raise InvalidInput(
+                f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
+                f"{MOST_RESULTS:,} are allowed."
             )
     return _ground_truth(value, name) if role == "ground_truth" else _run(value, name)
 

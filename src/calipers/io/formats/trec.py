@@ -35,8 +35,9 @@ TAG = "calipers"
 UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
 """What a form with columns between blanks cannot hold; a leading # would be a comment."""
 RUN = LineLayout(
-    "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5
-)
+    "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5,
+    rank=3,
+)  # fmt: skip
 JUDGEMENTS = LineLayout(
     "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
 )
@@ -68,10 +69,11 @@ class TrecRun(Format):
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """A run that is read in blocks whenever it is needed; scores make the order."""
         del role, watch
-        source = sight.source
+        source, rows = sight.source, first_rows(sight)
+        _check_not_exchanged(rows, source.name)
         run = Run(
             lambda: scan(source, RUN), order="score", ties="trec", name=source.name,
-            notes=_rising(first_rows(sight)),
+            notes=_rising(rows),
         )  # fmt: skip
         return Dataset(run=run, kind=self.title)
 
@@ -115,6 +117,20 @@ class TrecJudgements(Format):
         """The judgements alone."""
         del output  # there is one
         return _write(parts, path, remarks, _write_judgements)
+
+
+def _check_not_exchanged(rows: list[list[bytes]], name: str) -> None:
+    """Refuse scores that count 1, 2, 3 beside ranks that are no whole numbers."""
+    pairs = [(one, next_) for one, next_ in pairwise(rows) if one[0] == next_[0]]
+    if not pairs or not all(_is_result(row) and row[4].isdigit() for row in rows):
+        return
+    counts = all(int(b[4]) == int(a[4]) + 1 for a, b in pairs)
+    if counts and any(float(row[3]) % 1 for row in rows):
+        rank, score = (column.decode() for column in rows[0][3:5])
+        raise InvalidInput(
+            f"{name} begins with the rank {rank} and the score {score}: the two columns seem to "
+            f"be exchanged; a line of a run file is {RUN.form}."
+        )
 
 
 def _rising(rows: list[list[bytes]]) -> tuple[str, ...]:

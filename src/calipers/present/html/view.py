@@ -29,6 +29,7 @@ from calipers.present.notes import notes
 from calipers.present.palette import PAGE
 from calipers.present.sweep import advice, shown_points
 from calipers.present.table import number, score_table
+from calipers.words import listed
 
 FOUR = ("hit_rate", "recall", "precision", "f1")
 ORDERED = ("ndcg", "mrr", "map")
@@ -53,7 +54,7 @@ def page_view(report: Report, beside: str | None = None, *, full: bool = False) 
             one["row"] = data.positions.get(one["query"])
     several = report.comparison is not None
     return {
-        "title": " and ".join(clean(one.name) for one in report.systems),
+        "title": listed([clean(one.name) for one in report.systems]),
         "k": report.k,
         "version": report.scores.settings["calipers"],
         "systems": [system_view(one, several) for one in report.systems],
