@@ -22,7 +22,7 @@ from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.smaller import smallest
 from fuzz.stores import attack
 
-BATCH = 400
+BATCH = 1000
 LOADED = ("calipers.api.surface", "rich.console", "rich.table", "sqlalchemy", "msgspec")
 PAST = Path(__file__).parent / "past.jsonl"
 """Every fault that was ever found, replayed in every test run."""
@@ -61,17 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--stores", type=int, metavar="N", help="damage N copies of a history")
     given = parser.parse_args(arguments)
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="calipers-seeds-") as folder:
-        # The table library starts threads, which a fork does not take along: this process never
-        # loads it.
-        writing = multiprocessing.get_context("spawn").Process(
-            target=write_seeds, args=(Path(folder) / "seeds",)
-        )
-        writing.start()
-        writing.join()
-        if writing.exitcode:
-            return 2
-        seeds = read_seeds(Path(folder) / "seeds")
+    # Past findings bring their files with them.
+    seeds = Seeds({}, {}) if given.past else _fresh_seeds()
     if given.stores:
         return _attack_stores(seeds.common["history.db"], given.stores, given.seed)
     _load_all()
@@ -83,6 +74,20 @@ def main(arguments: list[str] | None = None) -> int:
     counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
     print(f"{total:,} cases ({counted}) in {spent:.0f} s, seed {given.seed}: {found} findings.")
     return 1 if found else 0
+
+
+def _fresh_seeds() -> Seeds:
+    with tempfile.TemporaryDirectory(prefix="calipers-seeds-") as folder:
+        # The table library starts threads, which a fork does not take along: this process never
+        # loads it.
+        writing = multiprocessing.get_context("spawn").Process(
+            target=write_seeds, args=(Path(folder) / "seeds",)
+        )
+        writing.start()
+        writing.join()
+        if writing.exitcode:
+            raise SystemExit(2)
+        return read_seeds(Path(folder) / "seeds")
 
 
 def _attack_stores(content: bytes, number: int, seed: int) -> int:

@@ -42,11 +42,14 @@ class Clock:
         self._began, self._before = time.monotonic(), _delays()
 
     def seconds(self) -> float:
-        """The time since the beginning, without that spent in the queue for a processor."""
+        """The time since the beginning; of a long one, without what was spent in the queue."""
+        passed = time.monotonic() - self._began
+        if passed < SECONDS:
+            return passed
         now = _delays()
         # The process waits for the slowest of its threads.
         queued = max((now[one] - self._before.get(one, 0) for one in now), default=0)
-        return time.monotonic() - self._began - queued / 1e9
+        return passed - queued / 1e9
 
     def check(self, *_: Any) -> None:
         """Called by the alarm: end what hangs, and look again later at what was kept waiting."""
@@ -130,9 +133,7 @@ def _child(cases: Sequence[Case], writing: int, home: Path) -> None:
 
 def judged(case: Case, folder: Path) -> dict[str, str] | None:
     """What is wrong with the way a case ended; None where nothing is."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    os.chdir(folder)
+    _empty(folder)
     for name, content in case.files:
         Path(name).write_bytes(content)
     before = set(_paths(folder))
@@ -157,6 +158,25 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
         found = (f"left behind by {(case.command or (case.call.partition('(')[0],))[0]}",
                  ", ".join(left))  # fmt: skip
     return None if found is None else {"what": found[0], "details": found[1]}
+
+
+def _empty(folder: Path) -> None:
+    """An empty folder to work in: the same one, as to enter a new one takes longer than a case."""
+    try:
+        left = list(os.scandir("."))
+        entered = folder.samefile(".")
+    except OSError:
+        entered = False
+    if not entered:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        os.chdir(folder)
+        return
+    for one in left:
+        if one.is_dir(follow_symlinks=False):
+            shutil.rmtree(one.path, ignore_errors=True)
+        else:
+            Path(one.path).unlink()
 
 
 def _paths(folder: Path) -> Iterator[str]:

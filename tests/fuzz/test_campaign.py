@@ -14,7 +14,7 @@ from fuzz.mutate import MUTATORS, mutated
 
 ROOT = Path(__file__).parents[2]
 CASES = 3_000
-PARTS = 4
+PARTS = 2
 """So that several processes can share them."""
 
 
