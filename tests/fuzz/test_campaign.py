@@ -1,7 +1,9 @@
 """The campaign in its short form, and every fault that was ever found."""
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 
@@ -56,14 +58,14 @@ print([found and found.what for found in run.carry_out(cases)])
 def test_waiting_for_a_processor_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     now, queued = 100.0, {"1": 5 * 10**9}
     monkeypatch.setattr(run, "_delays", lambda: dict(queued))
-    monkeypatch.setattr(run.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     armed: list[tuple[int, float]] = []
-    monkeypatch.setattr(run.signal, "setitimer", lambda *one: armed.append(one))
+    monkeypatch.setattr(signal, "setitimer", lambda *one: armed.append(one))
     clock = run.Clock()
     now, queued["1"], queued["2"] = 130.0, 30 * 10**9, 10**9
     assert clock.seconds() == 5
     clock.check()
-    assert armed == [(run.signal.ITIMER_REAL, 5)]
+    assert armed == [(signal.ITIMER_REAL, 5)]
     now = 136.0
     with pytest.raises(run.Hang):
         clock.check()
