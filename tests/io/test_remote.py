@@ -96,6 +96,7 @@ def test_what_is_not_there_is_a_sentence_without_credentials(store):
         calipers.evaluate(ground_truth=TRUTH, run="s3://bucket/no.parquet")
     done = calipers_command("eval", "-g", "s3://bucket/no.parquet", "-r", "s3://bucket/run/")
     assert done.code == 2
+    assert "check the address" in done.err
     assert SECRET not in done.err + done.out
 
 

@@ -42,6 +42,19 @@ def test_equal_to_the_reference(world: World, ties: Any, missing: Any, unanswera
 
 
 @settings(max_examples=40)
+@given(worlds, st.integers(1, 3))
+def test_some_queries_at_a_time_have_the_values_of_all_at_once(world: World, at_once: int) -> None:
+    pair = calipers.read(
+        ground_truth=world.ground_truth_value(), run=world.run_value(), corpus_size=1000
+    )
+    whole = compute(pair.matches, ALL_METRICS, pair.policy)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["calipers.measures.compute"], "_AT_ONCE", at_once)
+        parts = compute(pair.matches, ALL_METRICS, pair.policy)
+    assert parts.tobytes() == whole.tobytes()
+
+
+@settings(max_examples=40)
 @given(worlds)
 def test_two_threads_find_what_one_finds(world: World) -> None:
     def values() -> Any:

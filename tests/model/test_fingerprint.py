@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.model.fingerprint import (
     Fingerprints,
+    fingerprint_rows,
     fingerprint_settings,
     mixed_hashes,
     suspected_duplicates,
@@ -279,3 +280,20 @@ def test_the_two_sides_of_a_pair_are_told_apart():
     a, b = (np.array([one], dtype=np.uint64) for one in (3, 5))
     assert mixed_hashes(a, b) != mixed_hashes(b, a)
     assert mixed_hashes(a, a) != mixed_hashes(b, b)
+
+
+IDS = st.text("aq1 ~é日\x1f\x1d\n", max_size=3)
+
+
+@given(
+    st.lists(st.tuples(IDS, st.integers(0, 2), st.none() | IDS), min_size=1, max_size=12),
+    st.integers(1, 4),
+)
+def test_many_rows_some_at_a_time_have_the_fingerprint_of_all_at_once(rows, at_once):
+    frame = pl.DataFrame(
+        rows, schema={"query": pl.String, "grade": pl.Float64, "item": pl.String}, orient="row"
+    )
+    whole = fingerprint_rows(frame, frame.columns)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calipers.model.fingerprint._ROWS_AT_ONCE", at_once)
+        assert fingerprint_rows(frame, frame.columns) == whole

@@ -58,7 +58,8 @@ def check_cut(by: str, tags: Sequence[str]) -> None:
     """Refuse to cut by what the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
-        how = "" if tags else f' Records may have tags: "tags": {{"{by}": "…"}}.'
+        how = f' Records may have tags: "tags": {{"{by}": "…"}}; a table a column tag.{by}.'
+        how = "" if tags else how
         raise InvalidInput(
             f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
             f"{did_you_mean(by, known)}{how}"

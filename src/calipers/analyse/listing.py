@@ -51,9 +51,9 @@ def _listed(
     )  # fmt: skip
     code = np.repeat(codes["code"].fill_null(UNKNOWN).to_numpy(), batch.lengths)
     again = repeated(np.repeat(np.arange(batch.starts.size), batch.lengths), batch.frame)
-    # How many stand above, in all batches' rows and then in those of the query alone.
-    above = np.cumsum(again) - again
-    above -= np.repeat(above[batch.starts], batch.lengths)
+    # How many stand above a row in the batch, less those that stand above its query.
+    above: Ints = np.cumsum(again, dtype=np.int64) - again.astype(np.int64)
+    above = above - np.repeat(above[batch.starts], batch.lengths)
     shown = code != UNKNOWN
     if depth is not None:
         shown &= batch.rank <= depth

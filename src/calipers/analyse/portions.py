@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
-from calipers.model.matches import Matches
 from calipers.model.run import Run
 
 
@@ -75,23 +73,7 @@ class Portions:
 
     def between(self, start: int, stop: int) -> Matched:
         """The queries from one row to another, matched as they are in the pair."""
-        pair, whole = self.pair, self.pair.matches
-        # Targets are sorted by query, and so are edges.
-        first, last = np.searchsorted(whole.target_query, [start, stop])
-        begin, end = np.searchsorted(whole.edge_query, [start, stop])
-        units = np.unique(whole.target_unit[first:last], return_inverse=True)[1]
-        matches = Matches(
-            queries=whole.queries[start:stop],
-            target_query=whole.target_query[first:last] - start,
-            target_grade=whole.target_grade[first:last],
-            target_unit=units.reshape(-1).astype(np.int64),
-            edge_query=whole.edge_query[begin:end] - start,
-            edge_rank=whole.edge_rank[begin:end],
-            edge_target=whole.edge_target[begin:end] - first,
-            edge_overlap=whole.edge_overlap[begin:end],
-            retrieved=whole.retrieved[start:stop],
-            corpus_size=whole.corpus_size,
-        )
+        pair, matches = self.pair, self.pair.matches.between(start, stop)
         names = matches.queries["query"]
         matched, read = self._rows
         run = matched.of(names)

@@ -11,6 +11,7 @@ from calipers.checks.counts import audit_counts
 from calipers.engines.part import Part
 from calipers.engines.plan import EnginePlan
 from calipers.io.cast_columns import cast_columns
+from calipers.io.table_tags import TAG
 from calipers.match.choose import Choice, as_quotes, parse_matching
 from calipers.match.pair import check_evidence, match_as_chosen
 from calipers.measures import compute, parse
@@ -23,8 +24,6 @@ from calipers.model.scores import combine
 SIDE = "__side"
 """The column that tells the rows of the ground truth from those of the run."""
 TRUTH, RUN = 0, 1
-TAG = "tag."
-"""How the columns of tags are called among the scores."""
 GIVEN_TAG = "__tag_"
 """How they are called on the way in: Spark takes a point in a name for a field of a structure."""
 TEXT = "query_text"

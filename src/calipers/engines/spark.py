@@ -21,7 +21,7 @@ from calipers.analyse.scoring import (
 )
 from calipers.analyse.summary import score_facts, summarise
 from calipers.checks.counts import enforce
-from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
+from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
 from calipers.engines.plan import IDENTITIES, EnginePlan
 from calipers.engines.spark_columns import named, one_side
@@ -31,6 +31,7 @@ from calipers.engines.spark_spoken import need_spark, spoken
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.columns import Columns
 from calipers.io.results import QUERY_SCHEMA
+from calipers.io.table_tags import TAG
 from calipers.measures import Metric
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.policy import Policy

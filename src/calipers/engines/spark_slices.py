@@ -8,8 +8,8 @@ import polars as pl
 
 from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import check_cut, check_slices, check_texts, labels_of
-from calipers.engines.blocks import TAG
 from calipers.io.results import QUERY_SCHEMA
+from calipers.io.table_tags import TAG
 from calipers.model.scores import Scores
 
 SLICE, VALUE, COUNT = "slice_", "value_", "count"

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from calipers.errors import InvalidInput, MissingExtra
 
 _TRACEBACK = "Traceback (most recent call last):"
+_NO_JAVA = "[JAVA_GATEWAY_EXITED]"
 _OURS = re.compile(r"calipers\.errors\.\w+: (.*)")
 
 
@@ -47,8 +48,12 @@ def _cause(text: str) -> str:
     '[BAD] No such path.'
     >>> _cause(f"A worker failed:\\n{_TRACEBACK}\\n  File …\\nOSError: no room\\n")
     'OSError: no room'
+    >>> _cause("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
+    'Java does not start; install Java 17 or newer, or say in JAVA_HOME where it is.'
     """
     before, _, trace = text.partition(_TRACEBACK)
+    if _NO_JAVA in text:
+        return "Java does not start; install Java 17 or newer, or say in JAVA_HOME where it is."
     if "No module named 'calipers'" in trace:
         return "Calipers is not installed where the workers are; install it there, too."
     lines = [line.strip() for line in before.splitlines() if line.strip()]

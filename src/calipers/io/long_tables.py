@@ -24,9 +24,10 @@ from calipers.io.columns import (
     weak_quote,
 )
 from calipers.io.ranks import check_ranks, gap_notes
+from calipers.io.table_tags import TAG, tags_in
 from calipers.io.tables import Table, explained
 from calipers.model.dataset import Dataset, Role
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
 from calipers.model.policy import Ties
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, order_notes
 from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
@@ -52,7 +53,8 @@ def read_long(table: Table, role: Role) -> Dataset:
         has_truth, has_results = _parts(ours, found, role, table.name)
         if not set(ours) & {*IDENTITIES}:
             raise InvalidInput(nothing_fits(table.name, found, "item"))
-        named = replace(table, open=lambda: table.open().select(meant))
+        tags = [pl.col(one) for one in found if one.startswith(TAG)]
+        named = replace(table, open=lambda: table.open().select(meant + tags))
         truth = _truth(named, ours, found, has_results) if has_truth else None
         run = _run(named, ours) if has_results else None
     parts = " and ".join(
@@ -141,12 +143,14 @@ def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tup
 def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bool) -> GroundTruth:
     columns = [name for name in TARGET_SCHEMA if name in ours]
     texts = ["query_text"] if "query_text" in ours else []
-    frame = table.open().select(columns + texts).with_row_index(ROW).collect(engine="streaming")
+    tags = [one for one in found if one.startswith(TAG)]
+    lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
+    frame = lazy.collect(engine="streaming")
     notes = [*table.notes, *_about_columns(table, ours, found)]
     by_question = not has_results or "retrieved" in ours
     if by_question:
         frame = _filled(frame, table, notes)
-    asked = frame.select("query", *texts)
+    asked = frame.select("query", *texts, *tags)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
         frame = _split(frame, "item", Splitter(ours["item"], any_order=True), table, notes)
     elif "item" in columns:
@@ -157,7 +161,7 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
     if by_question and "grade" not in columns:
         frame = _without_targets(frame, columns, notes)
-    rows = frame[ROW].to_list()
+    rows = frame[ROW]
 
     def place(row: int) -> str:
         return table.where(rows[row])
@@ -173,15 +177,19 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         def where(row: int) -> str:
             return place(int(judged[row]))
 
-    truth = GroundTruth.from_targets(cast, queries=queries, where=where)
+    tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
+    truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     return replace(truth, notes=(*truth.notes, *notes))
 
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
     """Every question once, with its text."""
-    whole = cast_columns(asked.select("query"), TARGET_SCHEMA, str, 0)
-    queries = whole.select("query", *(asked[t].cast(pl.String).alias("text") for t in texts))
-    return queries.unique("query", keep="first", maintain_order=True)
+    queries = asked.select(_names(asked), *(pl.col(t).cast(pl.String).alias("text") for t in texts))
+    return each_query_once(queries)
+
+
+def _names(asked: pl.DataFrame) -> pl.Series:
+    return cast_columns(asked.select("query"), TARGET_SCHEMA, str, 0)["query"]
 
 
 def _about_columns(table: Table, ours: dict[str, str], found: list[str]) -> Iterator[str]:
@@ -331,7 +339,7 @@ def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:
     frame = _split(frame, "item", Splitter(ours[column]), table, notes)
     if column == "retrieved":
         frame = frame.filter(pl.col("item").is_not_null())
-    rows = frame[ROW].to_list()
+    rows = frame[ROW]
     cast = cast_columns(
         frame.select("query", "item"), RUN_SCHEMA, lambda row: table.where(rows[row]), 0
     )

@@ -16,13 +16,13 @@ from calipers.io.json_files import BROKEN
 from calipers.io.parquet_size import check_parquet
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
+from calipers.io.table_tags import TAG
 from calipers.io.tables import explained
 from calipers.io.write import PARQUET, ending_or, write_blocks, write_table
 from calipers.model.scores import Scores
 
 KEY = "calipers"
 SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
-TAG = "tag."
 _MAGIC = b"PAR1"
 _AGAIN = "write it again with `calipers eval … --per-query scores.parquet`"
 

@@ -79,12 +79,14 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        from calipers.io.remote import without_secrets
+        from calipers.io.remote import is_remote, without_secrets
 
+        advice = "write it again, or check its form"
+        if is_remote(name):
+            advice = "check the address, its form, and the credentials in the environment"
         first = without_secrets(str(error).partition("\n")[0])
         raise UnreadableFile(
-            (fault() if fault else None)
-            or f"The table {name} cannot be read: {first}; write it again, or check its form."
+            (fault() if fault else None) or f"The table {name} cannot be read: {first}; {advice}."
         ) from error
 
 

@@ -24,8 +24,24 @@ _MANY_QUERIES = 20_000
 releases the GIL."""
 
 
+_AT_ONCE = 1_000_000
+"""Queries that are measured together: their views take some 150 bytes for each."""
+
+
 def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:
     """One column of values per metric, one row per query; NaN where it is undefined."""
+    # Column by column in memory, as every reader of them goes.
+    values = np.empty((matches.n_queries, len(metrics)), order="F")
+    done = 0
+    for part in matches.portions(_AT_ONCE):
+        behind = done + part.n_queries
+        _compute(part, metrics, policy, values[done:behind])
+        done = behind
+    return values
+
+
+def _compute(matches: Matches, metrics: Sequence[Metric], policy: Policy, values: Floats) -> None:
+    """Fill in the values of some whole queries."""
     each: Each = ahead if matches.n_queries >= _MANY_QUERIES else map
     keys = dict.fromkeys(map(_view_key, metrics))
     views = dict(zip(keys, each(partial(_view, matches), iter(keys)), strict=True))
@@ -41,11 +57,8 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
         value[left_out] = np.nan
         return value
 
-    # Column by column in memory, as every reader of them goes.
-    values = np.empty((matches.n_queries, len(metrics)), order="F")
     for column, value in enumerate(each(value_of, iter(metrics))):
         values[:, column] = value
-    return values
 
 
 def _need(metric: Metric) -> tuple[float | None, Any]:

@@ -1,5 +1,6 @@
 """Which returned item holds which piece of ground truth: an edge list."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,6 +65,39 @@ class Matches:
     def n_queries(self) -> int:
         """How many queries the ground truth has."""
         return self.queries.height
+
+    def portions(self, queries: int) -> Iterator["Matches"]:
+        """The matches of so many queries at a time; all at once where a part cannot stand alone."""
+        if self.n_queries <= queries or self.spans is not None or self.leaked is not None:
+            yield self
+            return
+        for start in range(0, self.n_queries, queries):
+            yield self.between(start, min(start + queries, self.n_queries))
+
+    def between(self, start: int, stop: int) -> "Matches":
+        """The queries from one row to another, without the places of chunks and what leaked."""
+        # Targets are sorted by query, and so are edges.
+        first, last = np.searchsorted(self.target_query, [start, stop])
+        begin, end = np.searchsorted(self.edge_query, [start, stop])
+        item = self.target_item
+        return Matches(
+            queries=self.queries[start:stop],
+            target_query=self.target_query[first:last] - start,
+            target_grade=self.target_grade[first:last],
+            target_unit=self.target_unit[first:last],
+            edge_query=self.edge_query[begin:end] - start,
+            edge_rank=self.edge_rank[begin:end],
+            edge_target=self.edge_target[begin:end] - first,
+            edge_overlap=self.edge_overlap[begin:end],
+            retrieved=self.retrieved[start:stop],
+            corpus_size=self.corpus_size,
+            target_item=None if item is None else item[first:last],
+            grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
+        )
+
+    @cached_property
+    def _grades(self) -> Floats:
+        return np.unique(self.target_grade)
 
     def having_status(self, status: str) -> Bools:
         """Which queries ended as answered, empty, missing or error."""

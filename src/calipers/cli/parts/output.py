@@ -110,6 +110,8 @@ def harmless(document: bytes) -> bytes:
     >>> harmless('"a\u202eb"'.encode())
     b'"a\\\\u202eb"'
     """
+    if document.isascii() and b"\x7f" not in document:
+        return document  # told many times faster than searched
     return _STEERING.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), document)
 
 
