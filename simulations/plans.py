@@ -17,7 +17,7 @@ REFERENCE = 20_000
 TRIED = 200
 Change = Callable[[Floats, float], Floats]
 _SHIFTED = ("normal", "skewness 1", "skewness −1", "half ties, skewed")
-_TURNED = ("80 % ties, ±1", "halves, 60 % ties", "70 % ties, −½ or +¼", "half ties, skewed")
+_TURNED = ("80% ties, ±1", "halves, 60% ties", "70% ties, −½ or +¼", "half ties, skewed")
 """What only takes a few values cannot move by a little: there, other queries gain and lose."""
 
 

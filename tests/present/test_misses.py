@@ -12,9 +12,9 @@ LONG = "a question that is longer than the terminal is wide, and then some words
 
 
 def printed(records, *, k, explain=False):
-    console = Console(file=io.StringIO(), width=40)
-    print_misses(calipers.misses(records, k=k), console, explain=explain)
-    return console.file.getvalue()
+    written = io.StringIO()
+    print_misses(calipers.misses(records, k=k), Console(file=written, width=40), explain=explain)
+    return written.getvalue()
 
 
 @pytest.mark.parametrize("explain", [False, True])

@@ -14,8 +14,10 @@ def shelf_and_ids(tmp_path):
     for name, run in (("nightly", BM25), ("nightly", DENSE), ("other", DENSE)):
         pair = calipers.read(ground_truth=TRUTH, run=run)
         scores = calipers.evaluate(pair, metrics="recall@2")
-        kept = {"ground_truth": pair.ground_truth, "run": pair.run}
-        ids.append(calipers.save(scores, name, store=store, **kept).id)
+        saved = calipers.save(
+            scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run
+        )
+        ids.append(saved.id)
     return WebShelf(store, {}, ("me",)), ids
 
 
