@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -21,7 +22,7 @@ from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.smaller import smallest
 from fuzz.stores import attack
 
-BATCH = 400
+BATCH = 1000
 LOADED = ("calipers.api.surface", "rich.console", "rich.table", "sqlalchemy", "msgspec")
 PAST = Path(__file__).parent / "past.jsonl"
 """Every fault that was ever found, replayed in every test run."""
@@ -54,11 +55,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="go on after so many of these cases")
     parser.add_argument("--past", action="store_true", help="replay past findings alone")
     parser.add_argument("--keep", action="store_true", help="add what is found to past.jsonl")
     parser.add_argument("--stores", type=int, metavar="N", help="damage N copies of a history")
     given = parser.parse_args(arguments)
     started = time.monotonic()
+    # Past findings bring their files with them.
+    seeds = Seeds({}, {}) if given.past else _fresh_seeds()
+    if given.stores:
+        return _attack_stores(seeds.common["history.db"], given.stores, given.seed)
+    _load_all()
+    cases = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
+    total = len(past_cases()) if given.past else given.cases
+    cases, total = islice(cases, given.skip, None), max(0, total - given.skip)
+    found, kinds = _campaign(cases, total, keep=given.keep)
+    spent = time.monotonic() - started
+    counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+    print(f"{total:,} cases ({counted}) in {spent:.0f} s, seed {given.seed}: {found} findings.")
+    return 1 if found else 0
+
+
+def _fresh_seeds() -> Seeds:
     with tempfile.TemporaryDirectory(prefix="calipers-seeds-") as folder:
         # The table library starts threads, which a fork does not take along: this process never
         # loads it.
@@ -68,18 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
         writing.start()
         writing.join()
         if writing.exitcode:
-            return 2
-        seeds = read_seeds(Path(folder) / "seeds")
-    if given.stores:
-        return _attack_stores(seeds.common["history.db"], given.stores, given.seed)
-    _load_all()
-    cases = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
-    total = len(past_cases()) if given.past else given.cases
-    found, kinds = _campaign(cases, total, keep=given.keep)
-    spent = time.monotonic() - started
-    counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-    print(f"{total:,} cases ({counted}) in {spent:.0f} s, seed {given.seed}: {found} findings.")
-    return 1 if found else 0
+            raise SystemExit(2)
+        return read_seeds(Path(folder) / "seeds")
 
 
 def _attack_stores(content: bytes, number: int, seed: int) -> int:

@@ -20,8 +20,10 @@ from unittest import mock
 
 from fuzz.case import Case, Finding
 
-SECONDS = 10
-"""Longer is a hang, on a machine that has nothing else to do."""
+SECONDS = 10.0
+"""Longer is a hang; what a case waits for a processor that others use is not counted."""
+PATIENCE = 6
+"""A process that no signal ends is given up after so many times as long."""
 MOST_BYTES = 1 << 30
 """More is too much for an input of a megabyte at most."""
 MOST_DATA = 4 << 30
@@ -33,9 +35,36 @@ STOPPED = 130
 _FRAME = re.compile(r'File ".*?/(calipers/[^"]+)", line (\d+), in (\S+)')
 
 
-def patience() -> int:
-    """The seconds that a case may take now: where others share the processors, more."""
-    return int(SECONDS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
+class Clock:
+    """The seconds that a case works or sleeps, however many others share the processors."""
+
+    def __init__(self) -> None:
+        self._began, self._before = time.monotonic(), _delays()
+
+    def seconds(self) -> float:
+        """The time since the beginning; of a long one, without what was spent in the queue."""
+        passed = time.monotonic() - self._began
+        if passed < SECONDS:
+            return passed
+        now = _delays()
+        # The process waits for the slowest of its threads.
+        queued = max((now[one] - self._before.get(one, 0) for one in now), default=0)
+        return passed - queued / 1e9
+
+    def check(self, *_: Any) -> None:
+        """Called by the alarm: end what hangs, and look again later at what was kept waiting."""
+        if self.seconds() >= SECONDS:
+            raise Hang
+        signal.setitimer(signal.ITIMER_REAL, max(0.05, SECONDS - self.seconds()))
+
+
+def _delays() -> dict[str, int]:
+    """How long each thread stood ready while others ran, in nanoseconds; Linux counts it."""
+    found = {}
+    for path in Path("/proc/self/task").glob("*/schedstat"):
+        with suppress(OSError, ValueError, IndexError):  # a thread may end meanwhile
+            found[path.parent.name] = int(path.read_text().split()[1])
+    return found
 
 
 class Hang(BaseException):
@@ -62,7 +91,8 @@ def _batch(cases: Sequence[Case]) -> Iterator[Finding | None]:
     answered, left = 0, b""
     try:
         while answered < len(cases):
-            ready, _, _ = select.select([reading], [], [], 6 * patience())
+            busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+            ready, _, _ = select.select([reading], [], [], PATIENCE * SECONDS * busy)
             piece = os.read(reading, 1 << 16) if ready else b""
             if not piece:
                 what = "the process ended" if ready else "a hang that no signal ends"
@@ -88,7 +118,6 @@ def _child(cases: Sequence[Case], writing: int, home: Path) -> None:
     # Not the addresses it may reserve: the engine that draws charts reserves them by the terabyte.
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGALRM, _hang)
     os.environ["CALIPERS_TRACEBACK"] = "1"
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -102,29 +131,24 @@ def _child(cases: Sequence[Case], writing: int, home: Path) -> None:
         os._exit(0)
 
 
-def _hang(*_: Any) -> None:
-    raise Hang
-
-
 def judged(case: Case, folder: Path) -> dict[str, str] | None:
     """What is wrong with the way a case ended; None where nothing is."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    os.chdir(folder)
+    _empty(folder)
     for name, content in case.files:
         Path(name).write_bytes(content)
     before = set(_paths(folder))
     began = _forget_peak()
-    start, seconds = time.monotonic(), patience()
-    signal.alarm(seconds)
+    clock = Clock()
+    signal.signal(signal.SIGALRM, clock.check)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         found, refused = _called(case) if case.call else _run(case)
     except Hang:
         # The table library turns what a signal raises into an error of its own at times.
         found, refused = ("a hang", "".join(traceback.format_stack()[-3:])), False
     finally:
-        signal.alarm(0)
-    if time.monotonic() - start >= seconds:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if clock.seconds() >= SECONDS:
         found = ("a hang", found[1] if found else "")
     used = _peak() - began
     if found is None and used > MOST_BYTES:
@@ -134,6 +158,25 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
         found = (f"left behind by {(case.command or (case.call.partition('(')[0],))[0]}",
                  ", ".join(left))  # fmt: skip
     return None if found is None else {"what": found[0], "details": found[1]}
+
+
+def _empty(folder: Path) -> None:
+    """An empty folder to work in: the same one, as to enter a new one takes longer than a case."""
+    try:
+        left = list(os.scandir("."))
+        entered = folder.samefile(".")
+    except OSError:
+        entered = False
+    if not entered:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        os.chdir(folder)
+        return
+    for one in left:
+        if one.is_dir(follow_symlinks=False):
+            shutil.rmtree(one.path, ignore_errors=True)
+        else:
+            Path(one.path).unlink()
 
 
 def _paths(folder: Path) -> Iterator[str]:

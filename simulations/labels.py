@@ -31,7 +31,7 @@ def machine_and_people(kind: str, n: int, rng: np.random.Generator) -> tuple[Flo
 def corrected(draws: int, seed: int = 10) -> Iterator[Rate]:
     """Coverage of the corrected mean; a test holds `calipers.corrected` to the same ends."""
     for kind in ("close to people", "recall near 1", "right or wrong", "of no use"):
-        for sampled, n in ((10, 200), (20, 200), (50, 500), (100, 1000)):
+        for sampled, n in ((10, 200), (20, 200), (50, 500), (100, 1000), (100, 200)):
             rng = np.random.default_rng([seed, n, sampled])
             held = 0
             for _ in range(draws):

@@ -46,7 +46,7 @@ def _count(draws: int) -> Callable[[float], int]:
 PARTS = [
     Part(
         "Intervals of means",
-        "How often the 95 % interval of a mean holds the true mean. Held to: at least 0.93 at "
+        "How often the 95% interval of a mean holds the true mean. Held to: at least 0.93 at "
         "every n, at most 0.98 from n = 50 on (shares of queries are discrete, and may be "
         "above). The interval is Wilson's score interval with the effective number of queries; "
         "`calipers/analyse/score_interval.py` says how.",
@@ -125,7 +125,7 @@ PARTS = [
         "Floors under scores: broken promises",
         "How often the floor that is advised keeps less than was asked for, among all queries of "
         "the kind: 0.95 of what is found without it, or a recall of 0.8, with a confidence of "
-        "0.95. Held to: at most 0.05. `low tail` has 6 % of its targets at scores that no floor "
+        "0.95. Held to: at most 0.05. `low tail` has 6% of its targets at scores that no floor "
         "may touch.",
         lambda share: floors.broken_promises(_count(400)(share), (30, 60, 100, 300, 1000)),
         "scores",
@@ -148,10 +148,13 @@ PARTS = [
     ),
     Part(
         "Numbers of queries that are planned",
-        "`plan` is asked for the number of queries that shows a difference of 0.10 four times in "
-        "five. How often that many show it, on average over pilots of that size. Held to: at "
-        "least 0.65. The last row shows more: its queries either stay or gain alike, which is "
-        "easier to see than the same gain spread over all of them, for which a plan is made.",
+        "`plan` is asked for the number of queries that shows a difference four times in five: "
+        "one of a third (⅓) or two thirds (⅔) of a standard deviation of the differences. How "
+        "often that many show it, on average over pilots of 30, 100 and 300 queries between equal "
+        "systems, and between systems that differ by as much as is asked. Held to: at least "
+        "0.72. A system can be better in two ways: all queries that move gain (differences that "
+        "can take any value), or more queries gain and fewer lose, by as much as before. Where "
+        "differences are skewed, more is reached the easier way: a plan is made for the harder.",
         lambda share: plans.planned(_count(40)(share)),
         "differences",
         2,
@@ -177,21 +180,21 @@ PARTS = [
     ),
     Part(
         "Machine labels corrected by people: means",
-        "Coverage of the 95 % interval, where a machine judged all queries and people a sample. "
+        "Coverage of the 95% interval, where a machine judged all queries and people a sample. "
         "Held to: at least 0.93.",
         lambda share: labels.corrected(_count(1000)(share)),
         "machine",
     ),
     Part(
         "Machine labels corrected by people: shares",
-        "Coverage of the 95 % interval of the share of relevant items, corrected by sensitivity "
+        "Coverage of the 95% interval of the share of relevant items, corrected by sensitivity "
         "and specificity. Held to: at least 0.93.",
         lambda share: labels.corrected_shares(_count(2000)(share)),
         "truth",
     ),
     Part(
         "Agreement of judges",
-        "Coverage of the 95 % interval of Cohen's kappa, by the number of things that both judged. "
+        "Coverage of the 95% interval of Cohen's kappa, by the number of things that both judged. "
         "Held to: at least 0.93. A sample in which only one grade occurs has no kappa and is left "
         "out.",
         lambda share: labels.agreement(_count(600)(share)),

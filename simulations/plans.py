@@ -17,7 +17,7 @@ REFERENCE = 20_000
 TRIED = 200
 Change = Callable[[Floats, float], Floats]
 _SHIFTED = ("normal", "skewness 1", "skewness −1", "half ties, skewed")
-_TURNED = ("80 % ties, ±1", "halves, 60 % ties", "70 % ties, −½ or +¼", "half ties, skewed")
+_TURNED = ("80% ties, ±1", "halves, 60% ties", "70% ties, −½ or +¼", "half ties, skewed")
 """What only takes a few values cannot move by a little: there, other queries gain and lose."""
 
 
@@ -39,7 +39,10 @@ def turned(values: Floats, mean: float) -> Floats:
     return values[order][np.searchsorted(np.cumsum(weights[order]) / weights.sum(), levels)]
 
 
-def planned(draws: int, numbers: Sequence[int] = (30, 100, 300), seed: int = 14) -> Iterator[Rate]:
+def planned(
+    draws: int, numbers: Sequence[int] = (30, 100, 300), sizes: Sequence[str] = tuple(SIZES),
+    seed: int = 14,
+) -> Iterator[Rate]:  # fmt: skip
     """How often the number of queries that `plan` gives shows the difference it was asked for."""
     for shape in [*SYMMETRIC, *SKEWED]:
         for name, names, change in (
@@ -47,24 +50,25 @@ def planned(draws: int, numbers: Sequence[int] = (30, 100, 300), seed: int = 14)
             ("more gain, fewer lose", _TURNED, turned),
         ):
             if shape.name in names:
-                yield from _planned(draws, numbers, shape, name, change, seed)
+                for size in sizes:
+                    yield from _planned(draws, numbers, shape, size, name, change, seed)
 
 
 def _planned(
-    draws: int, numbers: Sequence[int], shape: Shape, name: str, change: Change, seed: int
-) -> Iterator[Rate]:
+    draws: int, numbers: Sequence[int], shape: Shape, size: str, name: str, change: Change,
+    seed: int,
+) -> Iterator[Rate]:  # fmt: skip
     same = np.clip(shape.draw(np.random.default_rng(seed), (REFERENCE,)), -1.0, 1.0)
-    for size, deviations in SIZES.items():
-        mean = deviations * float(same.std())
-        better = change(same, mean)
-        for kind, among in (("of equals", same), ("that differ so", better)):
-            for pilot in numbers:
-                rng = np.random.default_rng([seed, pilot])
-                shown = [_shown(among, better, mean, pilot, rng) for _ in range(draws)]
-                known = [one for one in shown if one is not None]
-                # A pilot gives a share, which varies ten times less than a yes or no.
-                yield Rate(f"{shape.name}: {name}, {size}", f"{pilot} {kind}",
-                           float(np.mean(known)), 10 * len(known), 0.72, 1.0)  # fmt: skip
+    mean = SIZES[size] * float(same.std())
+    better = change(same, mean)
+    for kind, among in (("equal", same), ("differing", better)):
+        for pilot in numbers:
+            rng = np.random.default_rng([seed, pilot])
+            shown = [_shown(among, better, mean, pilot, rng) for _ in range(draws)]
+            known = [one for one in shown if one is not None]
+            # A pilot gives a share, which varies ten times less than a yes or no.
+            yield Rate(f"{shape.name}: {name}, {size}", f"{pilot}, {kind}",
+                       float(np.mean(known)), 10 * len(known), 0.72, 1.0)  # fmt: skip
 
 
 def _shown(

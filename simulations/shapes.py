@@ -46,8 +46,8 @@ VALUES = [
     share_of(0.99),
     Shape("even (beta 2, 5)", lambda rng, size: rng.beta(2, 5, size), 2 / 7),
     Shape("two ends (beta ½, ½)", lambda rng, size: rng.beta(0.5, 0.5, size), 0.5),
-    Shape("nDCG, 40 % zeros", zero_inflated(0.4, 5, 2), 0.6 * 5 / 7),
-    Shape("nDCG, 80 % zeros", zero_inflated(0.8, 3, 3), 0.1),
+    Shape("nDCG, 40% zeros", zero_inflated(0.4, 5, 2), 0.6 * 5 / 7),
+    Shape("nDCG, 80% zeros", zero_inflated(0.8, 3, 3), 0.1),
     Shape("recall near 1", choice([1, 0.5, 2 / 3, 0], [0.9, 0.05, 0.03, 0.02]), 0.945),
     Shape("thirds", choice([0, 1 / 3, 2 / 3, 1], [0.1, 0.2, 0.3, 0.4]), 2 / 3),
     Shape(
@@ -88,25 +88,25 @@ def jumps(share: float, size: float) -> Draw:
 SYMMETRIC = [
     Shape("normal", lambda rng, size: rng.normal(0.0, 0.2, size), 0.0),
     Shape("long tails (t, 3)", lambda rng, size: 0.1 * rng.standard_t(3, size), 0.0),
-    Shape("10 % move by ±½, others noise", jumps(0.1, 0.5), 0.0),
+    Shape("10% move by ±½, others noise", jumps(0.1, 0.5), 0.0),
     Shape("even", lambda rng, size: rng.uniform(-0.3, 0.3, size), 0.0),
-    Shape("80 % ties, ±1", three(0.1, 0.1, 1.0, 1.0), 0.0),
-    Shape("90 % ties, ±1", three(0.05, 0.05, 1.0, 1.0), 0.0),
-    Shape("halves, 60 % ties", choice([-1, -0.5, 0, 0.5, 1], [0.05, 0.15, 0.6, 0.15, 0.05]), 0.0),
+    Shape("80% ties, ±1", three(0.1, 0.1, 1.0, 1.0), 0.0),
+    Shape("90% ties, ±1", three(0.05, 0.05, 1.0, 1.0), 0.0),
+    Shape("halves, 60% ties", choice([-1, -0.5, 0, 0.5, 1], [0.05, 0.15, 0.6, 0.15, 0.05]), 0.0),
 ]
 SKEWED = [
     Shape("skewness 1", gamma(4.0, 0.1), 0.0),
     Shape("skewness −1", lambda rng, size: -gamma(4.0, 0.1)(rng, size), 0.0),
     Shape("skewness 1.4", gamma(2.0, 0.1), 0.0),
     Shape("skewness −2", lambda rng, size: -gamma(1.0, 0.1)(rng, size), 0.0),
-    Shape("70 % ties, −½ or +¼", three(0.1, 0.2, 0.5, 0.25), 0.0),
+    Shape("70% ties, −½ or +¼", three(0.1, 0.2, 0.5, 0.25), 0.0),
     Shape("half ties, skewed", lambda rng, size: np.where(
         rng.random(size) < 0.5, 0.0, rng.gamma(4.0, 0.05, size) - 0.2), 0.0),
 ]  # fmt: skip
 RARE = [
-    Shape("10 % lose 0.45, others gain 0.05", three(0.1, 0.9, 0.45, 0.05), 0.0),
-    Shape("5 % lose 0.475, others gain 0.025", three(0.05, 0.95, 0.475, 0.025), 0.0),
-    Shape("3 % lose 0.97, others gain 0.03", three(0.03, 0.97, 0.97, 0.03), 0.0),
-    Shape("5 % lose 0.5, others noise", rare_noise(0.05, 0.5), 0.0),
-    Shape("3 % lose 0.7, others noise", rare_noise(0.03, 0.7), 0.0),
+    Shape("10% lose 0.45, others gain 0.05", three(0.1, 0.9, 0.45, 0.05), 0.0),
+    Shape("5% lose 0.475, others gain 0.025", three(0.05, 0.95, 0.475, 0.025), 0.0),
+    Shape("3% lose 0.97, others gain 0.03", three(0.03, 0.97, 0.97, 0.03), 0.0),
+    Shape("5% lose 0.5, others noise", rare_noise(0.05, 0.5), 0.0),
+    Shape("3% lose 0.7, others noise", rare_noise(0.03, 0.7), 0.0),
 ]

@@ -1,4 +1,16 @@
-"""Numbers with their nouns."""
+"""Numbers with their nouns, and names in a row."""
+
+from collections.abc import Sequence
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names as a sentence has them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.analyse.alternative import SLOTS, Alternatives
@@ -21,6 +21,7 @@ def mean_of(there):
 
 
 @given(STEPS.filter(any), MEANS)
+@settings(max_examples=40)
 def test_they_have_the_mean_that_is_asked_for(pilot, mean):
     there = alternatives(pilot).at(mean)
     assert len(there.values) == SLOTS
@@ -31,6 +32,7 @@ def test_they_have_the_mean_that_is_asked_for(pilot, mean):
 
 
 @given(STEPS.filter(any), MEANS, st.randoms())
+@settings(max_examples=25)
 def test_neither_order_nor_sign_of_the_pilot_matters(pilot, mean, random):
     shuffled = random.sample(pilot, len(pilot))
     for sign in (1.0, -1.0):

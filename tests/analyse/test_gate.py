@@ -81,8 +81,12 @@ def test_what_would_be_seen_is_a_loss():
     before, now = np.full(60, 0.9), 0.9 - np.where(rng.random(60) < 0.3, rng.random(60) * 0.8, 0.0)
     made = compare(*(scores_of(one[:, np.newaxis]) for one in (now, before)))
     seen = made[0].change.visibility
-    assert seen.smallest == visible_difference(before - now, alpha=0.1).difference
-    assert seen.smallest < visible_difference(now - before, alpha=0.1).difference
+    loss, gain = (
+        visible_difference(sign * (before - now), alpha=0.1, one_way=True).difference
+        for sign in (1.0, -1.0)
+    )
+    assert seen.smallest == loss
+    assert seen.smallest < gain
 
 
 def test_a_gain_is_no_failure_however_large():

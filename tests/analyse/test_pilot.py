@@ -63,7 +63,8 @@ def test_clusters_are_counted_instead_of_queries():
     clustered = plan(made, difference=0.2, primary="recall@5", cluster="intent")
     alone = plan(made, difference=0.2, primary="recall@5")
     assert (clustered.pilot, alone.pilot) == (20, 80)
-    assert clustered.queries == pytest.approx(alone.queries, rel=0.2)
+    # A little more, as 20 tell less of the spread than 80.
+    assert alone.queries < clustered.queries < 1.3 * alone.queries
 
 
 @pytest.mark.parametrize(

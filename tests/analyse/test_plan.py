@@ -16,7 +16,7 @@ PILOTS = {
     "dense steps": RNG.choice([-0.5, -0.25, 0.25, 0.5], 30),
     "ties": RNG.choice([-1.0, 0.0, 0.5, 1.0], 60, p=[0.06, 0.8, 0.06, 0.08]),
 }
-NUMBERS = (12, 15, 20, 27, 36, 48, 64, 85, 110, 150, 200, 400, 1000, 5000, 200_000)
+NUMBERS = (12, 15, 20, 30, 45, 70, 110, 200, 1000, 5000, 200_000)
 
 
 @pytest.mark.parametrize("name", ["normal", "skewed", "dense steps"])
@@ -46,7 +46,7 @@ def test_both_questions_have_one_answer(name, difference):
     pilot = PILOTS[name]
     n = needed_queries(pilot, difference).queries
     assert visible_difference(pilot, n).difference <= 1.01 * difference
-    assert visible_difference(pilot, int(0.9 * n)).difference > 0.99 * difference
+    assert n == 6 or visible_difference(pilot, int(0.9 * n)).difference > 0.99 * difference
 
 
 @given(
@@ -99,7 +99,7 @@ def test_bad_input():
         visible_difference(PILOTS["normal"], power=1.0)
     with pytest.raises(InvalidInput, match="other than 0"):
         needed_queries(PILOTS["normal"], 0.0)
-    with pytest.raises(InvalidInput, match="at least 2"):
+    with pytest.raises(InvalidInput, match="at least 6"):
         visible_difference(PILOTS["normal"], 1)
     with pytest.raises(InvalidInput, match="all of them are equal"):
         visible_difference([0.5] * 10)

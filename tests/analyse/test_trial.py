@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -37,6 +37,7 @@ def test_the_share_shown_is_that_of_the_test(name, n):
 
 
 @given(st.integers(1, 5000), st.floats(1e-6, 0.999999))
+@settings(max_examples=40)
 def test_the_numbers_that_move_are_binomial(n, share):
     levels = (np.arange(DRAWS) + 0.5) / DRAWS
     expected = stats.binom.ppf(levels, n, share)

@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 import calipers
-from calipers.engines.blocks import RUN, SIDE, TAG, TRUTH, measure_partition
+from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
 from calipers.engines.plan import EnginePlan
 from calipers.errors import InvalidInput
+from calipers.io.table_tags import TAG
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 

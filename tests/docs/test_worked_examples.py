@@ -14,10 +14,12 @@ from calipers.analyse.corrected import corrected_mean
 from calipers.analyse.difference import difference
 from calipers.analyse.drift import drift, reference, threshold
 from calipers.analyse.enough_k import enough_k
+from calipers.analyse.floor import lowest_mean
 from calipers.analyse.largest_share import largest_mean
 from calipers.analyse.non_inferiority import non_inferiority
 from calipers.analyse.plan import visible_difference
 from calipers.analyse.score_interval import score_interval
+from calipers.analyse.unequal import unequal_interval, unequal_p
 from simulations.page import HEAD
 from simulations.results import pair_of
 
@@ -50,6 +52,33 @@ def test_statistics_an_interval_of_a_mean():
     assert f"{middle:.3f}" in HEAD
     assert f"{0.025 ** (1 / 20):.3f}" in HEAD
     says("statistics", f"{found.low:.3f} to {found.high:.3f}")
+
+
+def test_evaluate_an_interval_of_a_mean():
+    u = stats.t.ppf(0.975, 99) ** 2 / 99
+    reach = np.sqrt(u * 0.25 + u**2 / 4) / (1 + u)
+    found = score_interval([1.0, 0.0] * 50)
+    assert found == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-9)
+    says("evaluate", "25/99, so 99 effective", f"0.5 ± {reach:.3f}", f"{found.low:.3f} to",
+         f"{found.high:.3f}")  # fmt: skip
+
+
+def test_slices_a_slice_and_the_rest():
+    few, many = [1.0] * 9 + [0.0], [1.0, 0.0] * 20
+    mine, rest = score_interval(few), score_interval(many)
+    down = np.hypot(0.9 - mine.low, rest.high - 0.5)
+    assert unequal_interval(few, many).low == pytest.approx(0.4 - down, abs=1e-9)
+    p = unequal_p(few, many)
+    # The interval that just touches zero is the one with this p.
+    assert unequal_interval(few, many, 1.0 - p).low == pytest.approx(0.0, abs=1e-6)
+    says("slices", f"{mine.low:.3f}–{mine.high:.3f}", f"{rest.low:.3f}–{rest.high:.3f}",
+         f"{down:.3f} down, to −{down - 0.4:.3f}", f"p = {p:.3f}")  # fmt: skip
+
+
+def test_floor_how_many_queries_promise_anything():
+    needed = int(np.ceil(np.log(0.05) / np.log(0.95)))
+    assert lowest_mean(np.ones(needed), 0.95) >= 0.95 > lowest_mean(np.ones(needed - 1), 0.95)
+    says("floor", f"takes at least {needed} queries")
 
 
 def test_compare_a_paired_test():

@@ -1,19 +1,22 @@
 """The campaign in its short form, and every fault that was ever found."""
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from fuzz import run
 from fuzz.case import Case, Finding
 from fuzz.commands import leaves
 from fuzz.mutate import MUTATORS, mutated
 
 ROOT = Path(__file__).parents[2]
 CASES = 3_000
-PARTS = 4
+PARTS = 2
 """So that several processes can share them."""
 
 
@@ -34,6 +37,38 @@ def test_three_thousand_cases_find_nothing(seed: int) -> None:
 
 def test_past_findings_stay_mended() -> None:
     assert "0 findings." in _fuzz("--past")
+
+
+def test_a_hang_is_found_and_a_pause_is_none() -> None:
+    # With half a second for what has ten in a campaign.
+    script = """
+from fuzz import run
+from fuzz.case import Case
+run.SECONDS = 0.5
+import calipers, calipers.errors
+cases = [Case("call", call=f"__import__('time').sleep({pause})") for pause in (0.01, 0.6, 0.01)]
+print([found and found.what for found in run.carry_out(cases)])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[None, 'a hang', None]\n"
+
+
+def test_waiting_for_a_processor_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, queued = 100.0, {"1": 5 * 10**9}
+    monkeypatch.setattr(run, "_delays", lambda: dict(queued))
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    armed: list[tuple[int, float]] = []
+    monkeypatch.setattr(signal, "setitimer", lambda *one: armed.append(one))
+    clock = run.Clock()
+    now, queued["1"], queued["2"] = 130.0, 30 * 10**9, 10**9
+    assert clock.seconds() == 5
+    clock.check()
+    assert armed == [(signal.ITIMER_REAL, 5)]
+    now = 136.0
+    with pytest.raises(run.Hang):
+        clock.check()
 
 
 @pytest.mark.parametrize("mutator", MUTATORS)

@@ -4,8 +4,6 @@ from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 
-CONSTANT = {"q": {"z": 1.0, "b": 1.0, "a": 1.0}}
-
 
 @pytest.mark.parametrize(
     "run",

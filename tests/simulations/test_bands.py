@@ -17,7 +17,7 @@ BANDS = {
     "advised k": lambda: decisions.too_small_k(80, (2, 30, 60, 300)),
     "floors": lambda: floors.broken_promises(40, (100,)),
     "shares under floors": lambda: floors.shares(12, (200,)),
-    "plans": lambda: plans.planned(6, (60,)),
+    "plans": lambda: plans.planned(5, (60,), sizes=("⅓",)),
     "marks": lambda: decisions.false_marks(15),
     "alarms": lambda: nights.false_alarms(8, (20, 100)),
     "alarms of noisy nights": lambda: nights.false_alarms(40, (50,), noises=NOISIEST[:1]),

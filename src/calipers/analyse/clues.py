@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calipers.analyse.cuts import MOST_SLICES, cut, questions_asked
+from calipers.analyse.cuts import MOST_SLICES, cut, has_questions
 from calipers.analyse.evidence import Evidence, Fact
 from calipers.analyse.slices import slice_scores
 from calipers.model.diagnosis import Confidence
@@ -97,7 +97,7 @@ def worst_slices(
 
 def usable_cuts(scores: Scores) -> list[str]:
     """The ways to cut these queries that give between 2 and 100 slices."""
-    has_texts = any(questions_asked(scores.queries))
+    has_texts = has_questions(scores.queries)
     computed = [*(["length"] if has_texts else []), "targets"]
     few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
     named = [*few, *(name for name in computed if name not in scores.tags)]

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 import polars as pl
 
+from calipers.analyse.listing import repeated
 from calipers.analyse.tokens import TokenCounts, Tokenizer, count_tokens
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matches import FAILED, Matches
@@ -64,13 +65,7 @@ class Context:
     @cached_property
     def repeats(self) -> Bools:
         """Which results were returned before for the same query, by id or word for word."""
-        again = np.zeros(self.frame.height, dtype=np.bool_)
-        for column in ("item", "text"):
-            if column in self.frame.columns:
-                first = self.frame.select(pl.struct("code", column).is_first_distinct())
-                known = self.frame[column].is_not_null().to_numpy()
-                again |= ~first.to_series().to_numpy() & known
-        return again
+        return repeated(self.code, self.frame)
 
     def tokens(self, tokenizer: Tokenizer | None = None) -> TokenCounts | None:
         """The tokens of every result, or None where nothing is known of them."""

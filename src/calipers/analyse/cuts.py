@@ -26,7 +26,7 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     """
     check_cut(by, list(scores.tags))
     if by == "length" and by not in scores.tags:
-        check_texts(any(questions_asked(scores.queries)))
+        check_texts(has_questions(scores.queries))
     labels = labels_of(scores.queries, scores.tags, by)
     present = set(labels.unique())
     check_slices(by, len(present), len(labels))
@@ -42,12 +42,16 @@ def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> 
     if by in tags:
         return tags[by].cast(pl.String).fill_null(UNTAGGED)
     if by == "length":
-        texts = questions_asked(queries)
-        lengths = [UNTAGGED if text is None else length_of(text) for text in texts]
-        return pl.Series(lengths, dtype=pl.String)
-    counts = queries["targets"].to_numpy()
-    names = pl.Series(_bucket_names(TARGETS, "target"), dtype=pl.String)
-    return names.gather(np.searchsorted(TARGETS, counts))
+        words = queries.select(_ASKED.str.count_matches(_WORD)).to_series()
+        return _bucketed(words, WORDS, "word")
+    return _bucketed(queries["targets"], TARGETS, "target")
+
+
+def _bucketed(counts: pl.Series, ends: Sequence[int], unit: str) -> pl.Series:
+    """The bucket of each count; of one that is not known, the last."""
+    names = pl.Series(_bucket_names(ends, unit), dtype=pl.String)
+    places = np.searchsorted(ends, counts.fill_null(0).to_numpy())
+    return names.gather(np.where(counts.is_null().to_numpy(), len(names) - 1, places))
 
 
 def check_cut(by: str, tags: Sequence[str]) -> None:
@@ -71,9 +75,19 @@ def asked(query: str, text: str | None) -> str | None:
     return query if text is None and " " in query.strip() else text
 
 
-def questions_asked(queries: pl.DataFrame) -> list[str | None]:
-    """What each query asks, where it is known."""
-    return [asked(*both) for both in queries.select("query", "text").iter_rows()]
+_WORD = r"[^\s\x1c-\x1f]+"
+"""What ``str.split`` leaves: Python counts four more characters as blanks than Unicode does."""
+_ASKED = (
+    pl.when(pl.col("text").is_null() & pl.col("query").str.contains(f"(?s){_WORD}.* .*{_WORD}"))
+    .then(pl.col("query"))
+    .otherwise(pl.col("text"))
+)
+"""The same for a table of queries."""
+
+
+def has_questions(queries: pl.DataFrame) -> bool:
+    """Whether it is known of any query what it asks."""
+    return bool(queries.select((_ASKED.str.len_bytes() > 0).any()).item())
 
 
 def check_texts(known: bool) -> None:

@@ -14,9 +14,10 @@ from calipers.analyse.figures import Figure
 from calipers.analyse.holm import holm
 from calipers.analyse.non_inferiority import NonInferiority, non_inferiority
 from calipers.analyse.paired import ROUNDING, corrected_level, limits_of, paired
-from calipers.analyse.plan import fewest_queries, visibility
+from calipers.analyse.plan import visibility
 from calipers.analyse.score_interval import mean_interval
 from calipers.analyse.summary import interval_of_metric
+from calipers.analyse.trial import fewest_queries
 from calipers.analyse.units import exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints

@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
+from calipers.model.arrays import Bools, Ints
+from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matches import FAILED, Matches
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import RUN_SCHEMA, Run
 
 KEPT = ("item", "text", "document")
+UNKNOWN = -1
+"""The code of a query that the ground truth does not have, or on which the retriever failed."""
 
 
 def list_results(
@@ -41,28 +46,49 @@ def list_results(
 def _listed(
     batch: RankedBatch, known: pl.DataFrame, depth: int | None, columns: Sequence[str]
 ) -> pl.DataFrame:
-    frame = batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
+    codes = batch.queries.to_frame("query").join(
+        known, on="query", how="left", maintain_order="left"
+    )  # fmt: skip
+    code = np.repeat(codes["code"].fill_null(UNKNOWN).to_numpy(), batch.lengths)
+    again = repeated(np.repeat(np.arange(batch.starts.size), batch.lengths), batch.frame)
+    # How many stand above a row in the batch, less those that stand above its query.
+    above: Ints = np.cumsum(again, dtype=np.int64) - again.astype(np.int64)
+    above = above - np.repeat(above[batch.starts], batch.lengths)
+    shown = code != UNKNOWN
     if depth is not None:
-        frame = frame.filter(pl.col("rank") <= depth)
-    frame = frame.with_columns(
-        pl.col(name).cast(RUN_SCHEMA[name])
-        if name in frame.columns
-        else pl.lit(None, dtype=RUN_SCHEMA[name]).alias(name)
-        for name in columns
+        shown &= batch.rank <= depth
+    rows = np.flatnonzero(shown)
+    frame = batch.frame if rows.size == shown.size else batch.frame[rows]
+    return frame.select(
+        pl.Series("query", code[rows], dtype=pl.Int64),
+        pl.Series("rank", batch.rank[rows], dtype=pl.Int64),
+        *(
+            pl.col(name).cast(RUN_SCHEMA[name])
+            if name in frame.columns
+            else pl.lit(None, dtype=RUN_SCHEMA[name]).alias(name)
+            for name in columns
+        ),
+        pl.Series("repeated", again[rows]),
+        pl.Series("repeats", above[rows], dtype=pl.Int64),
     )
-    return (
-        frame.join(known, on="query", how="inner", maintain_order="left")
-        .select(pl.col("code").alias("query"), "rank", *columns)
-        .with_columns(repeated=_again("item") | _again("text"))
-        .with_columns(
-            repeats=pl.col("repeated").cast(pl.Int64).cum_sum().over("query")
-            - pl.col("repeated").cast(pl.Int64)
+
+
+def repeated(query: Ints, results: pl.DataFrame) -> Bools:
+    """Which results have the id or the text of one that stood above it for the same query."""
+    again = np.zeros(results.height, dtype=np.bool_)
+    for column in ("item", "text"):
+        if column not in results.columns or results[column].null_count() == results.height:
+            continue
+        known = np.flatnonzero(results[column].is_not_null().to_numpy())
+        values = results[column].gather(known)
+        # The few whose hashes meet are looked at; of most results there is one.
+        hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
+        few = suspected_duplicates(hashes)
+        pairs = pl.DataFrame({"query": query[known[few]], "value": values.gather(few)})
+        again[known[few]] |= (
+            ~pairs.select(pl.struct("query", "value").is_first_distinct()).to_series().to_numpy()
         )
-    )
-
-
-def _again(column: str) -> pl.Expr:
-    return pl.col(column).is_not_null() & ~pl.struct("query", column).is_first_distinct()
+    return again
 
 
 def _listed_nothing(columns: Sequence[str]) -> pl.DataFrame:

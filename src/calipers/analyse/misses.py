@@ -67,7 +67,8 @@ def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) 
     relevant = matches.relevant(pair.rel)
     depth = max(k, int(matches.edge_rank.max(initial=0)))
     listing = list_results(pair.run, matches, pair.policy.ties, depth)
-    shown = mark_useful(listing.filter(pl.col("rank") <= k), matches, relevant)
+    first = listing if depth == k else listing.filter(pl.col("rank") <= k)
+    shown = mark_useful(first, matches, relevant)
     studied = _study(corpus, pair, targets, shown) if corpus is not None else None
     facts = _facts(matches, k, stages, listing, shown, targets, studied)
     at, steps = lost_at(facts)
@@ -253,8 +254,10 @@ def _partly_recorded(matches: Matches, facts: Facts, counted: np.ndarray) -> Ite
     """One line for each stage that some queries have and others lack."""
     queries = matches.target_query[counted]
     for name, culprit in (("candidates", "a reranker"), ("exact", "an index")):
+        if not facts.known[name].any():
+            continue
         without = np.unique(queries[facts.unrecorded(name)[counted]]).size
-        if without and facts.known[name].any():
+        if without:
             asked = np.unique(queries[~facts.silent[counted]]).size
             yield (
                 f"The stage {name!r} is not recorded for {without} of {asked} answered queries, so "

@@ -6,8 +6,9 @@ from dataclasses import replace
 from calipers.analyse.comparable import obstacles, shared_queries
 from calipers.analyse.compare import aligned, clusters_shared, facts_shared
 from calipers.analyse.paired import paired
-from calipers.analyse.plan import FEWEST_PILOT, needed_queries, visible_difference
+from calipers.analyse.plan import needed_queries, visible_difference
 from calipers.analyse.primary import choose_primary
+from calipers.analyse.trial import FEWEST_PILOT
 from calipers.errors import InvalidInput
 from calipers.model.plan import QueryPlan
 from calipers.model.scores import Scores

@@ -12,13 +12,12 @@ import math
 
 from numpy.typing import ArrayLike
 
-from calipers.analyse.trial import Trial
+from calipers.analyse.trial import FEWEST_PILOT, Trial, fewest_queries
 from calipers.analyse.units import as_units
 from calipers.errors import InvalidInput
 from calipers.model.plan import QueryPlan, Visibility
 
 POWER = 0.8
-FEWEST_PILOT = 5
 
 
 def visible_difference(
@@ -42,8 +41,11 @@ def visible_difference(
     """
     trial = _trial(pilot, clusters, power, alpha, seed, one_way=one_way)
     n = trial.pilot if queries is None else queries
-    if n < 2:
-        raise InvalidInput(f"Too few queries to plan for: found {n}, at least 2 are needed.")
+    if n < trial.fewest:
+        raise InvalidInput(
+            f"Too few queries to plan for: found {n}, which show no difference however large; at "
+            f"least {trial.fewest} are needed."
+        )
     return QueryPlan(n, trial.visible(n), power, alpha, pilot=trial.pilot)
 
 
@@ -106,17 +108,6 @@ def visibility(
         return Visibility(n, power, level, fewest, None, None, None, "too few moved")
     wanted = rounder_below(0.6 * smallest)
     return Visibility(n, power, level, fewest, smallest, wanted, trial.needed(wanted))
-
-
-def fewest_queries(level: float) -> int:
-    """With fewer queries than this, not even the same difference on all of them is shown.
-
-    n equal differences have a two-sided p-value of 2 / 2**n, as in the sign test.
-
-    >>> fewest_queries(0.05)
-    6
-    """
-    return max(FEWEST_PILOT, 1 + math.ceil(math.log2(1.0 / level) - 1e-9))
 
 
 def rounder_below(value: float) -> float:

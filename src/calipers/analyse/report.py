@@ -35,12 +35,18 @@ def describe(
     pair: Matched,
     chosen: Sequence[Metric],
     *,
+    made: Scores | None = None,
     weights: Mapping[str, float] | None,
     corpus: Any,
     by: Iterable[str] | None,
     **settings: Any,
 ) -> SystemReport:
-    """Everything that is known of one retriever; ``settings`` are those of the intervals."""
+    """Everything that is known of one retriever; ``settings`` are those of the intervals.
+
+    ``made`` are its scores, where they are there already.
+    """
+    if made is not None:
+        _check_made(made, pair, chosen)
     rel, depth = pair.rel, pair.depth
     k = max((metric.k for metric in chosen if metric.k is not None), default=DEFAULT_K)
     described = [metric.with_rel(rel) for metric in parse(HEAD, [k])]
@@ -58,7 +64,7 @@ def describe(
     return SystemReport(
         name=name,
         k=k,
-        scores=score(pair, chosen, weights=weights, **settings),
+        scores=score(pair, chosen, weights=weights, **settings) if made is None else made,
         head=head,
         sweep=attempt("sweep", lambda: sweep_over_k(pair, k=swept, **settings)) if depth else None,
         diagnosis=attempt(
@@ -73,6 +79,18 @@ def describe(
         targets=pair.targets,
         without=without,
     )  # fmt: skip
+
+
+def _check_made(made: Scores, pair: Matched, chosen: Sequence[Metric]) -> None:
+    """Refuse scores of other data or of other metrics: the page would contradict itself."""
+    names = {str(metric.with_rel(pair.rel)) for metric in chosen}
+    same = made.queries["query"].equals(pair.matches.queries["query"])
+    if not same or names != {facts.name for facts in made.metrics}:
+        raise InvalidInput(
+            "The scores given are not those of this data and these metrics: found "
+            f"{', '.join(facts.name for facts in made.metrics)} of {len(made):,} queries; give "
+            "what `evaluate` made of the same, or leave them out."
+        )
 
 
 def _swept(depth: int, k: int) -> list[int] | None:

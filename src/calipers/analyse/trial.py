@@ -18,6 +18,7 @@ from calipers.analyse.units import Units
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 
+FEWEST_PILOT = 5
 DRAWS = 1024
 MOST_MOVING = 300
 MOST_QUERIES = 10**9
@@ -62,17 +63,17 @@ class Trial:
     def needed(self, difference: float) -> int:
         """The smallest number of queries that show the difference often enough."""
         there = [way.at(difference) for way in self.ways]
-        most = math.log(self.most)
+        fewest, most = math.log(self.fewest), math.log(self.most)
 
         def missing(log_queries: float) -> float:
             if log_queries > most:
                 return -1.0
-            return self.power - self._shown(there, max(2, round(math.exp(log_queries))))
+            return self.power - self._shown(there, round(math.exp(log_queries)))
 
+        if missing(fewest) <= 0.0:
+            return self.fewest
         start = 2.0 * math.log(self._about(1) / difference)
-        if missing(math.log(2.0)) <= 0.0:
-            return 2
-        found = _root(missing, min(max(start, math.log(2.0)), most), 2.0 * math.log(_STEP), 0.004)
+        found = _root(missing, min(max(start, fewest), most), 2.0 * math.log(_STEP), 0.004)
         if found < most:
             return round(math.exp(found))
         queries = self.most * (self.visible(self.most) / difference) ** 2
@@ -83,6 +84,11 @@ class Trial:
             )
         return math.ceil(queries)
 
+    @property
+    def fewest(self) -> int:
+        """Fewer queries show nothing."""
+        return fewest_queries(self.alpha)
+
     def _about(self, n: int) -> float:
         """What the textbook says of normal differences."""
         z = normal_quantile(1.0 - self.alpha / 2.0) + normal_quantile(self.power)
@@ -90,6 +96,17 @@ class Trial:
 
     def _shown(self, there: list[Alternative], n: int) -> float:
         return min(shown_share(one, n, self.alpha, self.seed) for one in there)
+
+
+def fewest_queries(level: float) -> int:
+    """With fewer queries than this, not even the same difference on all of them is shown.
+
+    n equal differences have a two-sided p-value of 2 / 2**n, as in the sign test.
+
+    >>> fewest_queries(0.05)
+    6
+    """
+    return max(FEWEST_PILOT, 1 + math.ceil(math.log2(1.0 / level) - 1e-9))
 
 
 def shown_share(there: Alternative, n: int, alpha: float, seed: int) -> float:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from calipers.model.comparison import Comparison
     from calipers.model.plot import Plot
     from calipers.model.report import Report
+    from calipers.model.scores import Scores
 
 
 @operation(page="report", command="eval")
@@ -22,6 +23,7 @@ def report(
     baseline: str | None = None,
     anyway: bool = False,
     comparison: "Comparison | None" = None,
+    scores: "Scores | None" = None,
     name: str | None = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
@@ -40,7 +42,7 @@ def report(
     ``metrics`` or ``k`` is the one that is described (default: 10). ``corpus`` tells more about
     misses; ``by`` are the tags to slice by (default: all that have a few values). ``name`` is
     what the page calls the retriever; ``comparison`` is what ``compare`` made of the same
-    systems, where that was done already.
+    systems, and ``scores`` what ``evaluate`` made of the same data, where that was done already.
 
     >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
     >>> made.k, made.systems[0].head["recall@2"].mean
@@ -53,13 +55,16 @@ def report(
     from calipers.api.inputs import like_of
     from calipers.api.keywords import DEPTH
     from calipers.api.systems import matched_to_report
+    from calipers.errors import InvalidInput
     from calipers.model.report import Report
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
+    if scores is not None and len(pairs) > 1:
+        raise InvalidInput("Scores are given beside several systems; they are those of one.")
     made = tuple(
         describe(
-            one, pair, chosen, weights=weights, corpus=corpus, by=by,
+            one, pair, chosen, made=scores, weights=weights, corpus=corpus, by=by,
             confidence=confidence, cluster=cluster,
         )
         for one, pair in pairs.items()

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from pkgutil import iter_modules
@@ -34,6 +35,12 @@ class _ReaderLeft(Exception):
 
 class _Terminated(KeyboardInterrupt):
     """The system asks the program to end (SIGTERM): it leaves as little behind as after Ctrl-C."""
+
+
+@cache
+def _commands() -> tuple[str, ...]:
+    names = [one.name.replace("_", "-") for one in iter_modules(__path__) if not one.ispkg]
+    return tuple(sorted(names, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), n)))
 
 
 class GivenOnce(click.Group):
@@ -76,8 +83,7 @@ class LazyGroup(GivenOnce):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
         """Every module here; what commands share is in a package of its own."""
-        names = [one.name.replace("_", "-") for one in iter_modules(__path__) if not one.ispkg]
-        return sorted(names, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), n))
+        return list(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, imported now."""

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import click
 
-from calipers.cli.parts import deciding, options, renamed
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import Outputs, console, print_json
 from calipers.cli.parts.progress import asking
 from calipers.cli.parts.retrievers import named_retrievers, questions_beside
@@ -23,14 +23,8 @@ EXAMPLES = 5
     "package.module:function, an address or cmd:command; may be given several times.",
 )  # fmt: skip
 @options.asking_options
-@renamed.renamed_option(
-    "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
-    help="The system that the others are compared with. [default: the first]",
-)  # fmt: skip
-@click.option(
-    "--anyway", is_flag=True,
-    help="Compare although ground truth, queries or policies differ; the result says so.",
-)  # fmt: skip
+@deciding.against_option("system", "the first")
+@deciding.anyway_option
 @options.measure_options
 @deciding.score_option
 @deciding.primary_option

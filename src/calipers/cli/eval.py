@@ -197,7 +197,9 @@ def command(
 
         with working("gathering the report"):
             report = outputs.attempt(
-                lambda: gather_report(pair, weights=weights, corpus=corpus, by=by or None, **asked)
+                lambda: gather_report(
+                    pair, scores=scores, weights=weights, corpus=corpus, by=by or None, **asked
+                )
             )
     if per_query:
         from calipers.io.score_tables import write_scores
@@ -230,10 +232,12 @@ def _show(
 ) -> None:
     slices, bounded = further.get("slices"), further.get("bounds")
     if as_json:
+        from calipers.present.score_rows import score_rows
+
         parts = {name: part.to_dict() for name, part in further.items() if part is not None}
         # The order of the keys is that of ``to_dict``, whatever else was asked for.
         whole = {**scores.to_dict(per_query=False), "per_query": [], **parts}
-        print_long_json(whole, "per_query", scores.row_blocks())
+        print_long_json(whole, "per_query", score_rows(scores))
     elif as_csv:
         _print_csv(scores, slices, bounded)
     else:

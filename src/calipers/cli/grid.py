@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, renamed
+from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, is_terminal, print_json
 from calipers.cli.parts.progress import asking
 
@@ -14,21 +14,13 @@ from calipers.cli.parts.progress import asking
 @click.command("grid", short_help="Run every combination of retrievers and parameters.")
 @click.argument("config", required=False, metavar="[FILE]")
 @click.option("--dry-run", is_flag=True, help="List the combinations and what is left to ask.")
-@renamed.renamed_option(
-    "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
-    help="The combination that the others are compared with. [default: as in the "
-    "file, or the first]",
-)  # fmt: skip
+@deciding.against_option("combination", "as in the file, or the first")
 @click.option(
     "--metrics", "-m", metavar="LIST", help="Metrics to compare by. [default: as in the file]"
 )
 @click.option("--retry-errors", is_flag=True, help="Ask the failed questions again.")
 @click.option("--restart", is_flag=True, help="Begin again, replacing the runs.")
-@click.option(
-    "--anyway",
-    is_flag=True,
-    help="Compare although ground truth, queries or policies differ; the result says so.",
-)
+@deciding.anyway_option
 @click.option(
     "--examples", type=click.IntRange(min=0),
     help="How many wins and losses to list. [default: none in the table, 5 elsewhere]",

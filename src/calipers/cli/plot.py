@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts import options, renamed
+from calipers.cli.parts import deciding, options, renamed
 from calipers.cli.parts.progress import asking, reading
 from calipers.cli.parts.retrievers import named_retrievers, questions_beside
 
@@ -42,14 +42,8 @@ OVER_K = (None, "over-k", "precision-recall")
     help="The tags to slice by; may be given several times. [default: all]",
 )  # fmt: skip
 @click.option("--corpus", metavar="FILE", help="The chunks that are searched, for the waterfall.")
-@renamed.renamed_option(
-    "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
-    help="The system that the others are compared with. [default: the first]",
-)  # fmt: skip
-@click.option(
-    "--anyway", is_flag=True,
-    help="Compare although ground truth, queries or policies differ.",
-)  # fmt: skip
+@deciding.against_option("system", "the first")
+@deciding.anyway_option
 @options.config_option
 @click.option("--width", type=int, metavar="PIXELS", help="How wide the chart is. [default: 680]")
 def command(

@@ -147,19 +147,15 @@ class Scores(ShownInNotebook):
             "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
         }
         if per_query:
-            result["per_query"] = [row for rows in self.row_blocks() for row in rows]
+            result["per_query"] = [*self._rows()]
         return result
 
-    def row_blocks(self) -> Iterator[list[dict[str, Any]]]:
-        """Every query as a plain value, in pieces: of a million queries all at once are 4 GB."""
+    def _rows(self) -> Iterator[dict[str, Any]]:
         names = [*(metric.name for metric in self.metrics), *(["score"] if self.weights else [])]
-        for block in self.query_blocks(10_000):
-            rows = []
-            for row in block.iter_rows(named=True):
-                tags = {name: row.pop(f"tag.{name}") for name in self.tags}
-                scores = {name: row.pop(name) for name in names}
-                rows.append({**row, "tags": tags, "scores": scores})
-            yield rows
+        for row in self.per_query.iter_rows(named=True):
+            tags = {name: row.pop(f"tag.{name}") for name in self.tags}
+            scores = {name: row.pop(name) for name in names}
+            yield {**row, "tags": tags, "scores": scores}
 
 
 def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str, float]) -> Floats:

@@ -1,5 +1,6 @@
 """A comparison in words and cells, the same for terminal, Markdown and LaTeX."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -89,8 +90,8 @@ def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "
         )
     if seen.why_not == "too few moved":
         return (
-            f"So few of these {seen.n:,} {units} differ in {metric} that even a large difference "
-            "would often be missed (`calipers plan`)."
+            f"With these {seen.n:,} {units} even a large difference in {metric} would often be "
+            "missed (`calipers plan`)."
         )
     if seen.smallest is None:
         return (
@@ -127,8 +128,17 @@ def power_sentences(comparison: Comparison) -> list[str]:
     units = "clusters of queries" if comparison.settings.get("cluster") else "queries"
     return [
         power_sentence(comparison.primary, comparison.visibility, tests, units),
+        *_shown_all_the_same(comparison, comparison.visibility),
         *_undone(comparison, units),
     ]
+
+
+def _shown_all_the_same(comparison: Comparison, seen: Visibility) -> Iterator[str]:
+    """So that a mark beside a difference that is often missed does not read as a contradiction."""
+    marked = [one for one in comparison.differences if one.verdict in ("better", "worse")]
+    smallest = math.inf if seen.why_not == "too few moved" else seen.smallest or 0.0
+    if any(abs(one.difference or 0.0) < smallest for one in marked):
+        yield "What is marked was shown all the same: often missed is not always missed."
 
 
 def _undone(comparison: Comparison, units: str) -> Iterator[str]:

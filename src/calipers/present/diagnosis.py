@@ -162,5 +162,5 @@ def _verdict(comparison: Comparison, found: Difference) -> str:
     if seen.why_not == "too few queries":
         return f": no difference shown; {seen.n} queries hardly show any, {seen.fewest} might"
     if seen.why_not == "too few moved":
-        return ": no difference shown; too few queries moved to show one"
+        return ": no difference shown; even a large one would often be missed"
     return f": no difference shown; all {seen.n} queries have the same difference"

@@ -1,7 +1,9 @@
 """Misses on a terminal and as a file."""
 
+from functools import partial
+
 import polars as pl
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -9,7 +11,7 @@ from calipers.model.misses import REASONS, Misses
 from calipers.present.answer import first_results, print_notes
 from calipers.present.comparison import query_name
 from calipers.present.plain import printable
-from calipers.words import plural
+from calipers.words import listed, plural
 
 BAR = 20
 """Characters of the longest bar."""
@@ -92,18 +94,18 @@ def _waterfall(misses: Misses) -> Table:
     return table
 
 
-def _miss(row: dict[str, object]) -> Text:
+def _miss(row: dict[str, object]) -> Group:
     means = next(reason.means for reason in REASONS if reason.name == row["reason"])
     place = f" (rank {row['rank']})" if row["rank"] is not None else ""
     question = None if row["question"] is None else str(row["question"])
-    lines = [
-        Text(query_name(str(row["query"]), question), style="bold"),
-        Text(f"  expected  {_expected(row)}"),
-        Text(f"            {means}{place}", style="dim"),
-        *(Text(f"  calls     {said}") for said in _calls(row)),
-        *(Text(f"  {head}{one}") for head, one in zip(INSTEAD, _instead(row), strict=False)),
-    ]
-    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+    line = partial(Text, no_wrap=True, overflow="ellipsis")
+    return Group(
+        line(query_name(str(row["query"]), question), style="bold"),
+        line(f"  expected  {_expected(row)}"),
+        line(f"            {means}{place}", style="dim"),
+        *(line(f"  calls     {said}") for said in _calls(row)),
+        *(line(f"  {head}{one}") for head, one in zip(INSTEAD, _instead(row), strict=False)),
+    )
 
 
 def _expected(row: dict[str, object]) -> str:
@@ -129,8 +131,7 @@ def _numbers(calls: list[int]) -> str:
     >>> _numbers([2]), _numbers([1, 2, 4])
     ('call 2', 'calls 1, 2 and 4')
     """
-    *first, last = map(str, calls)
-    return f"calls {', '.join(first)} and {last}" if first else f"call {last}"
+    return f"{'call' if len(calls) == 1 else 'calls'} {listed([str(one) for one in calls])}"
 
 
 def _instead(row: dict[str, object]) -> list[str]:

@@ -1,8 +1,11 @@
 """A report written down: the page, and the short form for a pull request."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
+
+import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.write import check_place, ending_or, is_stream, whole_file
@@ -12,8 +15,8 @@ from calipers.present.answer import headline, stem_of
 from calipers.present.comparison import query_name
 from calipers.present.comparison_text import comparison_markdown
 from calipers.present.escape import for_markdown
+from calipers.present.html.details import Details
 from calipers.present.html.page import render
-from calipers.present.html.rankings import ranking_lines
 from calipers.present.notes import notes
 from calipers.present.plain import printable
 from calipers.present.sweep import advice
@@ -40,10 +43,9 @@ def save_html(report: Report, path: str | PathLike[str], *, full: bool = False) 
     beside = target.with_name(f"{target.stem}.rankings.jsonl")
     page = render(report, beside.name, full=full)
     # Beside a pipe or a device there is no place for a second file.
-    also = page.left_out.len() > 0 and not is_stream(target)
+    also = bool(page.left_out) and not is_stream(target)
     if also:
-        with whole_file(beside) as file:
-            file.writelines(ranking_lines(report, page.left_out))
+        _write_rankings(report, page.left_out, beside)
     return [_written(target, page.text), *([beside] if also else [])]
 
 
@@ -61,6 +63,16 @@ def check_report_place(path: str | PathLike[str]) -> None:
             f"The report {path} has the ending {ending or 'nothing'!r}; a report can be written "
             f"to {', '.join(ENDINGS)}."
         )
+
+
+def _write_rankings(report: Report, queries: Sequence[str], path: Path) -> None:
+    wanted = pl.Series(queries, dtype=pl.String)
+    sources = {one.name: Details.of_system(one, wanted) for one in report.systems}
+    encode = msgspec.json.Encoder().encode
+    with whole_file(path) as file:
+        for query in queries:
+            systems = {name: source.whole(query) for name, source in sources.items()}
+            file.write(encode({"query": query, "systems": systems}) + b"\n")
 
 
 def _written(target: Path, text: str) -> Path:

@@ -63,11 +63,12 @@ def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> l
     """The rankings of every system, each result with its rank in the first."""
     columns: list[dict[str, Any]] = []
     first: dict[str, int] = {}
-    for reference in references:
-        browse, _ = shelf.evaluation(reference)
+    for reference, (system, browse) in zip(
+        references, shelf.named(references).items(), strict=True
+    ):
         row = browse.row_of(query)
         if row is None:
-            columns.append({"name": clean(browse.name), "results": [], "expected": []})
+            columns.append({"name": clean(system), "results": [], "expected": []})
             continue
         one = shown(browse.open(row))
         ranks = {_called(result): result["rank"] for result in reversed(one["results"])}
@@ -80,7 +81,7 @@ def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> l
                 }  # fmt: skip
         else:
             first = ranks
-        columns.append({**one, "name": clean(browse.name), "reference": reference})
+        columns.append({**one, "name": clean(system), "reference": reference})
     return columns
 
 

@@ -11,6 +11,7 @@ from calipers.model.misses import REASONS
 from calipers.present.html.page import environment
 from calipers.present.table import number
 from calipers.version import __version__
+from calipers.words import plural
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -22,6 +23,7 @@ class Renderer:
         self._templates: Any = environment(TEMPLATES)
         self._templates.globals.update(
             version=__version__, address=address, signed=_signed, minus=_minus, reason_list=REASONS,
+            plural=plural,
         )  # fmt: skip
 
     def page(

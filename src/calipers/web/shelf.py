@@ -1,7 +1,7 @@
 """What is served: the evaluations of a history, the files that were given, the pools."""
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -148,14 +148,22 @@ class WebShelf:
 
     def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
         """Two or more evaluations compared with the first."""
-        systems = {}
-        for one in references:
-            browse, saved = self.evaluation(one)
-            name = browse.name
-            if name in systems:
-                name = f"{name} {saved.short if saved else one}"
-            systems[name] = browse.scores
+        systems = {name: browse.scores for name, browse in self.named(references).items()}
         return self._compared.get((references, anyway), lambda: compare(systems, anyway=anyway))
+
+    def named(self, references: tuple[str, ...]) -> dict[str, Browse]:
+        """Evaluations by their names; those that share one have their ids behind it."""
+        opened = {one: self.evaluation(one) for one in references}
+        shared = Counter(browse.name for browse, _ in opened.values())
+        named = {
+            browse.name
+            if shared[browse.name] == 1
+            else f"{browse.name} {saved.short if saved else one}": browse
+            for one, (browse, saved) in opened.items()
+        }
+        if len(named) < len(references):
+            raise InvalidInput("An evaluation is given twice; choose different ones.")
+        return named
 
     # Pools
 
@@ -171,14 +179,14 @@ class WebShelf:
 
     def judge_these(self, references: tuple[str, ...], queries: set[str]) -> Desk:
         """The pool of some evaluations with the results to these questions in it."""
-        opened = [self.evaluation(one)[0] for one in references]
-        pairs = {one.name: one.pair for one in opened if one.pair is not None}
+        opened = self.named(references)
+        pairs = {name: one.pair for name, one in opened.items() if one.pair is not None}
         if len(pairs) < len(opened):
             raise InvalidInput(
                 "What was retrieved was not kept with this evaluation, so there is nothing to "
                 "judge; save without --no-results."
             )
-        name = "-".join(pairs)[:90]
+        name = "-".join(pairs).replace(" ", "-")[:90]
         first = next(iter(pairs.values()))
         runs = {one: pair.as_read[1] for one, pair in pairs.items()}
         with self._pooling:

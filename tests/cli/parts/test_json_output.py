@@ -5,6 +5,7 @@ import re
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,15 +33,21 @@ def test_everything_else_stays(text: str) -> None:
 
 
 @given(
-    st.lists(st.lists(st.dictionaries(TEXTS, st.floats(0, 1) | TEXTS), max_size=3)),
+    st.lists(st.lists(st.dictionaries(TEXTS, st.floats(0, 1) | TEXTS), min_size=1, max_size=3)),
     st.dictionaries(st.sampled_from("abc"), TEXTS),
     st.dictionaries(st.sampled_from("xyz"), TEXTS),
 )
 def test_a_long_list_is_printed_in_pieces_as_if_it_were_whole(blocks, before, after):
+    pieces = (
+        msgspec.json.format(msgspec.json.encode([rows]), indent=2)
+        .removeprefix(b"[\n  [\n")
+        .removesuffix(b"\n  ]\n]")
+        for rows in blocks
+    )
     printed = []
     for write in (
         lambda: print_json({**before, "rows": [one for rows in blocks for one in rows], **after}),
-        lambda: print_long_json({**before, "rows": [], **after}, "rows", iter(blocks)),
+        lambda: print_long_json({**before, "rows": [], **after}, "rows", pieces),
     ):
         with redirect_stdout(TextIOWrapper(raw := BytesIO(), write_through=True)):
             write()

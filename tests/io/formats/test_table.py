@@ -12,7 +12,6 @@ from calipers.io.columns import renaming
 from calipers.io.load import load
 
 RUN = [("q1", "d1", 9.5), ("q1", "d2", 8.0), ("q2", "d3", 1.0)]
-JUDGED = [("q1", "d1", 2.0), ("q1", "d9", 0.0), ("q2", "d3", 1.0)]
 
 
 def run_frame():

@@ -43,6 +43,14 @@ def test_grades_scores_and_documents_are_kept():
     assert [one["state"] for one in found] == ["relevant", "not relevant", "repeated"]
 
 
+def test_all_of_a_query_is_there_for_the_file_beside_the_page():
+    text = "x" * 5000
+    made = [{"query": "q", "ground_truth": ["a", "b"], "retrieved": [{"id": "a", "text": text}]}]
+    whole = Details.of_system(report_of(made).systems[0]).whole("q")
+    assert whole["retrieved"][0]["text"] == text
+    assert whole["missed"] == [{"item": "b", "reason": "not_returned"}]
+
+
 def test_a_query_that_is_not_known_has_nothing():
     details = Details.of_system(report_of(records()).systems[0])
     assert details.of("unknown") == {"results": [], "expected": []}

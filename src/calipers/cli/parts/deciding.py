@@ -1,10 +1,11 @@
 """Options that say what decides, and how sure the answer must be."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from calipers.cli.parts.renamed import F, apply, retired_option
+from calipers.cli.parts.renamed import F, apply, renamed_option, retired_option
 
 
 def score_option(function: F) -> F:
@@ -43,6 +44,22 @@ def primary_option(function: F) -> F:
         "--primary", metavar="METRIC",
         help="The metric that decides; others are shown beside it. [default: as the configuration "
         "says, the score, or recall at the largest cut-off]",
+    )(function)  # fmt: skip
+
+
+def against_option(what: str, usually: str) -> Callable[[F], F]:
+    """--against; --baseline, what it was before, works and warns."""
+    return renamed_option(
+        "--against", "baseline", former=("--baseline", "-b"), metavar="NAME",
+        help=f"The {what} that the others are compared with. [default: {usually}]",
+    )  # fmt: skip
+
+
+def anyway_option(function: F) -> F:
+    """--anyway."""
+    return click.option(
+        "--anyway", is_flag=True,
+        help="Compare although ground truth, queries or policies differ; the result says so.",
     )(function)  # fmt: skip
 
 

@@ -96,6 +96,22 @@ class Details:
             found.append(one)
         return found
 
+    def whole(self, query: str) -> dict[str, Any]:
+        """Everything about one query, as it came."""
+        rows = self._rankings.get(self._codes.get(query), ())
+        return {
+            "retrieved": [
+                {name: value for name, value in row.items()
+                 if name not in ("query", "targets") and value is not None}
+                for row in rows
+            ],
+            "missed": [
+                {name: row[name] for name in ("item", "quote", "document", "start", "end", "reason")
+                 if row[name] is not None}
+                for row in self._misses.get(query, ())
+            ],
+        }  # fmt: skip
+
     def _shown(self, row: dict[str, Any], longest: int | None) -> dict[str, Any]:
         found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
         if row["item"] is not None or row["document"] is not None:
@@ -129,6 +145,13 @@ class Details:
         return {"reason": reason.means + place, "remedy": remedy}
 
 
+STATES = {
+    "relevant": "relevant", "not relevant": "judged not relevant",
+    "repeated": "stood above already",
+}  # fmt: skip
+"""What became of a result, in words; script.js has the same for the page."""
+
+
 def opened_view(opened: OpenedQuery) -> dict[str, Any]:
     """One query as a page shows it: what was expected first, then the ranking."""
     query = opened.row.query
@@ -151,7 +174,11 @@ def opened_view(opened: OpenedQuery) -> dict[str, Any]:
             {"name": name, "grade": row["grade"], "rank": ranks.get(number),
              "reason": why.get("reason"), "remedy": why.get("remedy")}
         )  # fmt: skip
-    return {"expected": targets, "results": found["results"], "known": True}
+    # Nobody judges whole chunks where quotes or places should be found.
+    by_id = opened.targets.select(pl.col("quote", "start").is_null().all()).row(0) == (True, True)
+    said = {**STATES, "unjudged": "unjudged" if by_id else "holds no target"}
+    results = [{**one, "said": said[one["state"]]} for one in found["results"]]
+    return {"expected": targets, "results": results, "known": True}
 
 
 def expected(row: dict[str, Any]) -> str:

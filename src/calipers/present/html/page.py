@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from calipers.model.misses import REASONS
 from calipers.model.report import Report
 from calipers.present.draw import why_no_charts
@@ -25,7 +23,7 @@ class Page:
     """The text of a page, and the queries whose rankings had no room in it."""
 
     text: str
-    left_out: pl.Series
+    left_out: tuple[str, ...]
 
 
 def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:

@@ -38,8 +38,8 @@ class QueryData:
     rows: int
     """Queries in the table."""
     all_rows: int
-    left_out: pl.Series
-    """Queries whose rankings are not on the page, or that are not on it at all."""
+    left_out: tuple[str, ...]
+    """Queries of the table whose rankings are not on the page."""
     positions: dict[str, int]
     """The row of each query."""
     cut: int | None = None
@@ -70,8 +70,7 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
     longest = None if full else _longest(sources, asked)
     room = float("inf") if full else RANKING_BYTES
     found = _fitting(sources, wanted, asked, longest, room)
-    on_page = pl.Series(list(found), dtype=pl.String)
-    left_out = names.filter(~names.is_in(on_page.implode()))
+    left_out = tuple(name for name in asked if name not in found)
     metrics = [facts.name for facts in head.metrics]
     return QueryData(
         {

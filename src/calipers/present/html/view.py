@@ -29,6 +29,7 @@ from calipers.present.notes import notes
 from calipers.present.palette import PAGE
 from calipers.present.sweep import advice, shown_points
 from calipers.present.table import number, score_table
+from calipers.words import listed
 
 FOUR = ("hit_rate", "recall", "precision", "f1")
 ORDERED = ("ndcg", "mrr", "map")
@@ -53,7 +54,7 @@ def page_view(report: Report, beside: str | None = None, *, full: bool = False) 
             one["row"] = data.positions.get(one["query"])
     several = report.comparison is not None
     return {
-        "title": " and ".join(clean(one.name) for one in report.systems),
+        "title": listed([clean(one.name) for one in report.systems]),
         "k": report.k,
         "version": report.scores.settings["calipers"],
         "systems": [system_view(one, several) for one in report.systems],
@@ -191,12 +192,12 @@ def _room(data: QueryData, beside: str | None) -> list[str]:
     if data.rows < data.all_rows:
         lines.append(
             f"The table holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
-            "of the others."
+            "of the others. --per-query writes the scores of all of them."
         )
-    if data.left_out.len():
+    if data.left_out:
         where = f"they are in {clean(beside)}" if beside else "save the report to have them written"
         lines.append(
-            f"To keep this page small, the rankings of {data.left_out.len():,} queries are not in "
+            f"To keep this page small, the rankings of {len(data.left_out):,} queries are not in "
             f"it ({where}); those of the worst and of a sample are. --full puts all of them here."
         )
     elif data.cut:

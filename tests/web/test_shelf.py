@@ -1,0 +1,43 @@
+"""Evaluations that share a name are told apart, on every page and in a pool."""
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from calipers.web.shelf import WebShelf
+from tests.store.judged import BM25, DENSE, TRUTH
+
+
+@pytest.fixture
+def shelf_and_ids(tmp_path):
+    store, ids = str(tmp_path / "history.db"), []
+    for name, run in (("nightly", BM25), ("nightly", DENSE), ("other", DENSE)):
+        pair = calipers.read(ground_truth=TRUTH, run=run)
+        scores = calipers.evaluate(pair, metrics="recall@2")
+        saved = calipers.save(
+            scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run
+        )
+        ids.append(saved.id)
+    return WebShelf(store, {}, ("me",)), ids
+
+
+def test_those_that_share_a_name_have_their_ids_behind_it(shelf_and_ids):
+    shelf, (one, two, other) = shelf_and_ids
+    expected = [f"nightly {one[:8]}", f"nightly {two[:8]}"]
+    assert list(shelf.named((one, two))) == expected
+    assert list(shelf.named((one, other))) == ["nightly", "other"]
+    assert list(shelf.comparison((one, two)).systems) == expected
+
+
+def test_they_can_be_judged_together(shelf_and_ids):
+    shelf, (one, two, _) = shelf_and_ids
+    desk = shelf.judge_these((one, two), {"q0"})
+    assert list(desk.content.runs) == [f"nightly {one[:8]}", f"nightly {two[:8]}"]
+    assert " " not in desk.name
+    assert desk.items
+
+
+def test_one_that_is_given_twice_is_refused(shelf_and_ids):
+    shelf, (one, two, _) = shelf_and_ids
+    with pytest.raises(InvalidInput, match="is given twice"):
+        shelf.named((one, two, one[:8]))
