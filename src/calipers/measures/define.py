@@ -96,11 +96,7 @@ def metric(
         signature = list(inspect.signature(function).parameters.values())
         view = hints[signature[0].name]
         own = {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:] if p.name != "k"}
-        view_hints = get_type_hints(view.of, include_extras=True)
-        of_view = {
-            p.name: Parameter.of(p, view_hints[p.name])
-            for p in list(inspect.signature(view.of).parameters.values())[1:]
-        }
+        of_view = _view_parameters(view)
         cutoff: Cutoff = "none"
         for p in signature:
             if p.name == "k":
@@ -118,6 +114,14 @@ def metric(
         return function
 
     return register
+
+
+@cache
+def _view_parameters(view: Any) -> dict[str, Parameter]:
+    """Those that every metric of a view has; there are few views and many metrics."""
+    hints = get_type_hints(view.of, include_extras=True)
+    signature = list(inspect.signature(view.of).parameters.values())
+    return {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:]}
 
 
 def definitions() -> Mapping[str, Definition]:
