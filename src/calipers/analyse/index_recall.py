@@ -83,8 +83,15 @@ def _find(value: Any, queries: Any, k: int, name: str) -> _Found:
             f"{name} is a function, and there is nothing to ask it; give queries=, the vectors "
             "to search for."
         )
+    try:
+        first = queries[:1]
+    except (TypeError, LookupError):
+        raise InvalidInput(
+            f"The queries are {queries!r:.60}; a function is asked for a list or an array of "
+            "vectors, one for each query."
+        ) from None
     search: Callable[[Any, int], Any] = value
-    search(queries[:1], k)  # the first call may load or build something
+    search(first, k)  # the first call may load or build something
     begun = time.perf_counter()
     found = search(queries, k)
     seconds = time.perf_counter() - begun
