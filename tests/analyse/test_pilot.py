@@ -73,7 +73,9 @@ def test_clusters_are_counted_instead_of_queries():
         ({}, "neither is given"),
         ({"difference": 0.1, "queries": 5}, "both are given"),
         ({"difference": 0.0}, "difference is out of range"),
+        ({"difference": 5.0}, "differ by 1 at most"),
         ({"queries": 1}, "Too few queries"),
+        ({"queries": 6}, "even a difference of 1 in recall@5, the largest there can be"),
         ({"queries": 50, "power": 1.0}, "power is 1.0"),
     ],
 )

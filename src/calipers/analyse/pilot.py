@@ -1,5 +1,6 @@
 """A plan for a comparison, from a pilot of two systems."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -66,10 +67,22 @@ def plan_queries(
             f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
             "give two systems that differ, on more queries."
         )
+    largest = one.test.limits[1] if one.test.limits else math.inf
+    if difference is not None and abs(difference) > largest:
+        raise InvalidInput(
+            f"The difference is {difference:g}; two values of {metric.name} differ by {largest:g} "
+            "at most, so give a smaller one, such as 0.05."
+        )
     alpha = round(1.0 - confidence, 12)
     found = (
         visible_difference(one.column, queries, power, alpha, clusters=clusters)
         if difference is None
         else needed_queries(one.column, difference, power, alpha, clusters=clusters)
     )
+    if found.difference > largest:
+        raise InvalidInput(
+            f"Too few queries to plan for: with {found.queries} even a difference of {largest:g} "
+            f"in {metric.name}, the largest there can be, would be missed more often than the "
+            "power allows; plan for more queries."
+        )
     return replace(found, metric=metric.name, systems=tuple(pilot), cluster=cluster)
