@@ -1,7 +1,6 @@
 """A live retriever in place of a run: asked here, then measured like any other."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from calipers.api.keywords import ASKING, DEPTH, Reading
@@ -9,9 +8,6 @@ from calipers.errors import InvalidInput
 
 if TYPE_CHECKING:
     from calipers.retrievers.live_run import LiveRun
-
-Watch = Callable[[], AbstractContextManager[tuple[Any, Any]]]
-"""Gives the callbacks for the number of questions and for the counts as they grow."""
 
 
 def below(k: Any) -> int:
@@ -54,9 +50,9 @@ def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -
     """What one retriever answers, as deep as it is looked at."""
     # Loaded when used: who measures files need not wait for what asks retrievers.
     from calipers.retrievers.retrieve import retrieve_to_run
+    from calipers.retrievers.watch import callbacks
 
-    watch = asking.get("watch")
-    with nullcontext((None, None)) if watch is None else watch() as (total, progress):
+    with callbacks(asking.get("watch")) as (total, progress):
         return retrieve_to_run(
             retriever, questions, k=asking.get("ask_for") or looks, workers=asking.get("workers"),
             total=total, progress=progress,

@@ -9,7 +9,6 @@ from calipers.api.keywords import Matching, Reading
 from calipers.api.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.api.asking import Watch
     from calipers.measures import Metric
     from calipers.model.comparison import Comparison
     from calipers.model.floor import Floor
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from calipers.model.matched import Matched
     from calipers.model.plan import QueryPlan
     from calipers.model.scores import Scores
+    from calipers.retrievers.watch import Watch
 
 
 @operation(page="compare", command="compare")

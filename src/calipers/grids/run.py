@@ -1,7 +1,6 @@
 """Running a grid: every combination is asked every question, unless that was done before."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
@@ -11,8 +10,9 @@ from calipers.model.grid import Combination, Planned
 from calipers.retrievers.earlier import Meta, read_meta
 from calipers.retrievers.questions import Questions
 from calipers.retrievers.retrieve import retrieve_to_report
+from calipers.retrievers.watch import Callbacks, callbacks
 
-Watch = Callable[[Combination], AbstractContextManager[tuple[Any, Any]]]
+Watch = Callable[[Combination], Callbacks]
 """Told of each combination before it is asked; gives the callbacks for its progress."""
 
 
@@ -64,8 +64,7 @@ def _run(
     one: Combination, plan: Plan, workshop: Workshop, questions: Questions,
     watch: Watch | None, *, restart: bool, retry_errors: bool,
 ) -> Mapping[str, Any]:  # fmt: skip
-    # Without callbacks where nobody watches.
-    with watch(one) if watch is not None else nullcontext((None, None)) as (total, progress):
+    with callbacks(watch, one) as (total, progress):
         try:
             retriever = workshop.build(one)
         except InvalidInput as error:
