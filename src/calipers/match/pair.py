@@ -133,13 +133,14 @@ def _nearly_found(
         return []
     results = some.head(SAMPLE)
     # Few queries are in the sample, so few of the targets are looked at.
-    seen = truth.queries["query"].is_in(results["query"].implode()).to_numpy()
+    few = pl.Series([*dict.fromkeys(results["query"].to_list())], dtype=pl.String)
+    seen = truth.queries["query"].is_in(few.implode()).to_numpy()
     sorted_ = np.argsort(truth.target_query, kind="stable")[missed]
     rows = sorted_[seen[truth.target_query[sorted_]]]
     asked = pl.DataFrame({"query": truth.targets["query"][rows],
                           "wanted": truth.targets[column][rows]})  # fmt: skip
     results = pl.DataFrame({"query": results["query"], "called": results[column]})
-    if not may_be_alike(asked, results):
+    if not rows.size or not may_be_alike(asked, results):
         return []
     pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
     if not pairs.height:
