@@ -1,6 +1,7 @@
 """Matching by id: at most one edge per returned item, and the fast path."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
@@ -211,14 +212,20 @@ def nearly_alike(
     return pairs.filter((pl.col(name) != pl.col(called)) & alike)
 
 
-def may_be_alike(asked: pl.DataFrame, results: pl.DataFrame) -> bool:
-    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not."""
-    named: dict[str, list[str]] = {query: [] for query in asked["query"].to_list()}
-    for query, name in zip(*map(pl.Series.to_list, results.get_columns()), strict=True):
+def may_be_alike(
+    asked: Iterable[tuple[str, str | None]], results: Iterable[tuple[str, str | None]]
+) -> bool:
+    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not.
+
+    Both are queries with names.
+    """
+    asked = list(asked)
+    named: dict[str, list[str]] = {query: [] for query, _ in asked}
+    for query, name in results if asked else ():
         if query in named:
             named[query].append(name or "")
     together = {query: "\0".join(names).lower() for query, names in named.items()}
-    for query, wanted in zip(*map(pl.Series.to_list, asked.get_columns()), strict=True):
+    for query, wanted in asked:
         if wanted is None:
             continue
         names = together[query]
