@@ -16,7 +16,7 @@ from calipers.match.choose import (
     choose_from,
     parse_matching,
 )
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import MISSING, Matches, with_status
@@ -229,9 +229,8 @@ def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) ->
         seen = truth.queries["query"].is_in(named["query"].implode()).to_numpy()
         rows = rows[seen[truth.target_query[rows]]]
     column = named.columns[1]
-    return pl.DataFrame(
-        {"query": truth.targets["query"][rows], "wanted": truth.targets[column][rows]}
-    )
+    taken = truth.targets[as_series(rows)]
+    return pl.DataFrame({"query": taken["query"], "wanted": taken[column]})
 
 
 def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
@@ -271,7 +270,7 @@ def may_be_swapped(truth: GroundTruth, some: Sample | None) -> list[str]:
     if some is None or not grades.size:
         return []
     # Grades that are means of several judges are broken numbers too, but few different ones.
-    many = np.unique(grades).size > grades.size / 2
+    many = len({*grades.tolist()}) > grades.size / 2
     if (grades != grades.round()).mean() <= 0.5 or not many:
         return []
     scores = some.frame.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)

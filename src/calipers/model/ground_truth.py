@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Floats, Ints, as_series
 from calipers.model.fingerprint import (
     fingerprint_rows,
     fingerprint_settings,
@@ -132,7 +132,7 @@ class GroundTruth:
         """The code of each target's query: its row in ``queries``."""
         query = self.targets["query"]
         starts = query_starts(query)
-        if query[starts].equals(self.queries["query"]):
+        if query[as_series(starts)].equals(self.queries["query"]):
             # The targets of each query stand together and in the order of the queries.
             return np.repeat(np.arange(starts.size), np.diff(starts, append=len(query)))
         codes = self.queries.select("query").with_row_index("code")
@@ -203,7 +203,7 @@ def _column(frame: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series:
 
 def each_query_once(rows: pl.DataFrame) -> pl.DataFrame:
     """The first row of each query, in order of appearance."""
-    first = rows[query_starts(rows["query"])]
+    first = rows[as_series(query_starts(rows["query"]))]
     # A look at hashes takes a fifth of the memory that telling names apart takes.
     if not suspected_duplicates(first["query"].hash().to_numpy()).size:
         return first
@@ -219,7 +219,7 @@ def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
         raise InvalidInput(
             f"Two queries of the ground truth have the same id {name!r}; give each its own."
         )
-    if targets["query"][query_starts(targets["query"])].equals(names):
+    if targets["query"][as_series(query_starts(targets["query"]))].equals(names):
         return
     strangers = targets["query"].filter(~targets["query"].is_in(names.implode()))
     if len(strangers):

@@ -9,7 +9,7 @@ from typing import Any, Self
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Floats, Ints, as_series
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, query_starts, rank_batches
 from calipers.model.when_asked import WhenAsked
@@ -271,7 +271,7 @@ class _Resumed:
 
     def mixes_queries(self) -> bool:
         """Whether a query comes back behind another in the frames that were looked at."""
-        several = self._queries[query_starts(self._queries)]
+        several = self._queries[as_series(query_starts(self._queries))]
         return several.n_unique() < len(several)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
