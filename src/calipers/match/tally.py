@@ -153,7 +153,7 @@ class RunTally:
         rows = batch.suspects
         if not rows.size:
             return
-        segment = np.searchsorted(batch.starts, rows, side="right") - 1
+        segment = batch.query_of(rows)
         pairs = pl.DataFrame({"segment": segment, "item": batch.identity.gather(rows)})
         pairs = pairs.filter(pl.Series(known[segment]) & pl.col("item").is_not_null())
         again = ~pairs.select(pl.struct("segment", "item").is_first_distinct()).to_series()
