@@ -17,6 +17,7 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.facets import Remarks
 from calipers.io.records import CHUNK, Place, Record, build
+from calipers.io.room import Room
 from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
@@ -134,9 +135,9 @@ class RecordStream:
     notes: list[str] = field(default_factory=list)
     """How it was read, where that is not plain; complete when all records have passed."""
 
-    def dataset(self) -> Dataset:
-        """Everything at once, as columns."""
-        made = self._built(self.records, self.place)
+    def dataset(self, room: Room | None = None) -> Dataset:
+        """Everything at once, as columns; results beyond the room in memory go to disk."""
+        made = self._built(self.records, self.place, room)
         truth = made.ground_truth
         run = made.run
         if truth is not None:
@@ -145,8 +146,8 @@ class RecordStream:
             run = replace(run, notes=(*run.notes, *self.notes))
         return replace(made, ground_truth=truth, run=run)
 
-    def _built(self, records: Iterable[Record], place: Place) -> Dataset:
-        made = build(records, place, self.name, self.name, self.form.fields)
+    def _built(self, records: Iterable[Record], place: Place, room: Room | None = None) -> Dataset:
+        made = build(records, place, self.name, self.name, self.form.fields, room)
         why = self.form.no_truth or self.hint
         return Dataset(made.ground_truth, made.run, self.form.title, why)
 

@@ -64,7 +64,8 @@ class RunTally:
         if self.fingerprint and self.run.in_memory:
             self._fingerprint.add_later(lambda: _ranking(ranked()))
         if self.run.queries is not None:
-            self._with_results.append(queries)
+            # Adding nothing copies them: a mere selection keeps all names of the batch in memory.
+            self._with_results.append(queries if self.run.in_memory else queries + "")
         known = codes >= 0
         self._retrieved.append((codes[known], lengths[known]))
         self._note_unknown(queries, known)

@@ -109,6 +109,7 @@ class Ours(EachRow):
     example = EXAMPLE
     kept = frozenset(Handwritten.__struct_encode_fields__)
     of_ids = ("retrieved", "ground_truth")
+    list_of_results = "retrieved"
     outputs: ClassVar[tuple[Output, ...]] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
