@@ -1,6 +1,7 @@
 import polars as pl
 
-from calipers.match.pair import peek, with_ids_as_texts
+from calipers.match.choose import with_ids_as_texts
+from calipers.match.pair import peek
 from calipers.model.run import Run
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from calipers.analyse.context import wanted_per_query
 from calipers.analyse.tokens import count_tokens
 from calipers.errors import InvalidInput
+from calipers.match.call_pairs import edges_by_call
 from calipers.match.calls import numbered
-from calipers.match.pair import edges_by_call
 from calipers.model.arrays import Floats, Ints
 from calipers.model.calls import Call, CallTable
 from calipers.model.matched import Matched

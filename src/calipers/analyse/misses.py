@@ -32,8 +32,9 @@ from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
+from calipers.match.call_pairs import edges_by_call
 from calipers.match.choose import parse_matching
-from calipers.match.pair import edges_by_call, match_again
+from calipers.match.pair import match_again
 from calipers.model.matched import Matched
 from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
 from calipers.model.misses import REASONS, Misses

@@ -1,6 +1,7 @@
 """One value per query and metric, from a matched pair."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,10 @@ def score(
         "calipers": __version__, **pair.settings, "confidence": confidence,
         **({} if cluster is None else {"cluster": cluster}),
     }  # fmt: skip
-    if shallow := _looks_below_the_end(pair, metrics):
-        settings["notes"] = [*settings.get("notes", ()), shallow]
+    longest = int(matches.retrieved.max(initial=0))
+    settings["notes"] = [
+        *settings.get("notes", ()), *looks_below_the_end(metrics, longest, pair.run.asked_for),
+    ]  # fmt: skip
     weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
     clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
@@ -79,9 +82,8 @@ def score(
     )
 
 
-def _looks_below_the_end(pair: Matched, metrics: Sequence[Metric]) -> str | None:
+def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | None) -> list[str]:
     """A note where cut-offs reach far below the longest list; refused where more could be asked."""
-    longest, asked = int(pair.matches.retrieved.max(initial=0)), pair.run.asked_for
     if asked is not None and longest >= asked:
         deep = next((one for one in metrics if one.k is not None and one.k > asked), None)
         if deep is not None:
@@ -91,11 +93,11 @@ def _looks_below_the_end(pair: Matched, metrics: Sequence[Metric]) -> str | None
             )
     far = [str(one) for one in metrics if one.k is not None and one.k >= FAR * longest]
     if not longest or not far:
-        return None
+        return []
     from calipers.words import plural
 
     names = ", ".join(far[:MOST_NAMED]) + (" and others" if len(far) > MOST_NAMED else "")
-    return f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."
+    return [f"{names}: no query has more than {plural(longest, 'result')}, so they look no deeper."]
 
 
 def settings_fingerprint(
@@ -198,6 +200,7 @@ def check_confidence(confidence: float) -> None:
         )
 
 
+@lru_cache(1000)
 def facts_of(metric: Metric) -> MetricFacts:
     """What a reader of a result must know about a metric."""
     definition = metric.definition

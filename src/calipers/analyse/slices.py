@@ -6,7 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from calipers.analyse.compare import facts_by_name
-from calipers.analyse.cuts import cut
+from calipers.analyse.cuts import (
+    check_cut,
+    check_slices,
+    check_texts,
+    cut,
+    has_questions,
+    labels_of,
+)
 from calipers.analyse.headlines import HEADLINES
 from calipers.analyse.holm import holm
 from calipers.analyse.primary import choose_primary
@@ -15,6 +22,7 @@ from calipers.analyse.unequal import unequal_p
 from calipers.analyse.units import clusters_in, exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Ints
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slices import Slice, Slices, Standing
 
@@ -78,12 +86,39 @@ def _chosen(scores: Scores, names: Sequence[str] | None) -> list[MetricFacts]:
     if names is not None:
         known = facts_by_name(scores)
         return [known[scores[name].metric] for name in dict.fromkeys(names)]
+    return _headlines(scores.metrics)
+
+
+def _headlines(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
     headlines = []
     for stem in HEADLINES:
-        same = [metric for metric in scores.metrics if metric.stem.partition("(")[0] == stem]
+        same = [metric for metric in metrics if metric.stem.partition("(")[0] == stem]
         if same:
             headlines.append(max(same, key=lambda metric: metric.k or 0))
-    return headlines or list(scores.metrics)
+    return headlines or list(metrics)
+
+
+def check_before(
+    truth: GroundTruth,
+    by: Sequence[str],
+    metrics: Sequence[MetricFacts],
+    *,
+    named: bool,
+    primary: str | None,
+) -> None:
+    """Refuse slices that cannot be made, before anything is measured.
+
+    ``named``: the metrics were asked for by name, so that all of them are sliced.
+    """
+    for name in by:
+        check_cut(name, list(truth.tags))
+        if name in truth.tags:
+            several = labels_of(truth.queries, truth.tags, name).n_unique()
+            check_slices(name, several, truth.queries.height)
+        elif name == "length":
+            check_texts(has_questions(truth.queries))
+    if by:
+        choose_primary(metrics if named else _headlines(metrics), primary)
 
 
 def _row(

@@ -172,15 +172,26 @@ def command(
         return
     depth = deepest(chosen)
     paged = bool(html or markdown or saving.mlflow)
+    keep = paged or bounds or bool(corrected_by) or saving.wanted
+    settings = {"ask_for": depth if "retriever" in settings else None, **settings}
+    scores: Any = None
     with reading() as progress:
-        # A table shows no fingerprints, so they are not made for it; and a run that no other
-        # question looks into need not stay in memory.
-        pair = read(
-            keep=paged or bounds or bool(corrected_by) or saving.wanted, progress=progress,
-            fingerprints=bool(as_json or paged or saving.wanted or per_query),
-            **{"ask_for": depth if "retriever" in settings else None, **settings},
-        )  # fmt: skip
-    scores = evaluate(pair, weights=weights, **asked)
+        settings["progress"] = progress
+        if per_query and not keep and intervals.get("cluster") is None:
+            from calipers.cli.parts.in_blocks import pair_or_scores
+
+            pair, scores = pair_or_scores(
+                per_query, chosen, settings, by=by, named=bool(metrics), primary=primary,
+                weights=weights, confidence=intervals["confidence"],
+            )  # fmt: skip
+        else:
+            # A table shows no fingerprints, so they are not made for it; and a run that no other
+            # question looks into need not stay in memory.
+            wanted = bool(as_json or paged or saving.wanted or per_query)
+            pair = read(keep=keep, fingerprints=wanted, **settings)
+    is_written = scores is not None
+    if not is_written:
+        scores = evaluate(pair, weights=weights, **asked)
     names = [facts.name for facts in scores.metrics]
     slices = None
     if by:
@@ -201,7 +212,7 @@ def command(
                     pair, scores=scores, weights=weights, corpus=corpus, by=by or None, **asked
                 )
             )
-    if per_query:
+    if per_query and not is_written:
         from calipers.io.score_tables import write_scores
 
         outputs.write(per_query, lambda: write_scores(scores, per_query or ""))

@@ -1,7 +1,7 @@
 """Blocks of whole queries, measured one at a time by the kernels that all engines share."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -12,11 +12,13 @@ from calipers.engines.part import Part
 from calipers.engines.plan import EnginePlan
 from calipers.io.cast_columns import cast_columns
 from calipers.io.table_tags import TAG
-from calipers.match.choose import Choice, as_quotes, parse_matching
-from calipers.match.pair import check_evidence, match_as_chosen
+from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
+from calipers.match.pair import match_as_chosen
 from calipers.measures import compute, parse
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
+from calipers.model.matched import Tally
+from calipers.model.matches import Matches
 from calipers.model.ranking import whole_queries
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import combine
@@ -37,11 +39,11 @@ def measure_partition(
 
     A query may be cut by a frame, never by a partition.
     """
-    for block, _ in whole_queries(_gathered(frames, rows)):
+    for block, _ in whole_queries(gathered(frames, rows)):
         yield measure_block(block, plan)
 
 
-def _gathered(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
+def gathered(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
     """Frames of so many rows or more: a block costs some time, however small it is."""
     held: list[pl.DataFrame] = []
     for frame in frames:
@@ -54,18 +56,37 @@ def _gathered(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFram
 
 
 def measure_block(block: pl.DataFrame, plan: EnginePlan) -> tuple[pl.DataFrame, Part]:
-    """The scores of some whole queries, and what was counted on the way."""
+    """The scores of some whole queries with rows of both sides, and what was counted."""
     truth = _truth(block.filter(pl.col(SIDE) == TRUTH), plan)
     run = _run(block.filter(pl.col(SIDE) == RUN), plan)
-    # Whether nothing at all is in common is known once every block was seen.
-    policy = replace(plan.policy, nothing_in_common="zero", ties=plan.ties)
     if plan.level == "document":
         from calipers.match.level import to_documents
 
-        truth, run = to_documents(truth, run, policy)
+        truth, run = to_documents(truth, run, replace(plan.policy, ties=plan.ties))
     choice = Choice(parse_matching("id" if plan.level == "document" else plan.match), truth)
     if truth.targets.height:
         check_evidence(choice)
+    measured = measure(choice, run, plan)
+    return measured.table, measured.part
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Some whole queries."""
+
+    table: pl.DataFrame
+    """One row for each, with its scores."""
+    part: Part
+    ground_truth: GroundTruth
+    matches: Matches
+    tally: Tally
+
+
+def measure(choice: Choice, run: Run, plan: EnginePlan) -> Measured:
+    """Match, measure and count some whole queries: a run and all that its queries should find."""
+    truth = choice.ground_truth
+    # Whether nothing at all is in common is known once every block was seen.
+    policy = replace(plan.policy, nothing_in_common="zero", ties=plan.ties)
     matches, tally = match_as_chosen(
         choice, run, policy, plan.corpus_size,
         together=plan.level == "evidence", fingerprint=plan.fingerprints,
@@ -88,7 +109,7 @@ def measure_block(block: pl.DataFrame, plan: EnginePlan) -> tuple[pl.DataFrame, 
         *(tag.alias(TAG + name) for name, tag in truth.tags.items()),
         *(pl.Series(name, column).fill_nan(None) for name, column in columns.items()),
     )
-    return table, part
+    return Measured(table, part, truth, matches, tally)
 
 
 def checked(

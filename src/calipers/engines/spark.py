@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from calipers.analyse.scoring import (
@@ -19,9 +18,9 @@ from calipers.analyse.scoring import (
     settings_fingerprint,
     weights_by_name,
 )
-from calipers.analyse.summary import score_facts, summarise
 from calipers.checks.counts import enforce
 from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
+from calipers.engines.elsewhere import scores_elsewhere
 from calipers.engines.part import Part, merged
 from calipers.engines.plan import IDENTITIES, EnginePlan
 from calipers.engines.spark_columns import named, one_side
@@ -37,8 +36,6 @@ from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.policy import Policy
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, natural_order
-from calipers.model.scores import MetricFacts
-from calipers.model.summary import Summary
 from calipers.version import __version__
 
 PART = "__part"
@@ -113,31 +110,10 @@ def _scores(
     if plan.fingerprints:
         of_truth = sides.truth_fingerprint(plan, audit.judgements)
         prints = {"ground_truth": of_truth, "run": part.digest.hexdigest(), **prints}
-    return SparkScores(
-        metrics=facts,
-        values=np.empty((0, len(facts))),
-        queries=pl.DataFrame(schema=QUERY_SCHEMA),
-        tags={name: pl.Series(name, [], dtype=pl.String) for name in plan.tags},
-        audit=audit,
-        policy=plan.policy,
-        fingerprints=prints,
-        settings=settings,
-        summaries=_summaries(facts, part, plan, settings),
-        weights=plan.weights,
-        frame=measured.where(f"{PART} is null").drop(PART),
-        persisted=measured,
-    )
-
-
-def _summaries(
-    facts: Sequence[MetricFacts], part: Part, plan: EnginePlan, settings: Mapping[str, Any]
-) -> dict[str, Summary]:
-    columns = [*facts, *([score_facts(facts, plan.weights)] if plan.weights else [])]
-    found: dict[str, Summary] = {}
-    for one in columns:
-        # Each by itself: sorted, the values of two metrics are no longer those of one query.
-        found |= summarise([one], part.column(one.name)[:, np.newaxis], {}, settings)
-    return found
+    return scores_elsewhere(
+        SparkScores, plan, facts, part, audit, tags=plan.tags, fingerprints=prints,
+        settings=settings, frame=measured.where(f"{PART} is null").drop(PART), persisted=measured,
+    )  # fmt: skip
 
 
 def _order(names: Mapping[str, str], policy: Policy) -> Order:

@@ -6,7 +6,6 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from calipers.engines.blocks import checked
@@ -14,14 +13,10 @@ from calipers.engines.part import EDGES, Part
 from calipers.engines.plan import IDENTITIES, EnginePlan
 from calipers.errors import InvalidInput
 from calipers.match.choose import check_level, choose, parse_matching
-from calipers.match.no_common_ids import (
-    check_common_documents,
-    check_common_ids,
-    check_common_texts,
-)
+from calipers.match.no_common_ids import check_in_common
 from calipers.model.fingerprint import fingerprint_blobs, joined_rows, row_texts
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.matched import EXAMPLES, Tally
+from calipers.model.matched import EXAMPLES
 from calipers.model.run import RUN_SCHEMA, Run
 
 SAMPLE = 50
@@ -148,15 +143,10 @@ class Sides:
             results = results.rename({"item": "text"})
         some = self.targets.select(*self.truth_columns).limit(SAMPLE).collect()
         sample = self._ground_truth([row.asDict() for row in some])
-        run = Run.from_frame(results)
-        tally = Tally(
-            np.array([counts["retrieved"]]), pl.Series("status", [""]), 0, (), 0, 0, None,
-            tuple(results["query"].unique(maintain_order=True).head(EXAMPLES)),
+        check_in_common(
+            kind, sample, Run.from_frame(results), plan.policy, retrieved=counts["retrieved"],
+            queries=results["query"].unique(maintain_order=True).head(EXAMPLES).to_list(),
         )  # fmt: skip
-        check = {"id": check_common_ids, "span": check_common_documents}.get(
-            kind, check_common_texts
-        )
-        check(sample, run, plan.policy, tally, 0)
 
     def truth_fingerprint(self, plan: EnginePlan, rows: int) -> str:
         """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""

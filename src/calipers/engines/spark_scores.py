@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
+from calipers.engines.elsewhere import ScoresElsewhere
 from calipers.engines.spark_slices import gather_slices
 from calipers.engines.spark_spoken import spoken
 from calipers.errors import InvalidInput
@@ -14,9 +15,10 @@ from calipers.model.scores import Scores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparkScores(Scores):
+class SparkScores(ScoresElsewhere):
     """Scores whose queries stay in Spark: what is here are summaries and counts."""
 
+    place: ClassVar[str] = "Spark"
     frame: Any = None
     """One row per query."""
     persisted: Any = None
@@ -34,14 +36,6 @@ class SparkScores(Scores):
         """
         about = msgspec.json.encode(self.to_dict(per_query=False)).decode()
         return self.frame.withMetadata("query", {KEY: about})
-
-    def __len__(self) -> int:
-        return self.audit.queries
-
-    def __repr__(self) -> str:
-        means = (f"{one.metric} {'undefined' if one.mean is None else format(one.mean, '.3f')}"
-                 for one in list(self.summaries.values())[:12])  # fmt: skip
-        return f"<Scores of {len(self):,} queries in Spark: {', '.join(means)}>"
 
     def of(self, name: str) -> Any:
         """The values of single queries are in ``per_query`` alone."""

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.analyse.compare import facts_by_name
 from calipers.analyse.cuts import check_cut, check_slices, check_texts, labels_of
 from calipers.io.results import QUERY_SCHEMA
 from calipers.io.table_tags import TAG
@@ -42,15 +41,10 @@ def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Sco
         columns.append(np.repeat(table[f"{VALUE}{i}"].fill_null(np.nan).to_numpy(), counts))
         labels = table.select(slices)[np.repeat(np.arange(table.height), counts)]
     labelled.unpersist()
-    known = facts_by_name(scores)
-    return Scores(
-        metrics=tuple(known[name] for name in metrics),
-        values=np.column_stack(columns),
-        queries=pl.DataFrame(schema=QUERY_SCHEMA),
-        tags={name: labels[one] for name, one in zip(by, slices, strict=True)},
-        audit=scores.audit, policy=scores.policy, fingerprints=scores.fingerprints,
-        settings=scores.settings, summaries=scores.summaries,
-    )  # fmt: skip
+    tags = {name: labels[one] for name, one in zip(by, slices, strict=True)}
+    nobody = pl.DataFrame(schema=QUERY_SCHEMA)
+    found: Scores = scores.brought_here(metrics, np.column_stack(columns), nobody, tags)
+    return found
 
 
 def _labelled(frame: Any, by: Sequence[str], tags: Iterable[str], metrics: Sequence[str]) -> Any:

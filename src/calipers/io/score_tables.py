@@ -13,12 +13,13 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.json_files import BROKEN
+from calipers.io.parquet_blocks import parquet_in_blocks
 from calipers.io.parquet_size import check_parquet
 from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
 from calipers.io.source import Source
 from calipers.io.table_tags import TAG
 from calipers.io.tables import explained
-from calipers.io.write import PARQUET, ending_or, write_blocks, write_table
+from calipers.io.write import PARQUET, ending_or, write_table
 from calipers.model.scores import Scores
 
 KEY = "calipers"
@@ -33,8 +34,15 @@ def write_scores(scores: Scores, path: str | Path) -> None:
     if ending_or(place, ".csv") != PARQUET:
         write_table(scores.per_query, place)
         return
-    content = msgspec.json.encode(scores.to_dict(per_query=False)).decode()
-    write_blocks(scores.query_blocks, place, {KEY: content})
+    with parquet_in_blocks(place) as file:
+        file.about = about(scores)
+        for block in scores.query_blocks():
+            file.put(block)
+
+
+def about(scores: Scores) -> dict[str, str]:
+    """What a table of scores says about itself."""
+    return {KEY: msgspec.json.encode(scores.to_dict(per_query=False)).decode()}
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:
@@ -45,13 +53,13 @@ def is_score_table(path: str | os.PathLike[str]) -> bool:
 def read_score_table(path: str | os.PathLike[str]) -> Scores:
     """The scores of such a table; means and intervals are those that it was written with."""
     place = Path(path)
-    source, about = Source(place), _about(place)
-    if about is None:
+    source, said = Source(place), _about(place)
+    if said is None:
         raise UnreadableFile(
             f"{source.name} is no table of scores that Calipers wrote: its metadata do not say "
             f"what was measured; {_AGAIN}."
         )
-    result = decode(about, source)
+    result = decode(said, source)
     with explained(source.name):
         for part in _parts(place):
             check_parquet(part)

@@ -6,7 +6,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TypeGuard, cast
@@ -189,24 +189,6 @@ def write_table(frame: pl.DataFrame, path: str | Path) -> None:
     check_writable(path)
     with whole_file(path) as file:
         WRITERS[ending_or(path, ".csv")](frame, file)
-
-
-def write_blocks(
-    blocks: Callable[[], Iterator[pl.DataFrame]], path: str | Path, about: Mapping[str, str]
-) -> None:
-    """A Parquet file from pieces of a table, written as they come, with ``about`` inside."""
-    from polars.io.plugins import register_io_source
-
-    def source(
-        columns: list[str] | None, _: pl.Expr | None, __: int | None, ___: int | None
-    ) -> Iterator[pl.DataFrame]:
-        return (one if columns is None else one.select(columns) for one in blocks())
-
-    check_writable(path)
-    schema = next(blocks()).schema
-    with whole_file(path) as file:
-        table = register_io_source(source, schema=dict(schema))
-        table.sink_parquet(file, metadata=dict(about))
 
 
 def _write_csv(frame: pl.DataFrame, file: BinaryIO) -> None:

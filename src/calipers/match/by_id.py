@@ -213,14 +213,15 @@ def nearly_alike(
 
 def may_be_alike(asked: pl.DataFrame, results: pl.DataFrame) -> bool:
     """Whether `nearly_alike` can find a wanted name in what results are called; mostly not."""
-    named: dict[str, list[str]] = {}
+    named: dict[str, list[str]] = {query: [] for query in asked["query"].to_list()}
     for query, name in zip(*map(pl.Series.to_list, results.get_columns()), strict=True):
-        named.setdefault(query, []).append(name or "")
+        if query in named:
+            named[query].append(name or "")
     together = {query: "\0".join(names).lower() for query, names in named.items()}
     for query, wanted in zip(*map(pl.Series.to_list, asked.get_columns()), strict=True):
         if wanted is None:
             continue
-        names = together.get(query, "")
+        names = together[query]
         both = names + wanted
         # Blanks do not count in names, nor do forms of one letter: there no search is enough.
         if not both.isascii() or both.split() != [both]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.run import Run
 from calipers.suggest import did_you_mean
 
 Kind = Literal["id", "quote", "span"]
@@ -135,6 +136,34 @@ def choose(
     return Choice(matching, truth, (*ground_truth.notes, *notes))
 
 
+def choose_from(
+    asked: str | None, truth: GroundTruth, first: pl.DataFrame | None, run: Run, whole: Run
+) -> tuple[Choice, Run]:
+    """The way of matching by the first results of a run, and the run as that reads it.
+
+    Ids may be in common with the ``whole`` of which ``run`` is a part.
+    """
+    columns = [] if first is None else first.columns
+    # Asked for by name, plain strings with spaces in them are texts and not ids.
+    by_quote = asked is not None and parse_matching(asked).kind == "quote"
+    plain = by_quote and "item" in columns and "text" not in columns
+    if plain and first is not None and first["item"].str.contains(r"\s").any():
+        run = with_ids_as_texts(run)
+        columns = ["text" if name == "item" else name for name in columns]
+    return choose(asked, truth, columns, lambda: _have_ids_in_common(truth, whole)), run
+
+
+def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
+    wanted = truth.targets["item"].unique().implode()
+    return any(frame["item"].is_in(wanted).any() for frame in run.scan())
+
+
+def with_ids_as_texts(run: Run) -> Run:
+    """The run whose plain strings are texts and not ids."""
+    scan = run.scan
+    return replace(run, scan=lambda: (frame.rename({"item": "text"}) for frame in scan()))
+
+
 def _automatic(
     truth: GroundTruth, columns: Collection[str], ids_in_common: Callable[[], bool]
 ) -> tuple[Kind, GroundTruth, tuple[str, ...]]:
@@ -246,3 +275,17 @@ def check_level(name: str | None) -> Level:
         f"There is no level {name!r} here; one level is expected: {', '.join(LEVELS)}."
         f"{did_you_mean(str(name), LEVELS)}"
     )
+
+
+def check_evidence(choice: Choice) -> tuple[str, ...]:
+    """Refuse quotes and spans that cannot be meant; returns what is to be said of the others."""
+    # Ids are the usual case, and need none of what evidence needs.
+    if choice.matching.kind == "quote":
+        from calipers.match.check_quotes import check_target_quotes
+
+        return check_target_quotes(choice.ground_truth)
+    if choice.matching.kind == "span":
+        from calipers.match.check_spans import check_target_spans
+
+        check_target_spans(choice.ground_truth)
+    return ()

@@ -22,11 +22,15 @@ def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[G
     one document become one target, with the highest of their grades; alternatives stay
     alternatives. Results are rolled up as they are read, so that a large run need not be held.
     """
-    rolled = replace(
+    return _targets(ground_truth, run), rolled_up(run, policy)
+
+
+def rolled_up(run: Run, policy: Policy) -> Run:
+    """The documents of a run in place of its chunks."""
+    return replace(
         run, scan=lambda: _rolled(run, policy), order="listed", notes=(),
         together=lambda _: _grouped(run, policy),
     )  # fmt: skip
-    return _targets(ground_truth, run), rolled
 
 
 def _grouped(run: Run, policy: Policy) -> Scan:

@@ -1,7 +1,9 @@
 """The error for two files that speak of different things, with the likely reason."""
 
+from collections.abc import Sequence
 from itertools import islice
 
+import numpy as np
 import polars as pl
 
 from calipers.errors import NoCommonIds
@@ -15,6 +17,26 @@ from calipers.text import normalise
 
 MOST = 100_000
 """How many different ids of a run are compared with those of the ground truth for the reason."""
+
+
+def check_in_common(
+    kind: str,
+    ground_truth: GroundTruth,
+    run: Run,
+    policy: Policy,
+    *,
+    retrieved: int,
+    queries: Sequence[str],
+) -> None:
+    """The check of that way of matching, for a run in which no target was found at all.
+
+    ``retrieved`` counts the results of known queries, ``queries`` are some of the run's.
+    """
+    tally = Tally(
+        np.array([retrieved]), pl.Series("status", [""]), 0, (), 0, 0, None, tuple(queries)
+    )
+    checks = {"id": check_common_ids, "quote": check_common_texts, "span": check_common_documents}
+    checks[kind](ground_truth, run, policy, tally, 0)
 
 
 def check_common_ids(

@@ -1,26 +1,28 @@
 """A ground truth and a run, matched as asked or as the data says."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id, may_be_alike, nearly_alike
-from calipers.match.choose import Choice, check_level, choose, parse_matching
+from calipers.match.choose import (
+    Choice,
+    check_evidence,
+    check_level,
+    choose_from,
+    parse_matching,
+)
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import MISSING, Matches
-from calipers.model.policy import Policy, check_rel
-from calipers.model.ranking import query_starts
-from calipers.model.run import SAMPLE, Run, Scan, Scored
-
-if TYPE_CHECKING:
-    from calipers.match.calls import CallEdges
+from calipers.model.policy import Policy, Ties, check_rel
+from calipers.model.ranking import NotGroupedError, query_starts
+from calipers.model.run import SAMPLE, Run, Scan, Scored, in_query_order
 
 
 def check_matching(
@@ -58,20 +60,110 @@ def match_pair(
     as "prefix=docs/,extension,case". Without ``fingerprints`` the run's may be
     left out, which saves time on a large file.
     """
+    settled = settle(
+        truth, run, policy=policy, match=match, level=level, rel=rel, corpus_size=corpus_size,
+        like=like, map_ids=map_ids,
+    )  # fmt: skip
+    choice, run, policy = settled.choice, settled.run, settled.policy
+    truth = choice.ground_truth
+    matches, tally = match_as_chosen(
+        choice, run, policy, corpus_size, together=settled.together, fingerprint=fingerprints
+    )
+    asked, some = truth.queries["query"], settled.some()
+    named = settled.named(some)
+    notes = [
+        *settled.notes,
+        *([] if named is None else nearly_found(missed_targets(truth, matches, named), named)),
+        *nearly_asked(tally.unknown_examples, lambda: asked.filter(tally.status == MISSING)),
+        *may_be_swapped(truth, some),
+    ]
+    if settled.as_read[0].forbidden is not None:
+        from calipers.match.forbidden import match_forbidden
+
+        leaked, said = match_forbidden(*settled.whole, policy.ties, matches.queries["status"])
+        matches = replace(matches, leaked=leaked)
+        notes += said
+    return Matched(
+        truth, run, matches, tally, policy, rel, {**settled.settings, "notes": notes},
+        settled.as_read, match, like, settled.ties_asked,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Both sides as they are matched, and all that is decided before the first result is."""
+
+    choice: Choice
+    run: Run
+    policy: Policy
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...]
+    """What a reader of results must know, as far as it is known by now."""
+    as_read: tuple[GroundTruth, Run]
+    whole: tuple[GroundTruth, Run]
+    """The same, with their ids written in one way where that is asked for."""
+    first: pl.DataFrame | None
+    """The first results as they came; None where there are none."""
+    ties_asked: Ties | None
+
+    @property
+    def together(self) -> bool:
+        """Whether several chunks may hold a target."""
+        return bool(self.settings["matched_at"] == "evidence")
+
+    def some(self) -> pl.DataFrame | None:
+        """The first results as they are matched."""
+        at_documents = self.settings["matched_at"] == "document"
+        if not at_documents and "map_ids" not in self.settings:
+            return self.first
+        try:
+            return peek(self.run)[0]
+        except NotGroupedError:
+            # To bring all of them together once more only to look at some would take too long.
+            from calipers.match.level import rolled_up
+
+            run = self.whole[1]
+            few, _ = peek(run, SAMPLE)
+            frames = () if few is None else (in_query_order([few]),)
+            return peek(rolled_up(replace(run, scan=lambda: iter(frames)), self.policy))[0]
+
+    def named(self, some: pl.DataFrame | None) -> pl.DataFrame | None:
+        """Query and name of some results; None where targets are not recognised by names."""
+        match = self.settings["match"]
+        column = "document" if match.startswith("span") else "item"
+        if match.startswith("quote") or some is None or column not in some.columns:
+            return None
+        return some.head(SAMPLE).select("query", column)
+
+
+def settle(
+    truth: GroundTruth,
+    run: Run,
+    *,
+    policy: Policy,
+    match: str | None,
+    level: str | None,
+    rel: float | None,
+    corpus_size: int | None,
+    like: str | None,
+    map_ids: str | None,
+) -> Settled:
+    """Decide how to match, from the ground truth and the first results."""
     check_matching(match, level, rel, corpus_size)
     at = check_level(level)
-    as_read = truth, run
+    as_read = whole_pair = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
-    first, run = _beginning(run)
+    first, run = beginning(run)
     whole = run
     if first is not None and "call" in first.columns:
-        from calipers.match.calls import one_ranking
+        from calipers.match.call_pairs import as_one_ranking
 
-        each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
-        run = one_ranking(truth, run, policy.calls, each, rel)
+        run = as_one_ranking(
+            truth, run, rel, policy=policy, match=match, level=level, map_ids=map_ids
+        )
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
-    read_notes, whole_pair = run.notes, as_read
+    notes = run.notes
     if map_ids is not None:
         from calipers.match.map_ids import map_ids as mapped
         from calipers.match.map_ids import parse_id_map
@@ -82,66 +174,48 @@ def match_pair(
     if at == "document":
         from calipers.match.level import to_documents
 
-        read_notes = (*truth.notes, *read_notes)
+        notes = (*truth.notes, *notes)
         truth, run = to_documents(truth, run, policy)
-        matches, tally = match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprints)
-        settings |= {"match": "document", "notes": [*read_notes, *_imitation_notes(truth, like)]}
+        choice, settings["match"] = Choice(parse_matching("id"), truth), "document"
     else:
-        choice, run = _choose(match, truth, run, whole if whole is not run else None)
-        truth = choice.ground_truth
+        is_whole = run is whole
+        some, run = beginning(run)
+        choice, run = choose_from(match, truth, some, run, run if is_whole else whole)
         if corpus_size is not None and choice.matching.kind != "id":
             raise InvalidInput(
                 f"The size of the corpus is given and targets are matched by "
                 f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
                 "it out, or match by id."
             )
-        said = (
-            *choice.notes, *read_notes, *check_evidence(choice), *_imitation_notes(truth, like),
-        )  # fmt: skip
-        matches, tally = match_as_chosen(
-            choice, run, policy, corpus_size,
-            together=at == "evidence", fingerprint=fingerprints,
-        )  # fmt: skip
-        settings |= {"match": str(choice.matching), "notes": list(said)}
-    as_it_came = map_ids is None and at != "document"
-    some = first if as_it_came else peek(run)[0]
-    settings["notes"] += _nearly_found(truth, some, matches, settings["match"])
-    settings["notes"] += _nearly_asked(truth, tally)
-    settings["notes"] += _may_be_swapped(truth, some)
-    if as_read[0].forbidden is not None:
-        from calipers.match.forbidden import match_forbidden
-
-        leaked, notes = match_forbidden(*whole_pair, policy.ties, matches.queries["status"])
-        matches = replace(matches, leaked=leaked)
-        settings["notes"] += notes
-    return Matched(
-        truth, run, matches, tally, policy, rel, settings, as_read, match, like, ties_asked
-    )
+        settings["match"] = str(choice.matching)
+        notes = (*choice.notes, *notes, *check_evidence(choice))
+    notes = (*notes, *_imitation_notes(choice.ground_truth, like))
+    return Settled(choice, run, policy, settings, notes, as_read, whole_pair, first, ties_asked)
 
 
-def _nearly_found(
-    truth: GroundTruth, some: pl.DataFrame | None, matches: Matches, match: str
-) -> list[str]:
-    """A note where a target that was not found has nearly the name of a result of its query."""
-    column = "document" if match.startswith("span") else "item"
-    if match.startswith("quote") or some is None or column not in some.columns:
-        return []
+def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) -> pl.DataFrame:
+    """Query and name of the relevant targets that were not found, of queries of some results."""
     found = np.zeros(int(matches.target_unit.max(initial=-1)) + 1, dtype=np.bool_)
     found[matches.target_unit[matches.edge_target]] = True
     missed = ~found[matches.target_unit] & matches.relevant()
-    if not missed.any():
+    rows = np.empty(0, dtype=np.int64)
+    if missed.any():
+        # Few queries are in the sample, so few of the targets are looked at.
+        seen = truth.queries["query"].is_in(named["query"].implode()).to_numpy()
+        rows = np.argsort(truth.target_query, kind="stable")[missed]
+        rows = rows[seen[truth.target_query[rows]]]
+    column = named.columns[1]
+    return pl.DataFrame(
+        {"query": truth.targets["query"][rows], "wanted": truth.targets[column][rows]}
+    )
+
+
+def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
+    """A note where a target that was not found has nearly the name of a result of its query."""
+    results = pl.DataFrame({"query": named["query"], "called": named[named.columns[1]]})
+    if not missed.height or not may_be_alike(missed, results):
         return []
-    results = some.head(SAMPLE)
-    # Few queries are in the sample, so few of the targets are looked at.
-    seen = truth.queries["query"].is_in(results["query"].implode()).to_numpy()
-    sorted_ = np.argsort(truth.target_query, kind="stable")[missed]
-    rows = sorted_[seen[truth.target_query[sorted_]]]
-    asked = pl.DataFrame({"query": truth.targets["query"][rows],
-                          "wanted": truth.targets[column][rows]})  # fmt: skip
-    results = pl.DataFrame({"query": results["query"], "called": results[column]})
-    if not may_be_alike(asked, results):
-        return []
-    pairs = nearly_alike(asked, "wanted", results, "called", on=["query"])
+    pairs = nearly_alike(missed, "wanted", results, "called", on=["query"])
     if not pairs.height:
         return []
     from calipers.match.likely_rule import likely_reason
@@ -154,22 +228,20 @@ def _nearly_found(
     ]
 
 
-def _nearly_asked(truth: GroundTruth, tally: Tally) -> list[str]:
+def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> list[str]:
     """A note where queries that only the run has are nearly those that it lacks."""
-    if not tally.unknown:
-        return []
-    lacking = truth.queries["query"].filter(tally.status == MISSING).head(SAMPLE).to_list()
+    lacking = missing().head(SAMPLE).to_list() if unknown else []
     if not lacking:
         return []
     from calipers.match.likely_rule import likely_rule
 
-    rule = likely_rule(tally.unknown_examples, lacking, mapped=False)
+    rule = likely_rule(unknown, lacking, mapped=False)
     if rule is None:
         return []
     return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
 
 
-def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
+def may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
     """A note where the grades look like scores, and the run has none or what looks like grades."""
     if some is None or not truth.targets.height:
         return []
@@ -189,36 +261,6 @@ def _may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
     ]
 
 
-def _match_call(
-    truth: GroundTruth,
-    run: Run,
-    *,
-    policy: Policy,
-    match: str | None,
-    level: str | None,
-    map_ids: str | None,
-) -> Matches:
-    """The matches of single calls, of which some find nothing, and that is no mistake."""
-    lenient = policy.with_changes(nothing_in_common="zero")
-    return match_pair(truth, run, policy=lenient, match=match, level=level, map_ids=map_ids).matches
-
-
-def edges_by_call(pair: Matched) -> "CallEdges | None":
-    """Which call of the retriever holds which target; None where the run has no calls."""
-    truth, run = pair.as_read
-    first, run = _beginning(run)
-    if first is None or "call" not in first.columns:
-        return None
-    from calipers.match.calls import call_edges
-
-    match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
-    level = pair.settings["matched_at"]
-    mapped = pair.settings.get("map_ids")
-    truth = truth if level == "document" or mapped is not None else pair.ground_truth
-    each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)
-    return call_edges(truth, run, each)
-
-
 def match_again(pair: Matched, run: Run) -> Matched:
     """Another run against the ground truth of a pair, under the same policies."""
     mapped = pair.settings.get("map_ids")
@@ -231,46 +273,12 @@ def match_again(pair: Matched, run: Run) -> Matched:
     )  # fmt: skip
 
 
-def _choose(
-    match: str | None, truth: GroundTruth, run: Run, whole: Run | None
-) -> tuple[Choice, Run]:
-    """The way of matching; ids may be in common with the ``whole`` of which ``run`` is a part."""
-    first, run = _beginning(run)
-    columns = [] if first is None else first.columns
-    # Asked for by name, plain strings with spaces in them are texts and not ids.
-    by_quote = match is not None and parse_matching(match).kind == "quote"
-    plain = by_quote and "item" in columns and "text" not in columns
-    if plain and first is not None and first["item"].str.contains(r"\s").any():
-        run = with_ids_as_texts(run)
-        columns = ["text" if name == "item" else name for name in columns]
-    return choose(match, truth, columns, lambda: _have_ids_in_common(truth, whole or run)), run
-
-
-def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
-    wanted = truth.targets["item"].unique().implode()
-    return any(frame["item"].is_in(wanted).any() for frame in run.scan())
-
-
 def _imitation_notes(truth: GroundTruth, like: str | None) -> tuple[str, ...]:
     if like is None:
         return ()
     from calipers.match.imitation import imitation_notes
 
     return imitation_notes(truth, like)
-
-
-def check_evidence(choice: Choice) -> tuple[str, ...]:
-    """Refuse quotes and spans that cannot be meant; returns what is to be said of the others."""
-    # Ids are the usual case, and need none of what evidence needs.
-    if choice.matching.kind == "quote":
-        from calipers.match.check_quotes import check_target_quotes
-
-        return check_target_quotes(choice.ground_truth)
-    if choice.matching.kind == "span":
-        from calipers.match.check_spans import check_target_spans
-
-        check_target_spans(choice.ground_truth)
-    return ()
 
 
 def match_as_chosen(
@@ -283,10 +291,7 @@ def match_as_chosen(
     fingerprint: bool,
 ) -> tuple[Matches, Tally]:
     """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
-    truth, matching = choice.ground_truth, choice.matching
-    if isinstance(run.scan, _Resumed) and run.scan.mixes_queries():
-        # Known from the first rows: so nothing is read for a ranking that cannot be made.
-        run = run.grouped()
+    truth, matching, run = choice.ground_truth, choice.matching, brought_together(run)
     if matching.kind == "quote":
         from calipers.match.by_quote import QuoteRule, match_by_quote
 
@@ -297,6 +302,13 @@ def match_as_chosen(
 
         return match_by_span(truth, run, policy, matching.least, together=together)
     return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
+
+
+def brought_together(run: Run) -> Run:
+    """The run with each query's results together, where its first rows show that they are not."""
+    # So nothing is read for a ranking that cannot be made.
+    mixed = isinstance(run.scan, _Resumed) and run.scan.mixes_queries()
+    return run.grouped() if mixed else run
 
 
 class _Resumed:
@@ -317,7 +329,7 @@ class _Resumed:
         return self._again() if begun is None else begun
 
 
-def _beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
+def beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
     """The first rows of a run that has rows, and the run to use from here on."""
     # Those of mappings are known without making a table of all.
     return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run, SAMPLE)
@@ -336,9 +348,3 @@ def peek(run: Run, rows: int = 1) -> tuple[pl.DataFrame | None, Run]:
         return None, run
     first = seen[0] if len(seen) == 1 else pl.concat(seen, how="diagonal_relaxed")
     return first, replace(run, scan=_Resumed(seen, frames, run.scan))
-
-
-def with_ids_as_texts(run: Run) -> Run:
-    """The run whose plain strings are texts and not ids."""
-    scan = run.scan
-    return replace(run, scan=lambda: (frame.rename({"item": "text"}) for frame in scan()))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Bools, Hashes, Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Tally
@@ -40,7 +40,7 @@ class RunTally:
 
     def __post_init__(self) -> None:
         self._names = self.ground_truth.queries["query"]
-        self._next = 0
+        self._places = QueryPlaces(self._names)
 
     def add(self, batch: RankedBatch) -> Ints:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
@@ -58,9 +58,7 @@ class RunTally:
         ``tied`` is about the results by rank; ``ranked`` is asked for them once somebody wants
         the fingerprint.
         """
-        codes = self._code_in_order(queries)
-        if codes is None:
-            codes = self._codes.of(queries)
+        codes = self._places.following(queries)
         if self.fingerprint and self.run.in_memory:
             self._fingerprint.add_later(lambda: _ranking(ranked()))
         if self.run.queries is not None:
@@ -87,7 +85,7 @@ class RunTally:
         for codes, lengths in self._retrieved:
             retrieved[codes] = lengths
         if run.queries is not None and not self._all_answered(run.queries["query"]):
-            codes = self._codes.of(run.queries["query"])
+            codes = self._places.of(run.queries["query"])
             known = codes >= 0
             status[codes[known]] = _STATUSES.index(EMPTY)
             self._note_silent_unknown(run.queries["query"], known)
@@ -97,7 +95,7 @@ class RunTally:
         if run.queries is not None and "error" in run.queries.columns:
             names = run.queries.filter(pl.col("error").is_not_null())["query"]
             self._fingerprint.add_without_results(names, FAILED)
-            failed = self._codes.of(names)
+            failed = self._places.of(names)
             status[failed[failed >= 0]] = _STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
@@ -123,18 +121,6 @@ class RunTally:
         target, rank = copies
         counts: Bools = status[self.ground_truth.target_query[target]] != _STATUSES.index(FAILED)
         return rank[counts]
-
-    def _code_in_order(self, queries: pl.Series) -> Ints | None:
-        """The codes of queries that go on where the last batch ended, as they mostly do."""
-        first, behind = self._next, self._next + len(queries)
-        if not self._names[first:behind].equals(queries):
-            return None
-        self._next = behind
-        return np.arange(first, behind)
-
-    @cached_property
-    def _codes(self) -> "QueryCodes":
-        return QueryCodes(self._names)
 
     def _note_unknown(self, names: pl.Series, known: np.ndarray) -> None:
         self._unknown += int((~known).sum())
@@ -170,25 +156,63 @@ def _ranking(batch: RankedBatch) -> tuple[pl.Series, pl.Series, Ints]:
     return batch.queries, batch.identity, batch.starts
 
 
-class QueryCodes:
-    """The place of each name in a column, found by hashes: no Python object for any name."""
+class QueryPlaces:
+    """The places of queries in a ground truth, most of which are asked for in their order."""
 
     def __init__(self, names: pl.Series) -> None:
         self._names = names
-        hashes = names.hash().to_numpy()
-        self._order = np.argsort(hashes, kind="stable")
-        self._hashes = hashes[self._order]
-        same = self._hashes[1:] == self._hashes[:-1]
-        # Two names with one hash: once in a thousand years, and then looked up in the slow way.
-        self._slow = {name: i for i, name in enumerate(names)} if same.any() else None
+        self._next = 0
+
+    def following(self, queries: pl.Series) -> Ints:
+        """The places of some queries, -1 where there is none; they mostly go on behind the last."""
+        first, behind = self._next, self._next + len(queries)
+        if not self._names[first:behind].equals(queries):
+            return self.of(queries)
+        self._next = behind
+        return np.arange(first, behind)
+
+    def of(self, queries: pl.Series) -> Ints:
+        """The same for queries in any order."""
+        return self._codes.of(queries)
+
+    @cached_property
+    def _codes(self) -> "QueryCodes":
+        return QueryCodes(self._names)
+
+
+class QueryCodes:
+    """The place of each name in a column, found by hashes: eight bytes for each name."""
+
+    def __init__(self, names: pl.Series) -> None:
+        self._names = names
+        # Half of a hash and the place of its name in one number: sorting these needs no room
+        # for anything else.
+        self._sorted = _upper_half(names)
+        self._sorted |= np.arange(len(names), dtype=np.uint64)
+        self._sorted.sort()
 
     def of(self, names: pl.Series) -> Ints:
         """The places of some names, -1 where there is none."""
-        if self._slow is not None:
-            return np.array([self._slow.get(name, -1) for name in names], dtype=np.int64)
-        if not self._hashes.size or not len(names):
-            return np.full(len(names), -1, dtype=np.int64)
-        at = np.searchsorted(self._hashes, names.hash().to_numpy())
-        places = self._order[np.minimum(at, self._hashes.size - 1)]
-        same = self._names[places].eq_missing(names).to_numpy()
-        return np.where(same, places, -1)
+        found = np.full(len(names), -1, dtype=np.int64)
+        wanted = _upper_half(names)
+        at = np.searchsorted(self._sorted, wanted)
+        open_ = np.arange(len(names))
+        while True:
+            # Names that share half a hash, of which there are few, stand side by side.
+            open_ = open_[at[open_] < self._sorted.size]
+            there = self._sorted[at[open_]]
+            alike = (there & _UPPER) == wanted[open_]
+            open_, places = open_[alike], (there[alike] & ~_UPPER).astype(np.int64)
+            if not open_.size:
+                return found
+            same = self._names[places].eq_missing(names[open_]).to_numpy()
+            found[open_[same]] = places[same]
+            open_ = open_[~same]
+            at[open_] += 1
+
+
+_UPPER = np.uint64(0xFFFFFFFF00000000)
+
+
+def _upper_half(names: pl.Series) -> Hashes:
+    return names.hash().to_numpy() & _UPPER

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -42,6 +42,17 @@ def row_number(row: int) -> str:
     return f"row {row}"
 
 
+class Known(NamedTuple):
+    """What is known of a ground truth before a table is made of it."""
+
+    names: list[str]
+    """The queries."""
+    n_targets: Ints
+    """How many targets each of them has."""
+    ids: list[str]
+    """Those of the targets."""
+
+
 @dataclass(frozen=True, eq=False)
 class GroundTruth:
     """Targets with grades, one way to recognise each, and the queries they belong to.
@@ -71,13 +82,13 @@ class GroundTruth:
         queries: pl.DataFrame | None = None,
         tags: Mapping[str, pl.Series] | None = None,
         where: Where = row_number,
-        distinct: bool = False,
+        known: Known | None = None,
     ) -> Self:
         """A ground truth from a table of targets, checked.
 
         ``queries`` (query, text) may name queries without targets; ``where`` says where a row
-        of the table came from, for errors. ``distinct``: no target and no query is there twice,
-        and the targets stand in the order of the queries.
+        of the table came from, for errors. ``known`` is what need not be found out: then no query
+        and no target is there twice, and the targets stand in the order of the queries.
         """
         targets = pl.DataFrame(
             [_column(targets, name, dtype) for name, dtype in TARGET_SCHEMA.items()]
@@ -85,14 +96,20 @@ class GroundTruth:
         _check_grades(targets, where)
         _check_ids(targets, where)
         check_direction(targets, where)
-        kept = targets if distinct else _once_each(targets, where)
+        kept = targets if known is not None else _once_each(targets, where)
         if queries is None:
             queries = each_query_once(kept.select("query"))
-        elif not distinct:
+        elif known is None:
             _check_queries(kept, queries)
         if "text" not in queries.columns:
             queries = queries.hstack([_column(queries, "text", pl.String())])
-        return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
+        made = cls(kept, queries, dict(tags or {}), targets.height - kept.height)
+        if known is not None:
+            codes = np.repeat(np.arange(known.n_targets.size), known.n_targets)
+            vars(made).update(
+                names=known.names, ids=known.ids, target_query=codes, is_grouped=True
+            )
+        return made
 
     def forbidding(self, tables: Sequence[pl.DataFrame]) -> Self:
         """The same with what must not be found; empty tables forbid nothing."""
@@ -134,6 +151,21 @@ class GroundTruth:
             codes, on="query", how="left", maintain_order="left"
         )
         return joined["code"].to_numpy().astype(np.int64)
+
+    @cached_property
+    def is_grouped(self) -> bool:
+        """Whether the targets of each query stand together, in the order of the queries."""
+        return bool((self.target_query[1:] >= self.target_query[:-1]).all())
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The queries as a list."""
+        return self.queries["query"].to_list()
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of the targets as a list."""
+        return self.targets["item"].to_list()
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -195,7 +227,11 @@ def _check_grades(targets: pl.DataFrame, where: Where) -> None:
 
 def _check_ids(targets: pl.DataFrame, where: Where) -> None:
     """Refuse ids without a character in them: two of them would be the same thing."""
-    empty = (targets["item"].str.strip_chars() == "").arg_true()
+    item = targets["item"]
+    # Blanks are below the first sign of ASCII, or beyond its last: few ids begin so.
+    if not ((item < "!") | (item > "~")).any():
+        return
+    empty = (item.str.strip_chars() == "").arg_true()
     if len(empty):
         raise InvalidInput(
             f"The id of a target is empty at {where(int(empty[0]))}; give it the id of what should "

@@ -101,7 +101,15 @@ class Matches:
 
     def having_status(self, status: str) -> Bools:
         """Which queries ended as answered, empty, missing or error."""
+        if status == ANSWERED:
+            return self._answered
+        if self._answered.all():
+            return ~self._answered
         return (self.queries["status"] == status).to_numpy()
+
+    @cached_property
+    def _answered(self) -> Bools:
+        return (self.queries["status"] == ANSWERED).to_numpy()
 
     @cached_property
     def highest_grade(self) -> float:

@@ -110,14 +110,14 @@ def _checked(
     batches: Iterator[tuple[pl.DataFrame, Ints]],
 ) -> Iterator[tuple[pl.DataFrame, Ints]]:
     """The same batches, up to one that holds a query that was there before."""
-    seen = _Seen()
+    seen = SeenQueries()
     for frame, starts in batches:
         if seen.again(frame["query"][starts].hash().to_numpy()):
             raise NotGroupedError
         yield frame, starts
 
 
-class _Seen:
+class SeenQueries:
     """Hashes of the queries that passed by, sorted, in few arrays of different sizes.
 
     Two queries may have one hash, once in very many runs: then rows are put in order that were.

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import repeat
 from typing import Self
 
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
 from calipers.model.when_asked import WhenAsked
@@ -74,42 +73,34 @@ class Scored:
     def __init__(
         self,
         mappings: Mapping[str, dict[str, float]],
-        scores: Floats,
+        head: pl.DataFrame,
         table: Callable[[], pl.DataFrame],
+        table_of: Callable[[list[str], Ints, list[str], Floats], pl.DataFrame],
     ) -> None:
         self._mappings: Mapping[str, dict[str, float]] | None = mappings
-        self.scores = scores
-        """All of them, query after query."""
+        self.head = head
+        """A sample of its first rows, in the order in which they came."""
         self._table = table
+        self._table_of = table_of
         self._made: pl.DataFrame | None = None
 
     def once(self) -> Mapping[str, dict[str, float]] | None:
         """The mappings, for the first who asks.
 
-        They are the caller's, who may change them later; from then on the table is the run.
+        They are the caller's, who may change them later; whoever takes them gives back what
+        stood in them.
         """
         mappings, self._mappings = self._mappings, None
         return mappings
 
-    @cached_property
-    def head(self) -> pl.DataFrame:
-        """A sample of its first rows, in the order in which they came."""
-        if self._mappings is None:
-            return next(self()).head(SAMPLE)
-        queries: list[str] = []
-        items: list[str] = []
-        for query, scores in self._mappings.items():
-            items += scores
-            queries += repeat(query, len(items) - len(queries))
-            if len(items) >= SAMPLE:
-                break
-        columns = {"query": queries, "item": items, "score": self.scores[: len(items)]}
-        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(SAMPLE)
+    def keep(self, names: list[str], lengths: Ints, items: list[str], scores: Floats) -> None:
+        """From now on the run is what these lists say: queries, how many results, and those."""
+        self._table = lambda: self._table_of(names, lengths, items, scores)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         """The table, in one piece."""
         if self._made is None:
-            self._made = self._table()
+            self._made, self._mappings = self._table(), None
         return iter((self._made,))
 
 

@@ -1,8 +1,7 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
-import struct
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -12,10 +11,10 @@ from calipers.errors import InvalidInput
 from calipers.io import json_files
 from calipers.io.format import Format, wrong_form
 from calipers.io.sight import Sight
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Floats, Ints
 from calipers.model.dataset import Dataset, Role
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import MOST_RESULTS, Run, Scored
+from calipers.model.ground_truth import GroundTruth, Known
+from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, SAMPLE, Run, Scored
 
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
@@ -76,11 +75,13 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
 
 def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
     queries = _ids(value, name)
-    frame = _flatten(value, queries, name, "grade", default=1.0)
+    frame, lengths, items = _flatten(value, queries, name, "grade", default=1.0)
+    known, names = None, list(value)
     # The keys of a mapping differ, unless one is a number and another the same as a text.
-    distinct = kinds_of(value) == {dict} and _are_texts(chain(value, *value.values()))
+    if kinds_of(value) == {dict} and _are_texts(names) and _are_texts(items):
+        known = Known(names, lengths, items)
     truth = GroundTruth.from_targets(
-        frame, queries=queries.to_frame(), where=_where(frame, name), distinct=distinct
+        frame, queries=queries.to_frame(), where=_where(frame, name), known=known
     )
     return Dataset(ground_truth=truth, kind=name)
 
@@ -102,46 +103,62 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
         raise InvalidInput(
             f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
         )
+    frame, queries = _results(value, name, scored=all(scored))
+    return Dataset(run=Run.from_frame(frame, queries=queries.to_frame()), kind=name)
+
+
+def _results(
+    value: Mapping[Any, Any], name: str, *, scored: bool
+) -> tuple[pl.DataFrame, pl.Series]:
+    """One row per result, and the queries."""
     queries = _ids(value, name)
-    frame = _flatten(value, queries, name, "score" if all(scored) else None)
+    frame, _, _ = _flatten(value, queries, name, "score" if scored else None)
     if queries.n_unique() < len(value):
         twice = queries.filter(queries.is_duplicated())[0]
         raise InvalidInput(
             f"{name} has two queries with the same id {twice!r}, once as a text and once as a "
             "number; give each its own."
         )
-    run = Run.from_frame(frame, queries=queries.to_frame())
-    return Dataset(run=run, kind=name)
+    return frame, queries
 
 
 def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     """A run of plain mappings of text to number, of which no table is needed yet; else None."""
-    if kinds_of(value) != {dict}:
+    if kinds_of(value) != {dict} or (head := _head(value)) is None:
         return None
-    queries, groups = list(value), list(value.values())
-    items = list(chain.from_iterable(groups))
-    try:
-        # Joining refuses whatever is no text, encoding no Unicode, and packing no number.
-        texts = "".join(queries), "".join(items)
-        if not all(map(str.isascii, texts)):
-            "".join(texts).encode()
-        numbers = chain.from_iterable(map(dict.values, groups))
-        scores = np.frombuffer(struct.pack(f"{len(items)}d", *numbers))
-    except (TypeError, OverflowError, UnicodeEncodeError, struct.error):
-        return None
-    if not items or not np.isfinite(scores).all():
-        return None
-    lengths = _lengths(groups)
+    queries = list(value)
 
-    def table() -> pl.DataFrame:
-        query = _ids(queries, name)[np.repeat(np.arange(lengths.size), lengths)]
+    def kept(names: list[str], lengths: Ints, items: list[str], scores: Floats) -> pl.DataFrame:
+        query = _ids(names, name)[np.repeat(np.arange(lengths.size), lengths)]
         return pl.DataFrame({"query": query, "item": _ids(items, name), "score": scores})
 
     run = Run(
-        Scored(value, scores, table), "score", "trec",
+        Scored(value, head, lambda: _results(value, name, scored=True)[0], kept), "score", "trec",
         queries=lambda: _ids(queries, name).to_frame(), in_memory=True,
     )  # fmt: skip
     return Dataset(run=run, kind=name)
+
+
+def _head(value: Mapping[Any, dict[Any, Any]]) -> pl.DataFrame | None:
+    """A sample of the first results, in the order in which they came; None unless all are plain."""
+    queries: list[Any] = []
+    items: list[Any] = []
+    numbers: list[Any] = []
+    for query, scores in value.items():
+        items += scores
+        numbers += scores.values()
+        queries += repeat(query, len(items) - len(queries))
+        if len(items) >= SAMPLE:
+            break
+    if not items or {*map(type, queries), *map(type, items)} != {str}:
+        return None
+    if not {*map(type, numbers)} <= {float, int}:
+        return None
+    try:
+        columns = {"query": queries, "item": items, "score": list(map(float, numbers))}
+        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(SAMPLE)
+    except (OverflowError, UnicodeEncodeError):
+        return None
 
 
 def _lengths(groups: list[Any]) -> Ints:
@@ -154,17 +171,15 @@ def _flatten(
     name: str,
     number: str | None,
     default: float | None = None,
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, Ints, list[Any]]:
+    """One row per item, how many each query has, and the items as they are."""
     kinds = kinds_of(value)
     groups = list(value.values())
     if any(issubclass(kind, _SETS) for kind in kinds):
         groups = [sorted(one, key=str) if isinstance(one, _SETS) else one for one in groups]
-    lengths = _lengths(groups)
+    lengths, items = _lengths(groups), list(chain.from_iterable(groups))
     query = queries[np.repeat(np.arange(lengths.size), lengths)]
-    columns: dict[str, Any] = {
-        "query": query,
-        "item": _ids(list(chain.from_iterable(groups)), name),
-    }
+    columns: dict[str, Any] = {"query": query, "item": _ids(items, name)}
     if number is not None:
         numbers = chain.from_iterable(
             map(dict.values, groups)
@@ -172,7 +187,7 @@ def _flatten(
             else (one.values() if _is_mapping(one) else (default,) * len(one) for one in groups)
         )
         columns[number] = _numbers(list(numbers), columns, number, name)
-    return pl.DataFrame(columns)
+    return pl.DataFrame(columns), lengths, items
 
 
 def _ids(values: Iterable[Any], name: str) -> pl.Series:

@@ -1,0 +1,196 @@
+"""Evaluation on one machine that holds the matches and values of one block of queries at a time.
+
+Scores go to a Parquet file as they come. What is held for all queries is the ground truth, and how
+often each metric has each value.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.ahead import ahead
+from calipers.analyse.scoring import (
+    check_confidence,
+    facts_of,
+    looks_below_the_end,
+    settings_fingerprint,
+    weights_by_name,
+)
+from calipers.checks.counts import enforce
+from calipers.engines.blocks import ROWS_AT_ONCE, Measured, gathered, measure
+from calipers.engines.elsewhere import scores_elsewhere
+from calipers.engines.part import EDGES, Part
+from calipers.engines.plan import EnginePlan
+from calipers.engines.truth_blocks import TruthBlocks
+from calipers.engines.written_scores import WrittenScores
+from calipers.io.parquet_blocks import ParquetBlocks, parquet_in_blocks
+from calipers.io.score_tables import about
+from calipers.match.no_common_ids import check_in_common
+from calipers.match.pair import (
+    Settled,
+    brought_together,
+    may_be_swapped,
+    missed_targets,
+    nearly_asked,
+    nearly_found,
+)
+from calipers.measures import Metric
+from calipers.model.arrays import Ints
+from calipers.model.counts import InputCounts
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import EXAMPLES
+from calipers.model.ranking import NotGroupedError, whole_queries
+from calipers.model.run import SAMPLE, Run
+from calipers.version import __version__
+
+
+def evaluate_in_blocks(
+    settled: Settled,
+    metrics: Sequence[Metric],
+    path: str | PathLike[str],
+    *,
+    weights: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    rows: int = ROWS_AT_ONCE,
+) -> WrittenScores:
+    """The scores of a run, written to a Parquet file in the order in which the run has them.
+
+    Queries that the run does not have stand at the end. ``rows`` are measured at a time.
+    """
+    check_confidence(confidence)
+    rel = settled.settings["rel"]
+    metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
+    truth = settled.choice.ground_truth
+    plan = EnginePlan(
+        metrics=tuple(map(str, metrics)), policy=settled.policy, truth_columns=(), run_columns=(),
+        order=settled.run.order, level=settled.settings["matched_at"], rel=rel,
+        corpus_size=settled.settings["corpus_size"], weights=weights_by_name(weights, rel),
+        grades=tuple(np.unique(truth.targets["grade"].to_numpy()).tolist()),
+    )  # fmt: skip
+    run = brought_together(settled.run)
+    with suppress(NotGroupedError):
+        return _Evaluation(settled, run, metrics, plan, confidence).write(fspath(path), rows)
+    run = settled.run.grouped()
+    return _Evaluation(settled, run, metrics, plan, confidence).write(fspath(path), rows)
+
+
+@dataclass(eq=False)
+class _Evaluation:
+    """What is known of the queries measured so far."""
+
+    settled: Settled
+    run: Run
+    metrics: tuple[Metric, ...]
+    plan: EnginePlan
+    confidence: float
+    part: Part = field(default_factory=Part)
+    longest: int = 0
+    """The length of the longest list of results."""
+    unknown: dict[str, None] = field(default_factory=dict)
+    first_queries: list[str] = field(default_factory=list)
+    missed: list[pl.DataFrame] = field(default_factory=list)
+    """Targets that were not found, of the queries of the first results."""
+
+    def __post_init__(self) -> None:
+        self.blocks = TruthBlocks(self.settled.choice.ground_truth)
+        self.some = self.settled.some()
+        self.named = self.settled.named(self.some)
+
+    def write(self, path: str, rows: int) -> WrittenScores:
+        """Measure all queries, and write them to a file that is there once all are measured."""
+        with parquet_in_blocks(path) as file:
+            for measured in ahead(self._measured, self._answered(rows)):
+                self._take(measured, file)
+            missing = np.flatnonzero(~self.blocks.seen)
+            for measured in ahead(self._measured, self._unanswered(missing, rows)):
+                self._take(measured, file)
+            scores = self._scores(path, missing)
+            file.about = about(scores)
+        return scores
+
+    def _answered(self, rows: int) -> Iterator[tuple[Ints, pl.DataFrame]]:
+        """The results of whole queries, and the rows of these queries in the ground truth."""
+        for frame, starts in whole_queries(gathered(self.run.scan(), rows)):
+            yield self.blocks.take(frame["query"][starts]), frame
+
+    def _unanswered(self, missing: Ints, rows: int) -> Iterator[tuple[Ints, pl.DataFrame]]:
+        nothing = pl.DataFrame(schema={"query": pl.String, "item": pl.String})
+        for start in range(0, missing.size, rows):
+            yield missing[start : start + rows], nothing
+
+    def _measured(self, block: tuple[Ints, pl.DataFrame]) -> Measured:
+        codes, frame = block
+        choice = replace(self.settled.choice, ground_truth=self.blocks.of(codes))
+        run = replace(
+            self.run, scan=lambda: iter((frame,)), in_memory=True, is_grouped=True, notes=()
+        )
+        return measure(choice, run, self.plan)
+
+    def _take(self, measured: Measured, file: ParquetBlocks) -> None:
+        if measured.table.height:
+            file.put(measured.table)
+        self.part.merge(measured.part)
+        self.longest = max(self.longest, int(measured.matches.retrieved.max(initial=0)))
+        if len(self.unknown) < EXAMPLES:
+            self.unknown.update(dict.fromkeys(measured.tally.unknown_examples))
+        if len(self.first_queries) < EXAMPLES:
+            self.first_queries += measured.tally.sample_queries
+        if self.named is not None:
+            missed = missed_targets(measured.ground_truth, measured.matches, self.named)
+            if missed.height:
+                self.missed.append(missed)
+
+    def _scores(self, path: str, missing: Ints) -> WrittenScores:
+        """The result, once all queries are measured."""
+        settled, plan = self.settled, self.plan
+        truth = settled.choice.ground_truth
+        lacking = truth.queries["query"][missing[: max(EXAMPLES, SAMPLE)]]
+        if not self.part.counts[EDGES]:
+            check_in_common(
+                settled.choice.matching.kind, truth, self.run, settled.policy,
+                retrieved=self.part.counts["retrieved"], queries=self.first_queries[:EXAMPLES],
+            )  # fmt: skip
+        notes = [*settled.notes, *self._remarks(lacking)]
+        audit = self._audit(truth, lacking)
+        enforce(settled.policy, audit)
+        settings: dict[str, Any] = {
+            "calipers": __version__, **settled.settings,
+            "notes": [
+                *notes, *looks_below_the_end(self.metrics, self.longest, self.run.asked_for)
+            ],
+            "confidence": self.confidence,
+        }  # fmt: skip
+        facts = tuple(facts_of(metric) for metric in self.metrics)
+        prints = {
+            "ground_truth": replace(truth).fingerprint,
+            "run": self.part.digest.hexdigest(),
+            "settings": settings_fingerprint(facts, plan.policy, plan.weights, settings),
+        }
+        return scores_elsewhere(
+            WrittenScores, plan, facts, self.part, audit, tags=truth.tags, fingerprints=prints,
+            settings=settings, path=path,
+        )  # fmt: skip
+
+    def _audit(self, truth: GroundTruth, lacking: pl.Series) -> InputCounts:
+        cutoffs = [metric.k for metric in self.metrics if metric.k is not None]
+        return replace(
+            self.part.audit(max(cutoffs) if cutoffs else None),
+            repeated_judgements=truth.repeated,
+            missing_examples=tuple(lacking.head(EXAMPLES)),
+            unknown_examples=tuple(self.unknown)[:EXAMPLES],
+        )
+
+    def _remarks(self, lacking: pl.Series) -> Iterator[str]:
+        """Notes about what seems to be another mistake than the retriever's."""
+        if self.named is not None and self.missed:
+            missed = pl.concat(self.missed)
+            # As they stand in the ground truth, whatever the order of the run.
+            order = np.argsort(self.blocks.places(missed["query"]), kind="stable")
+            yield from nearly_found(missed[order], self.named)
+        yield from nearly_asked(tuple(self.unknown)[:EXAMPLES], lambda: lacking)
+        yield from may_be_swapped(self.settled.choice.ground_truth, self.some)

@@ -1,0 +1,61 @@
+"""A ground truth that is held once, and handed out for some queries at a time."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from calipers.match.tally import QueryPlaces
+from calipers.model.arrays import Bools, Ints
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.ranking import NotGroupedError, SeenQueries
+
+
+class TruthBlocks:
+    """The part of a ground truth that some queries have, and which queries came by."""
+
+    def __init__(self, truth: GroundTruth) -> None:
+        self._truth = truth
+        self._places = QueryPlaces(truth.queries["query"])
+        self._strangers = SeenQueries()
+        self.seen: Bools = np.zeros(truth.queries.height, dtype=np.bool_)
+        """Which queries of the ground truth came by."""
+        # Of a copy, which is let go with what it remembers.
+        code = replace(truth).target_query
+        in_order = bool((code[1:] >= code[:-1]).all())
+        self._order = None if in_order else _small(np.argsort(code, kind="stable"))
+        ends = np.cumsum(np.bincount(code, minlength=truth.queries.height))
+        self._ends = _small(np.append(0, ends))
+
+    def take(self, queries: pl.Series) -> Ints:
+        """The rows of those queries that the ground truth has; none of them may come twice."""
+        codes = self._places.following(queries)
+        known = codes[codes >= 0]
+        if known.size < codes.size:
+            strangers = queries.filter(pl.Series(codes < 0))
+            if self._strangers.again(strangers.hash().to_numpy()):
+                raise NotGroupedError
+        if self.seen[known].any() or np.unique(known).size < known.size:
+            raise NotGroupedError
+        self.seen[known] = True
+        return known
+
+    def places(self, queries: pl.Series) -> Ints:
+        """The rows of queries that came by before."""
+        return self._places.of(queries)
+
+    def of(self, codes: Ints) -> GroundTruth:
+        """The ground truth of some queries alone, in their order."""
+        truth = self._truth
+        first, behind = (self._ends[codes + end].astype(np.int64) for end in (0, 1))
+        many = behind - first
+        rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
+        if self._order is not None:
+            rows = self._order[rows]
+        tags = {name: tag[codes] for name, tag in truth.tags.items()}
+        return GroundTruth(truth.targets[rows], truth.queries[codes], tags)
+
+
+def _small(numbers: Ints) -> Ints:
+    """Row numbers in half the memory, where they are small enough."""
+    return numbers.astype(np.uint32) if numbers.size < 1 << 32 else numbers  # type: ignore[return-value]

@@ -1,0 +1,158 @@
+"""Queries measured block by block give what evaluation in memory gives, whatever the blocks."""
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import calipers
+from calipers.api.inputs import as_read
+from calipers.engines.in_blocks import evaluate_in_blocks
+from calipers.errors import CalipersError
+from calipers.io import long_tables
+from calipers.io.score_tables import read_score_table
+from calipers.match.pair import settle
+from calipers.measures import parse
+
+BY_ID = ("recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,"
+         "err@5(gains={2:7}),precision@1")  # fmt: skip
+BY_TEXT = "recall@1,ndcg@2,mrr"
+BY_SPAN = "recall@1,mrr,span_recall@2,iou@3"
+POLICIES = {
+    "missing": (None, "exclude", "error"),
+    "unanswerable": (None, "zero", "error"),
+    "unknown": (None, "ignore", "error"),
+    "duplicates": (None, "error"),
+    "ties": (None, "input", "trec-9", "error"),
+    "nothing_in_common": (None, "zero"),
+}
+WORDS = ("a lock", "Of many", "threads", "time is", "a place", "in two", "halves", "no such")
+
+
+def names(draw: random.Random, n: int) -> list[str]:
+    return [f"{draw.choice(('q', 'query-with-a-long-name-', 'Q 0'))}{i}" for i in range(n)]
+
+
+def drawn_tables(draw: random.Random, kind: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A ground truth with whatever goes wrong in real ones, and a run of most of its queries."""
+    queries = names(draw, draw.choice((1, 2, 9, 25)))
+    strangers = draw.choice(([], ["unknown1", "q00", "unknown2", "UNKNOWN"]))
+    share = draw.choice((0.5, 1.0))
+    asked = [query for query in queries if draw.random() < share] or queries[:1]
+    truth = [row for query in queries for row in targets(draw, kind, query)]
+    run = [row for query in [*asked, *strangers] for row in results(draw, kind, query)]
+    order = draw.choice(("truth", "queries", "rows"))
+    if order == "queries":
+        place = {query: draw.random() for query in [*asked, *strangers]}
+        run.sort(key=lambda row: place[row["query"]])
+    if order == "rows":
+        draw.shuffle(run)
+    if draw.random() < 0.3:
+        draw.shuffle(truth)
+    truth += truth[:2]
+    return _table(truth), _table(run)
+
+
+def _table(rows: list[dict]) -> pl.DataFrame:
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame(
+        {name: [row.get(name) for row in rows] for name in columns}, infer_schema_length=None
+    )
+
+
+def targets(draw: random.Random, kind: str, query: str) -> list[dict]:
+    grade = float(draw.choice((0, 1, 1, 2, 5)))
+    tag = {"tag.land": f"l{len(query) % 3}"} if len(query) % 2 else {}
+    about = {"query": query, "grade": grade, **tag}
+    if kind == "quote":
+        quotes = draw.sample(WORDS, draw.choice((1, 2)))
+        return [{**about, "quote": quote, "document": f"d{quote[0]}"} for quote in quotes]
+    if kind == "span":
+        starts = draw.sample(range(0, 60, 7), draw.choice((1, 3)))
+        return [{**about, "document": f"d{at % 3}", "start": at, "end": at + 9} for at in starts]
+    ids = draw.sample(range(30), draw.choice((1, 2, 6)))
+    group = {"group": draw.choice(("g", None))} if kind == "group" else {}
+    return [{**about, "item": f"d{i}", "document": f"D{i // 2}", **group} for i in ids]
+
+
+def results(draw: random.Random, kind: str, query: str) -> list[dict]:
+    found = []
+    for rank in range(draw.choice((1, 4, 12))):
+        i = draw.randrange(40)
+        start = draw.randrange(60)
+        row = {"query": query, "item": f"d{i}", "document": f"D{i // 2}",
+               "score": draw.choice((0.5, 0.25, 1.0 + rank, 1.0 + 1e-12 * rank))}  # fmt: skip
+        if kind == "quote":
+            row |= {"text": " ".join(draw.sample(WORDS, 3)), "document": f"d{i % 3}"}
+        if kind == "span":
+            row |= {"document": f"d{i % 3}", "start": start, "end": start + draw.choice((3, 30))}
+        found.append(row)
+    return found
+
+
+def both_ways(folder: Path, truth: pl.DataFrame, run: pl.DataFrame, rows: int, **asked):
+    """What block by block gives, and what memory gives; an error is what is given, too."""
+    given = {"ground_truth": folder / "truth.parquet", "run": folder / "run.parquet"}
+    truth.write_parquet(given["ground_truth"])
+    run.write_parquet(given["run"])
+    metrics, weights = parse(asked.pop("metrics")), asked.pop("weights", None)
+    path = folder / "scores.parquet"
+
+    def in_blocks():
+        both, one, matching = as_read(None, {**given, **asked})
+        settled = settle(both, one, level=asked.get("level"), **matching)
+        return evaluate_in_blocks(settled, metrics, path, weights=weights, rows=rows)
+
+    def in_memory():
+        return calipers.evaluate(**given, metrics=metrics, weights=weights, **asked)
+
+    return _outcome(in_blocks), _outcome(in_memory)
+
+
+def _outcome(make):
+    try:
+        return make()
+    except CalipersError as error:
+        return type(error), str(error)
+
+
+def assert_same(folder: Path, blocks, memory) -> None:
+    """Values, counts, fingerprints, notes and summaries, each to the last bit; or the error."""
+    if isinstance(memory, tuple):
+        assert blocks == memory
+        assert not (folder / "scores.parquet").exists()
+    else:
+        assert not isinstance(blocks, tuple), blocks
+        assert blocks.to_dict(per_query=False) == memory.to_dict(per_query=False)
+        written = blocks.per_query
+        in_order = memory.per_query.select("query").join(written, on="query", maintain_order="left")
+        assert in_order.equals(memory.per_query)
+        again = read_score_table(folder / "scores.parquet")
+        assert again.to_dict(per_query=False) == memory.to_dict(per_query=False)
+    assert not [one for one in folder.iterdir() if one.name.endswith(".part")]
+
+
+CASES = ("id", "id", "group", "quote", "span", "document", "mapped")
+
+
+@pytest.mark.parametrize("seed", range(70))
+def test_blocks_of_any_size_are_as_all_at_once(tmp_path, monkeypatch, seed):
+    draw = random.Random(seed)
+    kind = CASES[seed % len(CASES)]
+    monkeypatch.setattr(long_tables, "BATCH", draw.choice((1, 3, 10, 1000)))
+    asked = {name: draw.choice((None, None, None, None, *some)) for name, some in POLICIES.items()}
+    asked["metrics"] = {"quote": BY_TEXT, "span": BY_SPAN}.get(kind, BY_ID)
+    asked["rel"] = draw.choice((None, 2.0))
+    if kind == "document":
+        asked["level"] = "document"
+    elif kind in ("quote", "span"):
+        asked["level"] = draw.choice((None, "chunk"))
+    elif kind == "mapped":
+        asked["map_ids"] = "prefix=doc/,case"
+    else:
+        asked["weights"] = draw.choice((None, {"recall@5": 1.0, "mrr": 2.0}))
+        asked["corpus_size"] = draw.choice((None, 100))
+    truth, run = drawn_tables(draw, kind)
+    rows = draw.choice((1, 2, 9, 10**6))
+    assert_same(tmp_path, *both_ways(tmp_path, truth, run, rows, **asked))
