@@ -8,7 +8,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,7 +15,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.facets import Remarks
-from calipers.io.records import CHUNK, Place, Record, build
+from calipers.io.records import Place, Record, build, in_chunks
 from calipers.io.room import Room
 from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
@@ -169,7 +168,7 @@ class RecordStream:
         """A few thousand queries at a time, so that a file of any size can pass."""
         seen: dict[str, int] = {}
         first: Dataset | None = None
-        while chunk := list(islice(self.records, CHUNK)):
+        for chunk in in_chunks(self.records):
             offset = len(seen)
 
             def place(number: int, offset: int = offset) -> str:

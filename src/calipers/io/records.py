@@ -6,9 +6,10 @@ file is never held as Python objects.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -84,6 +85,20 @@ _QUERY_SCHEMA: dict[str, pl.DataType] = {
 }
 
 
+def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """The same records, as many at a time as may be Python objects at once."""
+    chunk: list[Record] = []
+    results = 0
+    for record in records:
+        chunk.append(record)
+        results += len(record.retrieved or ())
+        if len(chunk) >= CHUNK or results >= RESULTS:
+            yield chunk
+            chunk, results = [], 0
+    if chunk:
+        yield chunk
+
+
 @dataclass(eq=False)
 class RecordBuilder:
     """Turns records into columns; ``finish`` gives the ground truth and the run."""
@@ -114,15 +129,7 @@ class RecordBuilder:
 
     def add_all(self, records: Iterable[Record]) -> None:
         """Take records in order."""
-        chunk: list[Record] = []
-        results = 0
-        for record in records:
-            chunk.append(record)
-            results += len(record.retrieved or ())
-            if len(chunk) >= CHUNK or results >= RESULTS:
-                self._add_chunk(chunk)
-                chunk, results = [], 0
-        if chunk:
+        for chunk in in_chunks(records):
             self._add_chunk(chunk)
 
     def finish(self) -> Dataset:
@@ -246,7 +253,7 @@ def _add_results(
 ) -> None:
     if isinstance(retrieved, dict):
         for item, score in retrieved.items():
-            if not abs(score) < float("inf"):
+            if not abs(score) < inf:
                 raise InvalidInput(
                     f"A score is {score} at {place(number)}.{part}[{item!r}]; "
                     "a score is a finite number."
@@ -259,32 +266,33 @@ def _add_results(
     if isinstance(retrieved, ReadyResults):
         listed.add_ready(retrieved)
         return
+    add, detail = listed.items.append, listed.details.append
     for i, one in enumerate(retrieved):
         if not isinstance(one, Result):
-            listed.items.append(str(one))
-            listed.details.append(None)
+            add(str(one))
+            detail(None)
             continue
         if one.id is None and one.text is None and one.document is None:
             raise InvalidInput(
                 f"A result has neither an id, nor a text, nor a document at "
                 f"{place(number)}.{part}[{i}]; give it one."
             )
-        if isinstance(one.rank, int | float):
+        if one.rank is not None and not isinstance(one.rank, str):
             if before is not None and one.rank <= before and one.call is None:
                 raise InvalidInput(
                     f"The ranks do not rise at {place(number)}.{part}[{i}].rank: found {one.rank} "
                     f"behind {before}; results are listed best first, so sort them by rank."
                 )
             before = one.rank
-        if one.score is not None and not abs(one.score) < float("inf"):
+        if one.score is not None and not abs(one.score) < inf:
             raise InvalidInput(
                 f"A score is {one.score} at {place(number)}.{part}[{i}].score; "
                 "a score is a finite number."
             )
         if one.start is not None and one.end is not None and one.end < one.start:
             raise InvalidInput(backwards(f"{place(number)}.{part}[{i}]", one.start, one.end))
-        listed.items.append(_text(one.id))
-        listed.details.append(one)
+        add(one.id if isinstance(one.id, str) else _text(one.id))
+        detail(one)
 
 
 def _add_targets(

@@ -85,7 +85,7 @@ class Results:
             size = int(frame.drop("text").estimated_size()) + self._texts.taken - before
         else:
             size = int(frame.estimated_size())
-        size += _VIEW * frame.height * frame.width
+        size += _VIEW * frame.height * frame.schema.dtypes().count(pl.String())
         self._parts.append(frame)
         self._filled.update(frame.columns)
         self._held += size
