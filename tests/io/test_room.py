@@ -65,14 +65,19 @@ def files(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
 
 
 @contextmanager
-def bounded(rows_at_once: int = 4, most: int = 100) -> Iterator[None]:
-    """Nearly everything goes to disk, a few rows at a time."""
+def bounded(most: int = 100, many: int = 10**6) -> Iterator[None]:
+    """Nearly everything goes to disk, or comes from memory, a few rows at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(records_module, "RESULTS", 3)
-        patch.setattr(room_module, "_ROWS_AT_ONCE", rows_at_once)
+        patch.setattr(room_module, "_ROWS_AT_ONCE", 4)
+        patch.setattr(room_module, "_MANY", many)
         patch.setattr(room_module, "_ALWAYS", 0)
         patch.setattr(Room, "_most", most)
         yield
+
+
+ON_DISK: dict[str, int] = {}
+IN_BLOCKS = {"most": 10**9, "many": 2}
 
 
 def facts(run: Run | None) -> Any:
@@ -101,15 +106,15 @@ def outcome(path: Path) -> Any:
     return found
 
 
-@settings(max_examples=25)
-@given(files())
-def test_what_goes_to_disk_is_what_would_be_held(parts):
+@settings(max_examples=15)
+@given(files(), st.sampled_from([ON_DISK, IN_BLOCKS]))
+def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(parts, how):
     with TemporaryDirectory() as folder:
         for i, part in enumerate(parts):
             (Path(folder) / f"{i}.jsonl").write_text("\n".join(map(json.dumps, part)))
         path = Path(folder) / "0.jsonl" if len(parts) == 1 else Path(folder)
         held = outcome(path)
-        with bounded():
+        with bounded(**how):
             assert outcome(path) == held
 
 
@@ -128,8 +133,9 @@ def lines(tmp_path):
     return path
 
 
-def test_blocks_come_back_in_their_order_as_often_as_they_are_read(lines):
-    with bounded():
+@pytest.mark.parametrize("how", [ON_DISK, IN_BLOCKS])
+def test_blocks_come_back_in_their_order_as_often_as_they_are_read(lines, how):
+    with bounded(**how):
         run = load(lines, "both").run
     assert not run.in_memory
     frames = list(run.scan())

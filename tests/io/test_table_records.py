@@ -92,7 +92,7 @@ def outcome(table: pl.DataFrame) -> Any:
     )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(tables())
 def test_columns_say_what_rows_say(table):
     with pytest.MonkeyPatch.context() as patch:

@@ -27,6 +27,8 @@ _VIEW = 16
 _ROWS_AT_ONCE = 1 << 16
 """Rows that are written, and later read, in one piece."""
 _BYTES_AT_ONCE = 4 << 20
+_MANY = 1 << 20
+"""More rows than these are ranked and matched in blocks, though they are all in memory."""
 
 
 class Room:
@@ -67,7 +69,7 @@ class Results:
         self._parts: list[pl.DataFrame | Piece] = []
         self._n_away = 0
         """How many of the parts, from the first on, are in the temporary file."""
-        self._held = 0
+        self._held = self._rows = 0
         self._filled: set[str] = set()
         self._rising: list[pl.Series] = []
         self._texts: SharedTexts | None = None
@@ -88,6 +90,7 @@ class Results:
         size += _VIEW * frame.height * frame.schema.dtypes().count(pl.String())
         self._parts.append(frame)
         self._filled.update(frame.columns)
+        self._rows += frame.height
         self._held += size
         self._room.held += size
         if self._room.is_full and self._held >= min(_BYTES_AT_ONCE, self._room.held):
@@ -101,10 +104,13 @@ class Results:
         stages: Mapping[str, Run] | None = None,
     ) -> Run:
         """The run that they make, once all are there."""
-        if not self._n_away and not self._room.is_full:
+        if self._n_away or self._room.is_full:
+            self._put_away()
+        elif self._rows > _MANY:
+            self._parts = list(_few_at_a_time(self._frames()))
+        else:
             whole = pl.concat(map(self._shaped, self._frames()))
             return Run.from_frame(whole, order=order, queries=queries, name=name, stages=stages)
-        self._put_away()
         ties = natural_ties(order, self._columns)
         return Run(
             self._scan, order, ties, queries, name, dict(stages or {}), is_grouped=True, stays=True
