@@ -95,9 +95,8 @@ def outcome(path: Path) -> Any:
     found: list[Any] = []
     for ask in (
         lambda: facts(load(path, "both").run),
-        lambda: calipers.evaluate(path, metrics="recall@2,mrr,ndcg@3").to_dict(),
+        lambda: calipers.evaluate(calipers.read(path), metrics="recall@2,mrr").to_dict(),
         lambda: calipers.evaluate(path, level="document", metrics="recall@2").to_dict(),
-        lambda: calipers.read(path).run.frame.to_dicts(),
     ):
         try:
             found.append(ask())
@@ -106,7 +105,7 @@ def outcome(path: Path) -> Any:
     return found
 
 
-@settings(max_examples=15)
+@settings(max_examples=12)
 @given(files(), st.sampled_from([ON_DISK, IN_BLOCKS]))
 def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(parts, how):
     with TemporaryDirectory() as folder:
