@@ -66,7 +66,7 @@ def score(
     return Scores(
         metrics=facts,
         values=values,
-        queries=query_table(matches, pair.rel),
+        queries=lambda: query_table(matches, pair.rel),
         tags=pair.ground_truth.tags,
         audit=audit,
         policy=policy,

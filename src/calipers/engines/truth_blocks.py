@@ -58,4 +58,4 @@ class TruthBlocks:
 
 def _small(numbers: Ints) -> Ints:
     """Row numbers in half the memory, where they are small enough."""
-    return numbers.astype(np.uint32) if numbers.size < 1 << 32 else numbers  # type: ignore[return-value]
+    return numbers.astype(np.uint32) if numbers.size < 1 << 32 else numbers

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from calipers.model.arrays import frame_of_columns
+from calipers.model.arrays import as_series, frame_of_columns
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
 
@@ -199,7 +199,8 @@ class ListedResults:
         self._close_lists()
         asked = frame_of_columns({"query": self._queries}, RUN_SCHEMA)["query"]
         # Taken from a column of their own, the queries of all results share one text each.
-        of_row = asked.gather(np.repeat(np.arange(len(self._counts)), self._counts))
+        rows = np.repeat(np.arange(len(self._counts)), self._counts)
+        of_row = asked.gather(as_series(rows))
         if not self._parts:
             return of_row.to_frame()
         parts = [part.table[part.start : part.start + part.count] for part in self._parts]

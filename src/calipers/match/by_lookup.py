@@ -22,6 +22,7 @@ from calipers.model.matched import Tally
 from calipers.model.policy import Ties
 from calipers.model.ranking import compared_scores, order_within, with_neighbour, within_queries
 from calipers.model.run import Scored
+from calipers.text import are_texts
 
 _MOST_TIED = 0.05
 """The share of tied results up to which ties are settled one by one."""
@@ -38,9 +39,11 @@ def look_up(
     truth = counting.ground_truth
     if not truth.is_grouped or (mappings := scored.once()) is None:
         return None
-    if not all(mappings.values()):
+    all_answered = all(mappings.values())
+    if not all_answered:
         mappings = {name: scores for name, scores in mappings.items() if scores}
-    target, n_targets = _targets(truth, list(mappings))
+    codes = _codes(truth.names, list(mappings))
+    target, n_targets = _targets(truth, codes)
     ids = truth.ids if target is None else [truth.ids[row] for row in target.tolist()]
     flat = _Flat.of(mappings, ids, n_targets)
     if flat is None:
@@ -59,26 +62,36 @@ def look_up(
     if target is not None:
         order = np.argsort(target[found])
         found, rank, tied = target[found][order], rank[order], tied[order]
-    run, named = counting.run, pl.Series("query", flat.names)
-    counting.add_looked_up(named, flat.lengths, ranked.tied, lambda: next(run.ranked(ties)))
-    tally = counting.finish(tied_targets=found[tied], copies=(found[:0], rank[:0]))
+    run = counting.run
+    counting.add_looked_up(
+        flat.names, codes, flat.lengths, tied=ranked.tied, ranked=lambda: next(run.ranked(ties))
+    )
+    if not all_answered:
+        counting.add_answered(pl.Series("query", flat.names, dtype=pl.String))
+    tally = counting.finish(found[tied], copies=(found[:0], rank[:0]), all_answered=all_answered)
     return (found, rank), tally
 
 
-def _targets(truth: GroundTruth, names: list[str]) -> tuple[Ints | None, Ints]:
+def _codes(known: list[str], names: list[str]) -> Ints:
+    """The place of each name among those that are known, -1 where it is not."""
+    if names == known:
+        return np.arange(len(names))
+    place = dict(zip(known, count(), strict=False))
+    return np.array([place.get(name, -1) for name in names], dtype=np.int64)
+
+
+def _targets(truth: GroundTruth, codes: Ints) -> tuple[Ints | None, Ints]:
     """The targets of some queries, one query after the other, and how many each of these has.
 
     None: all targets, in their order.
     """
-    n_targets = np.bincount(truth.target_query, minlength=len(truth.names))
-    if names == truth.names:
+    n_targets = np.bincount(truth.target_query, minlength=truth.n_queries)
+    if codes.size == n_targets.size and (codes == np.arange(codes.size)).all():
         return None, n_targets
     first = np.cumsum(n_targets) - n_targets
-    place = dict(zip(truth.names, count(), strict=False))
-    code = np.array([place.get(name, -1) for name in names], dtype=np.int64)
-    n_targets = np.where(code < 0, 0, n_targets[code])
+    n_targets = np.where(codes < 0, 0, n_targets[codes])
     before = np.cumsum(n_targets) - n_targets
-    return np.arange(n_targets.sum()) + np.repeat(first[code] - before, n_targets), n_targets
+    return np.arange(n_targets.sum()) + np.repeat(first[codes] - before, n_targets), n_targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +123,11 @@ class _Flat:
             # Here, while the mapping is at hand: later it would have to be fetched again.
             found += map(scores.get, islice(following, n), nowhere)
         names = list(mappings)
+        if not are_texts(names, items):
+            return None
         try:
-            # Joining refuses whatever is no text, and encoding what is no Unicode.
-            texts = "".join(names), "".join(items)
-            if not all(map(str.isascii, texts)):
-                "".join(texts).encode()
             flat, looked_up = _as_floats(numbers), _as_floats(found)
-        except (TypeError, OverflowError, UnicodeEncodeError, struct.error):
+        except (TypeError, OverflowError, struct.error):
             return None
         if not np.isfinite(flat).all():
             return None

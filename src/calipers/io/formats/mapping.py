@@ -1,6 +1,7 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import chain, repeat
 from typing import Any, TypeGuard
 
@@ -13,8 +14,9 @@ from calipers.io.format import Format, wrong_form
 from calipers.io.sight import Sight
 from calipers.model.arrays import Floats, Ints
 from calipers.model.dataset import Dataset, Role
-from calipers.model.ground_truth import GroundTruth, Known
-from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, SAMPLE, Run, Scored
+from calipers.model.ground_truth import WAYS, GroundTruth
+from calipers.model.run import MOST_RESULTS, SAMPLE, Run, Scored
+from calipers.text import are_texts
 
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
@@ -74,16 +76,54 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
 
 
 def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
+    if (plain := _graded(value)) is not None:
+        return Dataset(ground_truth=plain, kind=name)
     queries = _ids(value, name)
-    frame, lengths, items = _flatten(value, queries, name, "grade", default=1.0)
-    known, names = None, list(value)
-    # The keys of a mapping differ, unless one is a number and another the same as a text.
-    if kinds_of(value) == {dict} and _are_texts(names) and _are_texts(items):
-        known = Known(names, lengths, items)
-    truth = GroundTruth.from_targets(
-        frame, queries=queries.to_frame(), where=_where(frame, name), known=known
-    )
+    frame = _flatten(value, queries, name, "grade", default=1.0)
+    truth = GroundTruth.from_targets(frame, queries=queries.to_frame(), where=_where(frame, name))
     return Dataset(ground_truth=truth, kind=name)
+
+
+def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
+    """The ground truth in plain mappings of text to number, of which no table is needed yet.
+
+    None where it is not plain, or where something is wrong, which a table will say.
+    """
+    if kinds_of(value) != {dict}:
+        return None
+    names, groups = list(value), list(value.values())
+    ids, numbers = list(chain.from_iterable(groups)), chain.from_iterable(map(dict.values, groups))
+    if not are_texts(names, ids) or "" in map(str.strip, ids):
+        return None
+    grades = _plain_numbers(list(numbers))
+    if grades is None:
+        return None
+    lengths = _lengths(groups)
+    codes = np.repeat(np.arange(lengths.size), lengths)
+
+    @cache
+    def table() -> GroundTruth:
+        queries = pl.Series("query", names, dtype=pl.String)
+        columns = {"query": queries[codes], "item": pl.Series(ids, dtype=pl.String)}
+        targets = pl.DataFrame({**columns, "grade": grades})
+        return GroundTruth.from_targets(targets, queries=queries.to_frame())
+
+    return GroundTruth(lambda: table().targets, lambda: table().queries).knowing(
+        names=names, ids=ids, grades=grades, n_queries=len(names), target_query=codes,
+        is_grouped=True, has_groups=False, kinds=frozenset({"item"} if ids else ()),
+        complete=frozenset({"item"} if ids else WAYS.values()),
+    )  # fmt: skip
+
+
+def _plain_numbers(values: list[Any]) -> Floats | None:
+    """An array of them, if they are finite and of no other type than int and float."""
+    if not {*map(type, values)} <= {float, int}:
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _run(value: Mapping[Any, Any], name: str) -> Dataset:
@@ -112,7 +152,7 @@ def _results(
 ) -> tuple[pl.DataFrame, pl.Series]:
     """One row per result, and the queries."""
     queries = _ids(value, name)
-    frame, _, _ = _flatten(value, queries, name, "score" if scored else None)
+    frame = _flatten(value, queries, name, "score" if scored else None)
     if queries.n_unique() < len(value):
         twice = queries.filter(queries.is_duplicated())[0]
         raise InvalidInput(
@@ -139,7 +179,7 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     return Dataset(run=run, kind=name)
 
 
-def _head(value: Mapping[Any, dict[Any, Any]]) -> pl.DataFrame | None:
+def _head(value: Mapping[Any, dict[Any, Any]]) -> dict[str, list[Any]] | None:
     """A sample of the first results, in the order in which they came; None unless all are plain."""
     queries: list[Any] = []
     items: list[Any] = []
@@ -150,15 +190,12 @@ def _head(value: Mapping[Any, dict[Any, Any]]) -> pl.DataFrame | None:
         queries += repeat(query, len(items) - len(queries))
         if len(items) >= SAMPLE:
             break
-    if not items or {*map(type, queries), *map(type, items)} != {str}:
+    if not items or not are_texts(queries, items):
         return None
-    if not {*map(type, numbers)} <= {float, int}:
+    first = _plain_numbers(numbers[:SAMPLE])
+    if first is None:
         return None
-    try:
-        columns = {"query": queries, "item": items, "score": list(map(float, numbers))}
-        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(SAMPLE)
-    except (OverflowError, UnicodeEncodeError):
-        return None
+    return {"query": queries[:SAMPLE], "item": items[:SAMPLE], "score": first.tolist()}
 
 
 def _lengths(groups: list[Any]) -> Ints:
@@ -171,15 +208,17 @@ def _flatten(
     name: str,
     number: str | None,
     default: float | None = None,
-) -> tuple[pl.DataFrame, Ints, list[Any]]:
-    """One row per item, how many each query has, and the items as they are."""
+) -> pl.DataFrame:
     kinds = kinds_of(value)
     groups = list(value.values())
     if any(issubclass(kind, _SETS) for kind in kinds):
         groups = [sorted(one, key=str) if isinstance(one, _SETS) else one for one in groups]
-    lengths, items = _lengths(groups), list(chain.from_iterable(groups))
+    lengths = _lengths(groups)
     query = queries[np.repeat(np.arange(lengths.size), lengths)]
-    columns: dict[str, Any] = {"query": query, "item": _ids(items, name)}
+    columns: dict[str, Any] = {
+        "query": query,
+        "item": _ids(list(chain.from_iterable(groups)), name),
+    }
     if number is not None:
         numbers = chain.from_iterable(
             map(dict.values, groups)
@@ -187,7 +226,7 @@ def _flatten(
             else (one.values() if _is_mapping(one) else (default,) * len(one) for one in groups)
         )
         columns[number] = _numbers(list(numbers), columns, number, name)
-    return pl.DataFrame(columns), lengths, items
+    return pl.DataFrame(columns)
 
 
 def _ids(values: Iterable[Any], name: str) -> pl.Series:
