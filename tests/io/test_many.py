@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -161,7 +162,7 @@ def test_progress_goes_from_file_to_file(tmp_path):
 
 
 def test_a_tag_that_one_of_the_files_has(tmp_path):
-    tags = [{}, {"tags": {"type": "x"}}, {"tags": {"hops": 2}}]
+    tags: list[dict[str, Any]] = [{}, {"tags": {"type": "x"}}, {"tags": {"hops": 2}}]
     for i, tagged in enumerate(tags):
         record = {"query": f"q{i}", "retrieved": ["a"], "ground_truth": ["a"], **tagged}
         (tmp_path / f"{i}.jsonl").write_text(json.dumps(record) + "\n")

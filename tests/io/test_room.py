@@ -16,6 +16,7 @@ import calipers
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.io import records as records_module
 from calipers.io import room as room_module
+from calipers.io import scratch
 from calipers.io.load import load
 from calipers.io.room import Room
 from calipers.io.scratch import ScratchFile
@@ -206,10 +207,13 @@ def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatc
     monkeypatch.setattr(records_module, "RESULTS", 3)
     monkeypatch.setattr(room_module, "_ALWAYS", 0)
     monkeypatch.setattr(room_module.Room, "is_full", property(lambda room: True))
-    made = ScratchFile.__init__
-    monkeypatch.setattr(
-        ScratchFile, "__init__", lambda self, folder: (seen.append(folder), made(self, folder))[1]
-    )
+    really_open = scratch._open
+
+    def noted(folder):
+        seen.append(folder)
+        return really_open(folder)
+
+    monkeypatch.setattr(scratch, "_open", noted)
     calipers.evaluate(lines, memory="64MB", temp=tmp_path)
     assert seen == [tmp_path]
     assert Room("64MB")._most == 4 << 20

@@ -102,7 +102,7 @@ def test_columns_say_what_rows_say(table):
         assert as_columns == outcome(table)
 
 
-PLAIN = {
+PLAIN: dict[str, Any] = {
     "ids": [["a", "b"], [], ["c"]],
     "numbers": [[1, 2], [], [3]],
     "objects": [[{"id": "a", "score": 0.5, "text": "…", "rank": 1}], [{"id": "b", "rank": 1}]],
