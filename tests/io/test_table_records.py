@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
 from calipers.io import table_records
+from calipers.io.formats.ours import Ours
 from calipers.io.load import load
 from calipers.io.table_records import results_by_row
 
@@ -42,6 +43,8 @@ FIELDS: dict[str, dict[Any, Any]] = {
     "rank": {**WHOLE, pl.String: st.just("first")},
     "socre": NUMBERS,
     "note": {pl.String: st.just("mine")},
+    "item": IDS,
+    "metadata": {pl.Struct({"page": pl.Int64}): st.just({"page": 3})},
     "key": IDS,
     "value": NUMBERS,
 }
@@ -98,7 +101,7 @@ def test_columns_say_what_rows_say(table):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_records, "ROWS_AT_ONCE", 2)
         as_columns = outcome(table)
-        patch.setattr(table_records, "results_by_row", lambda cells: None)
+        patch.setattr(table_records, "results_by_row", lambda *_: None)
         assert as_columns == outcome(table)
 
 
@@ -106,13 +109,14 @@ PLAIN: dict[str, Any] = {
     "ids": [["a", "b"], [], ["c"]],
     "numbers": [[1, 2], [], [3]],
     "objects": [[{"id": "a", "score": 0.5, "text": "…", "rank": 1}], [{"id": "b", "rank": 1}]],
+    "fields of others": [[{"id": "a", "item": "b", "metadata": {"page": 3}}]],
     "places": [[{"document": "d", "start": 0, "end": 4}], None],
 }
 
 
 @pytest.mark.parametrize("form", PLAIN)
 def test_plain_results_need_no_decoding(form):
-    found = results_by_row(pl.Series(PLAIN[form]))
+    found = results_by_row(pl.Series(PLAIN[form]), Ours().passes_over)
     assert found is not None
     assert [row in found for row in range(len(PLAIN[form]))] == [
         cell is not None for cell in PLAIN[form]
@@ -125,7 +129,7 @@ def test_plain_results_need_no_decoding(form):
 DECODED: dict[str, Any] = {
     "a result that is missing": [["a", None]],
     "text for a list": ["a;b"],
-    "a field that is not ours": [[{"id": "a", "note": "mine"}]],
+    "a field that is misspelt": [[{"id": "a", "socre": 1.0}]],
     "ranks that fall": [[{"id": "a", "rank": 2}, {"id": "b", "rank": 1}]],
     "a score that is no number": [[{"id": "a", "score": float("nan")}]],
     "nothing that names it": [[{"score": 1.0}]],
@@ -135,4 +139,4 @@ DECODED: dict[str, Any] = {
 
 @pytest.mark.parametrize("fault", DECODED)
 def test_what_is_not_plain_is_left_to_the_decoder(fault):
-    assert results_by_row(pl.Series(DECODED[fault])) is None
+    assert results_by_row(pl.Series(DECODED[fault]), Ours().passes_over) is None

@@ -59,6 +59,11 @@ class RowFormat(Format):
         del row
         return ()
 
+    def passes_over(self, name: str) -> bool:
+        """Whether a result may have a field of this name, whatever it holds, and nobody cares."""
+        del name
+        return False
+
     def check(self, row: Any, place: str) -> None:
         """Refuse a row, at a place in words, for a field that is not the form's."""
 

@@ -5,7 +5,7 @@ such, many rows at once. Whatever is not plain there, or wrong, is left to the d
 which says what is wrong with it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -57,7 +57,7 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
             ):
                 lists = None
                 if form.list_of_results in batch.columns:
-                    lists = results_by_row(batch[form.list_of_results])
+                    lists = results_by_row(batch[form.list_of_results], form.passes_over)
                 if lists is not None:
                     batch = batch.drop(form.list_of_results)
                     ready.update({seen + row: one for row, one in lists.items()})
@@ -85,15 +85,20 @@ def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> 
         yield record
 
 
-def results_by_row(cells: pl.Series) -> dict[int, ReadyResults] | None:
-    """The results of each row that has a list; None where they must be decoded row by row."""
+def results_by_row(
+    cells: pl.Series, passes_over: Callable[[str], bool]
+) -> dict[int, ReadyResults] | None:
+    """The results of each row that has a list; None where they must be decoded row by row.
+
+    ``passes_over`` says of a field that is unknown whether it may be left out without a word.
+    """
     if not isinstance(cells.dtype, pl.List):
         return None
     lengths = cells.list.len()
     if (lengths.max() or 0) > MOST_RESULTS:  # type: ignore[operator]
         return None
     filled = cells.filter(lengths > 0).explode()
-    table = None if filled.null_count() else _columns(filled)
+    table = None if filled.null_count() else _columns(filled, passes_over)
     if table is None:
         return None
     counts = lengths.fill_null(0).to_numpy().astype(np.int64)
@@ -107,7 +112,7 @@ def results_by_row(cells: pl.Series) -> dict[int, ReadyResults] | None:
     }
 
 
-def _columns(results: pl.Series) -> pl.DataFrame | None:
+def _columns(results: pl.Series, passes_over: Callable[[str], bool]) -> pl.DataFrame | None:
     """Single results as the columns of a run; None where a decoder must look at them."""
     kind = results.dtype
     if isinstance(kind, _IDS):
@@ -115,11 +120,16 @@ def _columns(results: pl.Series) -> pl.DataFrame | None:
     if not isinstance(kind, pl.Struct):
         return None
     for one in kind.fields:
-        if one.dtype != pl.Null and not isinstance(one.dtype, _PLAIN.get(one.name, ())):
+        if one.name not in _PLAIN:
+            plain = passes_over(one.name)
+        else:
+            plain = one.dtype == pl.Null or isinstance(one.dtype, _PLAIN[one.name])
+        if not plain:
             return None
-    given = results.struct.unnest().rename({"id": "item"}, strict=False)
+    known = [one.name for one in kind.fields if one.name in _PLAIN]
+    given = results.struct.unnest().select(known).rename({"id": "item"}, strict=False)
     made = given.select(
-        pl.col(name).cast(kind) for name, kind in RUN_SCHEMA.items()
+        pl.col(name).cast(dtype) for name, dtype in RUN_SCHEMA.items()
         if name in given.columns and name != "rank"
     )  # fmt: skip
     return made if _is_sound(made) else None

@@ -146,6 +146,10 @@ class Ours(EachRow):
             if value is not None and (ours is not None or isinstance(value, dict))
         )
 
+    def passes_over(self, name: str) -> bool:
+        """Any name that is not nearly one of ours."""
+        return not any(_near(name, ours) for ours in _FIELDS[Result])
+
     def check(self, row: Any, place: str) -> None:
         """Refuse a record in which a field of ours is misspelt, at any depth."""
         check_spelling(row, place)
