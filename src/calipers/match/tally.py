@@ -55,7 +55,8 @@ class RunTally:
 
     def add_answered(self, queries: pl.Series) -> None:
         """Remember that these queries have results, as others of the run may have none."""
-        self._with_results.append(queries)
+        # Adding nothing copies them: a mere selection keeps all names of the batch in memory.
+        self._with_results.append(queries if self.run.in_memory else queries + "")
 
     def add_looked_up(
         self,
