@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Hashes, Ints
+from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Tally
@@ -220,7 +220,8 @@ class QueryCodes:
             open_, places = open_[alike], (there[alike] & ~_UPPER).astype(np.int64)
             if not open_.size:
                 return found
-            same = self._names[places].eq_missing(names[open_]).to_numpy()
+            known, asked = self._names[as_series(places)], names[as_series(open_)]
+            same = known.eq_missing(asked).to_numpy()
             found[open_[same]] = places[same]
             open_ = open_[~same]
             at[open_] += 1
