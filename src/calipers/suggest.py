@@ -1,7 +1,6 @@
 """The "did you mean" at the end of an error."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -12,5 +11,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("zzz", ["recall"])
     ''
     """
+    from difflib import get_close_matches
+
     near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f" Did you mean {near[0]}?" if near else ""

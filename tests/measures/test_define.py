@@ -1,5 +1,8 @@
 """A metric is defined once, and everything about it comes from there."""
 
+import subprocess
+import sys
+
 import pytest
 
 from calipers.measures import definitions
@@ -43,3 +46,17 @@ def test_grammar_shows_cutoff_and_parameters() -> None:
 def test_registries_cannot_be_changed_from_outside() -> None:
     with pytest.raises(TypeError):
         definitions()["mine"] = definitions()["recall"]  # type: ignore[index]
+
+
+def test_a_rare_metric_is_there_when_it_is_asked_for():
+    code = """
+import sys
+from calipers.measures import parse_one
+from calipers.measures.define import RARE
+loaded = [name for name in RARE if f"calipers.measures.{name}" in sys.modules]
+parse_one("recall@5"), parse_one("nDCG@10")
+still = [name for name in RARE if f"calipers.measures.{name}" in sys.modules]
+print(loaded, still, parse_one("infAP"), parse_one("unj_10"), parse_one("span_recall@5"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[0] == "[] [] inferred_ap unjudged@10 span_recall@5"

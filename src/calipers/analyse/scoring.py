@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-# Loaded for its metrics: a metric exists once its module was loaded.
-import calipers.measures.coverage  # noqa: F401
 from calipers.analyse.summary import summarise
 from calipers.analyse.units import clusters_of
 from calipers.checks.counts import audit_counts, enforce

@@ -2,10 +2,8 @@
 
 import gzip
 import os
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +32,9 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _renamed(path: Path) -> Iterator[BinaryIO]:
+    # Most commands write no file.
+    import tempfile
+
     temporary = None
     try:
         target = path.resolve()
@@ -58,6 +59,9 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _in_place(path: str | Path) -> Iterator[BinaryIO]:
     """Everything is made in a file of its own first: a reader gets all of it or nothing."""
+    import shutil
+    import tempfile
+
     try:
         with tempfile.TemporaryFile() as file:
             yield cast(BinaryIO, file)

@@ -1,14 +1,10 @@
-"""Every metric, defined once: importing this package fills the registry."""
+"""Every metric, defined once: a metric exists once its module was loaded.
 
-from calipers.measures import (
-    counts,
-    coverage,
-    diversity,
-    gain,
-    judged,
-    leaks,
-    rank,
-)
+Those that nearly every evaluation uses are loaded with this package, the others when one of
+them is asked for.
+"""
+
+from calipers.measures import counts, gain, rank
 from calipers.measures.compute import compute
 from calipers.measures.define import Definition, definitions, load_plugged, metric
 from calipers.measures.spec import Metric, parse, parse_one
@@ -24,4 +20,4 @@ __all__ = [
     "parse_one",
 ]
 
-_DEFINING_MODULES = (counts, rank, gain, diversity, judged, coverage, leaks)
+_DEFINING_MODULES = (counts, rank, gain)

@@ -5,6 +5,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal, get_type_hints
 
 import numpy as np
@@ -124,14 +125,32 @@ def _view_parameters(view: Any) -> dict[str, Parameter]:
     return {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:]}
 
 
+def definition_of(name: str) -> Definition | None:
+    """The metric that answers to a name, as far as metrics are loaded by now."""
+    return _DEFINITIONS.get(_ALIASES.get(name, name))
+
+
 def definitions() -> Mapping[str, Definition]:
     """Every registered metric by name; those of other packages once they were asked for."""
+    load_rare()
     return types.MappingProxyType(_DEFINITIONS)
+
+
+RARE = ("coverage", "diversity", "judged", "leaks")
+"""The modules whose metrics few evaluations use."""
+
+
+@cache
+def load_rare() -> None:
+    """Register the metrics that are not loaded with the package."""
+    for module in RARE:
+        import_module(f"calipers.measures.{module}")
 
 
 @cache
 def load_plugged() -> None:
     """Register the metrics of other packages: their entry points name decorated functions."""
+    load_rare()
     for entry, given in plugins.found(plugins.METRICS).items():
         if not any(given is one.function for one in _DEFINITIONS.values()):
             plugins.warn(
@@ -141,6 +160,7 @@ def load_plugged() -> None:
 
 def aliases() -> Mapping[str, str]:
     """The names other tools use, each with ours."""
+    load_rare()
     return types.MappingProxyType(_ALIASES)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Between, Share
-from calipers.measures.pool import Known
 from calipers.measures.views import Gains, per_query, ratio, within
 from calipers.model.arrays import Floats, Ints
 
@@ -95,17 +94,6 @@ def rbp(
     order, position = gains.placed(gain, k)
     weight: Floats = (1 - p) * np.power(p, position - 1.0)
     return np.minimum(per_query(gains.query[order], gains.n_queries, weight * gain[order]), 1.0)
-
-
-@metric(better="lower", also=("rbp_resid",))
-def rbp_residual(known: Known, p: Share = 0.8) -> Floats:
-    """What unjudged results, and all that lies below the last one, could add to rbp.
-
-    A result returned a second time counts as unjudged, and so does an item of negative grade,
-    as in trec_eval.
-    """
-    seen: Floats = (1 - p) * np.power(p, known.position - 1.0)
-    return np.clip(1.0 - per_query(known.query, known.n_queries, seen), 0.0, 1.0)
 
 
 def _reached(gains: Gains, k: int | None, gmax: float | None, name: str) -> Floats:

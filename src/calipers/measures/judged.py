@@ -3,7 +3,8 @@
 import numpy as np
 
 from calipers.measures.define import metric
-from calipers.measures.pool import Judged, Opposed, Sampled
+from calipers.measures.parameter import Share
+from calipers.measures.pool import Judged, Known, Opposed, Sampled
 from calipers.measures.views import per_query, ratio, within
 from calipers.model.arrays import Floats
 
@@ -67,3 +68,14 @@ def bpref(opposed: Opposed) -> Floats:
     penalty = ratio(above, np.minimum(against, total), where_zero=0.0)
     credit = per_query(opposed.query, opposed.n_queries, 1.0 - penalty)
     return ratio(credit, opposed.n_relevant)
+
+
+@metric(better="lower", also=("rbp_resid",))
+def rbp_residual(known: Known, p: Share = 0.8) -> Floats:
+    """What unjudged results, and all that lies below the last one, could add to rbp.
+
+    A result returned a second time counts as unjudged, and so does an item of negative grade,
+    as in trec_eval.
+    """
+    seen: Floats = (1 - p) * np.power(p, known.position - 1.0)
+    return np.clip(1.0 - per_query(known.query, known.n_queries, seen), 0.0, 1.0)

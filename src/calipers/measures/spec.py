@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import InvalidInput, UnknownMetric
-from calipers.measures.define import Definition, Series, aliases, definitions, load_plugged
+from calipers.measures.define import (
+    Definition,
+    Series,
+    aliases,
+    definition_of,
+    definitions,
+    load_plugged,
+    load_rare,
+)
 from calipers.measures.parameter import Parameter, Value
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
 from calipers.suggest import did_you_mean
@@ -39,9 +47,11 @@ class Metric:
     @property
     def definition(self) -> Definition:
         """The one place where this metric is defined."""
-        if self.name not in definitions():
+        found = definition_of(self.name)
+        if found is None:
             load_plugged()
-        return definitions()[self.name]
+            return definitions()[self.name]
+        return found
 
     @property
     def stem(self) -> str:
@@ -208,11 +218,16 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     attempts: list[tuple[str, str | None]] = [(word.lower().replace("-", "_"), None)]
     if trailing := _TRAILING_CUTOFF.fullmatch(attempts[0][0]):
         attempts.append((trailing[1], trailing[2]))
-    if not any(_known(name) for name, _ in attempts):
+    usual = definition_of(attempts[0][0])
+    if usual is not None:
+        return usual, None
+    # What the whole word means comes first, and one of the others may have that name.
+    load_rare()
+    if not any(definition_of(name) for name, _ in attempts):
         load_plugged()
     for name, cutoff in attempts:
-        if _known(name):
-            return definitions()[aliases().get(name, name)], cutoff
+        if (found := definition_of(name)) is not None:
+            return found, cutoff
     if trailing := _TRAILING_NUMBERS.fullmatch(attempts[0][0]):
         name = aliases().get(trailing[1], trailing[1])
         if name in definitions() and definitions()[name].series is not None:
@@ -222,10 +237,6 @@ def _definition(word: str) -> tuple[Definition, str | None]:
         f"There is no metric called {word!r}.{did_you_mean(attempts[-1][0], known)} "
         "`calipers metrics` lists them all."
     )
-
-
-def _known(name: str) -> bool:
-    return name in definitions() or name in aliases()
 
 
 def _cutoffs(
