@@ -187,10 +187,12 @@ class _Evaluation:
 
     def _remarks(self, lacking: pl.Series) -> Iterator[str]:
         """Notes about what seems to be another mistake than the retriever's."""
+        truth = self.settled.choice.ground_truth
         if self.named is not None and self.missed:
             missed = pl.concat(self.missed)
             # As they stand in the ground truth, whatever the order of the run.
-            order = np.argsort(self.blocks.places(missed["query"]), kind="stable")
-            yield from nearly_found(missed[order], self.named)
+            asked = truth.queries.filter(pl.col("query").is_in(missed["query"].implode()))
+            in_order = asked.select("query").join(missed, on="query", maintain_order="left_right")
+            yield from nearly_found(in_order, self.named)
         yield from nearly_asked(tuple(self.unknown)[:EXAMPLES], lambda: lacking)
-        yield from may_be_swapped(self.settled.choice.ground_truth, self.some)
+        yield from may_be_swapped(truth, self.some)

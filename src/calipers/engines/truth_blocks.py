@@ -40,13 +40,15 @@ class TruthBlocks:
         self.seen[known] = True
         return known
 
-    def places(self, queries: pl.Series) -> Ints:
-        """The rows of queries that came by before."""
-        return self._places.of(queries)
-
     def of(self, codes: Ints) -> GroundTruth:
         """The ground truth of some queries alone, in their order."""
         truth = self._truth
+        if self._order is None and codes.size and (codes[1:] == codes[:-1] + 1).all():
+            # Queries that stand together need no copy.
+            begin, end = int(codes[0]), int(codes[-1]) + 1
+            rows = slice(int(self._ends[begin]), int(self._ends[end]))
+            tags = {name: tag[begin:end] for name, tag in truth.tags.items()}
+            return GroundTruth(truth.targets[rows], truth.queries[begin:end], tags)
         first, behind = (self._ends[codes + end].astype(np.int64) for end in (0, 1))
         many = behind - first
         rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
@@ -58,4 +60,4 @@ class TruthBlocks:
 
 def _small(numbers: Ints) -> Ints:
     """Row numbers in half the memory, where they are small enough."""
-    return numbers.astype(np.uint32) if numbers.size < 1 << 32 else numbers  # type: ignore[return-value]
+    return numbers.astype(np.uint32) if numbers.size < 1 << 32 else numbers

@@ -26,7 +26,7 @@ class WrittenScores(ScoresElsewhere):
         return pl.scan_parquet(self.path, glob=False)
 
     @property
-    def per_query(self) -> pl.DataFrame:  # type: ignore[override]
+    def per_query(self) -> pl.DataFrame:
         """The whole file as a table."""
         return self._file.collect()
 

@@ -145,7 +145,7 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     texts = ["query_text"] if "query_text" in ours else []
     tags = [one for one in found if one.startswith(TAG)]
     lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
-    frame = lazy.collect(engine="streaming")
+    frame = in_one_piece(lazy.collect(engine="streaming"))
     notes = [*table.notes, *_about_columns(table, ours, found)]
     by_question = not has_results or "retrieved" in ours
     if by_question:
@@ -180,6 +180,16 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     return replace(truth, notes=(*truth.notes, *notes))
+
+
+def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with each column in one piece: to take rows from several puts all together first.
+
+    One column after the other, so that no more than one of them is in memory twice.
+    """
+    for number, column in enumerate(frame.iter_columns()):
+        frame.replace_column(number, column.rechunk(in_place=False))
+    return frame
 
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:

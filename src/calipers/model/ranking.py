@@ -149,7 +149,9 @@ def query_starts(query: pl.Series) -> Ints:
     # What is between two columns goes without the detour over an expression, if none is missing.
     here, before = query[1:], query[:-1]
     differs = here.ne_missing(before) if query.null_count() else here != before
-    return np.concatenate(([0], np.flatnonzero(differs.to_numpy()) + 1))
+    starts = np.concatenate(([0], np.flatnonzero(differs.to_numpy())))
+    starts[1:] += 1
+    return starts
 
 
 def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, Ints]]:
