@@ -15,7 +15,11 @@ class TruthBlocks:
     """The part of a ground truth that some queries have, and which queries came by."""
 
     def __init__(self, truth: GroundTruth) -> None:
-        self._truth = truth
+        # In one piece, or all of it would be put together for each block.
+        self._truth = replace(
+            truth, targets=truth.targets.rechunk(), queries=truth.queries.rechunk(),
+            tags={name: tag.rechunk() for name, tag in truth.tags.items()},
+        )  # fmt: skip
         self._places = QueryPlaces(truth.queries["query"])
         self._strangers = SeenQueries()
         self.seen: Bools = np.zeros(truth.queries.height, dtype=np.bool_)

@@ -25,7 +25,7 @@ from calipers.io.columns import (
 )
 from calipers.io.ranks import check_ranks, gap_notes
 from calipers.io.table_tags import TAG, tags_in
-from calipers.io.tables import Table, explained
+from calipers.io.tables import Table, explained, in_one_piece
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
 from calipers.model.policy import Ties
@@ -180,16 +180,6 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     return replace(truth, notes=(*truth.notes, *notes))
-
-
-def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table with each column in one piece: to take rows from several puts all together first.
-
-    One column after the other, so that no more than one of them is in memory twice.
-    """
-    for number, column in enumerate(frame.iter_columns()):
-        frame.replace_column(number, column.rechunk(in_place=False))
-    return frame
 
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
