@@ -133,7 +133,7 @@ class Settled:
         column = "document" if match.startswith("span") else "item"
         if match.startswith("quote") or some is None or column not in some.columns:
             return None
-        return some.head(SAMPLE).select("query", column)
+        return some.head(SAMPLE)[["query", column]]
 
 
 def settle(
