@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from reprlib import repr as short
+from typing import Any
 
 from calipers.errors import InvalidInput
 from calipers.names import TEXT
@@ -143,3 +144,19 @@ def held_by(texts: Iterable[str], targets: Sequence[str]) -> list[list[int]]:
         held.append([] if text in seen else positions)
         seen.add(text)
     return held
+
+
+def are_texts(*several: list[Any]) -> bool:
+    """Whether all that stands in some lists is text, and valid Unicode.
+
+    >>> are_texts(["a", "b"], ["c"]), are_texts(["a", 1]), are_texts(["\\ud800"])
+    (True, False, False)
+    """
+    try:
+        # Joining refuses whatever is no text, and is the quickest look at all of them.
+        joined = ["".join(some) for some in several]
+        if not all(map(str.isascii, joined)):
+            "".join(joined).encode()
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return True

@@ -52,6 +52,11 @@ def drawn_tables(draw: random.Random, kind: str) -> tuple[pl.DataFrame, pl.DataF
     if draw.random() < 0.3:
         draw.shuffle(truth)
     truth += truth[:2]
+    if kind == "id" and draw.random() < 0.3:
+        # Without grades a row may name a query alone: nothing should be found for it.
+        truth = [{name: row[name] for name in ("query", "item")} for row in truth]
+        truth += [{"query": query, "item": None} for query in ("silent", "silent too")]
+        run += results(draw, kind, "silent")
     return _table(truth), _table(run)
 
 

@@ -1,10 +1,12 @@
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.api.measure import read
 from calipers.errors import InvalidInput
-from calipers.match.choose import MatchRule, parse_matching
+from calipers.match.choose import MatchRule, parse_matching, with_ids_as_texts
+from calipers.model.run import Run
 
 SPAN = {"document": "d", "start": 0, "end": 20}
 TEXT = "the lock is held by one"
@@ -145,3 +147,8 @@ def test_quotes_without_spans_are_sent_to_resolve():
     }
     with pytest.raises(InvalidInput, match="`calipers resolve` finds the spans of quotes"):
         read([record], match="span")
+
+
+def test_ids_become_texts():
+    run = with_ids_as_texts(Run.from_frame(pl.DataFrame({"query": ["q"], "item": ["a text"]})))
+    assert next(run.scan()).to_dict(as_series=False) == {"query": ["q"], "text": ["a text"]}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.model.run import Run
+from calipers.model.run import Run, peek
 from tests.strategies import World, worlds
 
 SCHEMA = {"query": pl.String, "item": pl.String, "score": pl.Float64}
@@ -96,3 +96,31 @@ def test_a_prompt_shows_what_is_known_without_reading() -> None:
     live = calipers.retrieve(lambda query, k: ["a"], ["Who?"], k=1)
     assert repr(live).startswith("<LiveRun: ")
     assert "; 1 query; as listed" in repr(live)
+
+
+def counted(frames: list[pl.DataFrame], reads: list[int]) -> Run:
+    def scan() -> Any:
+        for frame in frames:
+            reads.append(frame.height)
+            yield frame
+
+    return Run(scan)
+
+
+def test_a_peek_reads_nothing_twice_and_the_run_can_be_read_again() -> None:
+    reads: list[int] = []
+    frames = [pl.DataFrame({"query": [q], "item": [q]}) for q in "abc"]
+    first, run = peek(counted(frames, reads))
+    assert first is not None
+    assert first.frame["item"].to_list() == ["a"]
+    assert reads == [1]
+    assert [f["item"][0] for f in run.scan()] == ["a", "b", "c"]
+    assert reads == [1, 1, 1]
+    assert [f["item"][0] for f in run.scan()] == ["a", "b", "c"]
+
+
+def test_a_run_without_rows_has_no_first_frame() -> None:
+    empty = pl.DataFrame(schema={"query": pl.String})
+    first, run = peek(Run(lambda: iter((empty,))))
+    assert first is None
+    assert [frame.height for frame in run.scan()] == [0]

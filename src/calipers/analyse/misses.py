@@ -36,7 +36,7 @@ from calipers.match.call_pairs import edges_by_call
 from calipers.match.choose import parse_matching
 from calipers.match.pair import match_again
 from calipers.model.matched import Matched
-from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
+from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matches
 from calipers.model.misses import REASONS, Misses
 from calipers.model.run import Run
 from calipers.suggest import did_you_mean
@@ -203,13 +203,11 @@ def _matched(pair: Matched, run: Run, *, strict: bool) -> Matches:
 
 def _without_edges(matches: Matches, run: Run) -> Matches:
     asked = run.queries["query"] if run.queries is not None else run.frame["query"]
-    status = matches.queries.select(
-        pl.when(pl.col("query").is_in(asked.to_list()))
-        .then(pl.lit("answered")).otherwise(pl.lit(MISSING)).alias("status")
-    )["status"]  # fmt: skip
+    answered = matches.asked["query"].is_in(asked.to_list()).to_numpy()
+    status = np.where(answered, STATUSES.index(ANSWERED), STATUSES.index(MISSING))
     none = np.empty(0, dtype=np.int64)
     return replace(
-        matches, queries=matches.queries.with_columns(status=status),
+        matches, status=status.astype(np.uint8),
         edge_query=none, edge_rank=none, edge_target=none, edge_overlap=np.empty(0),
     )  # fmt: skip
 

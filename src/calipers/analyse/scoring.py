@@ -1,6 +1,7 @@
 """One value per query and metric, from a matched pair."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def score(
     return Scores(
         metrics=facts,
         values=values,
-        queries=query_table(matches, pair.rel),
+        queries=lambda: query_table(matches, pair.rel),
         tags=pair.ground_truth.tags,
         audit=audit,
         policy=policy,
@@ -199,6 +200,7 @@ def check_confidence(confidence: float) -> None:
         )
 
 
+@lru_cache(1000)
 def facts_of(metric: Metric) -> MetricFacts:
     """What a reader of a result must know about a metric."""
     definition = metric.definition

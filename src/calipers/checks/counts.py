@@ -35,7 +35,9 @@ def audit_counts(
         empty=int(matches.having_status(EMPTY).sum()),
         missing=int(missing.sum()),
         missing_examples=tuple(
-            matches.queries["query"][np.flatnonzero(missing)[:EXAMPLES]].to_list()
+            matches.asked["query"][np.flatnonzero(missing)[:EXAMPLES]].to_list()
+            if missing.any()
+            else ()
         ),
         errors=int(matches.having_status(FAILED).sum()),
         unanswerable=int((~answerable).sum()),
@@ -57,7 +59,7 @@ def audit_counts(
 
 
 def _relevant_among(ground_truth: GroundTruth, targets: Ints, rel: float | None) -> int:
-    grade = ground_truth.targets["grade"].to_numpy()[targets]
+    grade = ground_truth.grades[targets]
     return int((grade > 0 if rel is None else grade >= rel).sum())
 
 

@@ -33,7 +33,6 @@ from calipers.io.score_tables import about
 from calipers.match.no_common_ids import check_in_common
 from calipers.match.pair import (
     Settled,
-    brought_together,
     may_be_swapped,
     missed_targets,
     nearly_asked,
@@ -45,7 +44,7 @@ from calipers.model.counts import InputCounts
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.ranking import NotGroupedError, whole_queries
-from calipers.model.run import SAMPLE, Run
+from calipers.model.run import SAMPLE, Run, brought_together
 from calipers.version import __version__
 
 

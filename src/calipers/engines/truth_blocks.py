@@ -48,19 +48,19 @@ class TruthBlocks:
     def of(self, codes: Ints) -> GroundTruth:
         """The ground truth of some queries alone, in their order."""
         truth = self._truth
-        if self._order is None and codes.size and (codes[1:] == codes[:-1] + 1).all():
-            # Queries that stand together need no copy.
-            begin, end = int(codes[0]), int(codes[-1]) + 1
-            rows = slice(int(self._ends[begin]), int(self._ends[end]))
-            tags = {name: tag[begin:end] for name, tag in truth.tags.items()}
-            return GroundTruth(truth.targets[rows], truth.queries[begin:end], tags)
         first, behind = (self._ends[codes + end].astype(np.int64) for end in (0, 1))
         many = behind - first
-        rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
-        if self._order is not None:
-            rows = self._order[rows]
-        tags = {name: tag[codes] for name, tag in truth.tags.items()}
-        return GroundTruth(truth.targets[rows], truth.queries[codes], tags)
+        taken: slice | Ints = codes
+        if self._order is None and codes.size and (codes[1:] == codes[:-1] + 1).all():
+            # Queries that stand together need no copy.
+            taken = slice(int(codes[0]), int(codes[-1]) + 1)
+            targets = truth.targets[int(first[0]) : int(behind[-1])]
+        else:
+            rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
+            targets = truth.targets[rows if self._order is None else self._order[rows]]
+        tags = {name: tag[taken] for name, tag in truth.tags.items()}
+        part = GroundTruth(targets, truth.queries[taken], tags)
+        return part.knowing(target_query=np.repeat(np.arange(codes.size), many))
 
 
 def _small(numbers: Ints) -> Ints:

@@ -6,7 +6,7 @@ import polars as pl
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Tally
-from calipers.model.matches import FAILED, Matches
+from calipers.model.matches import FAILED, Matches, with_status
 
 
 def assemble(
@@ -26,16 +26,17 @@ def assemble(
         order = np.argsort(query_of, kind="stable")
         place[order] = np.arange(query_of.size)
 
-    failed = (tally.status == FAILED).to_numpy()
+    failed = with_status(tally.status, FAILED)
     kept = ~failed[query_of[target]]
     rank, target = rank[kept], target[kept]
     overlap = np.ones(rank.size) if overlap is None else overlap[kept]
     edge_order = _by_query_and_rank(query_of[target], rank, place[target])
     same_item = _same_items(ground_truth)
     return Matches(
-        queries=ground_truth.queries.hstack([tally.status]),
+        asked=lambda: ground_truth.queries,
+        status=tally.status,
         target_query=query_of[order],
-        target_grade=ground_truth.targets["grade"].to_numpy()[order],
+        target_grade=ground_truth.grades[order],
         target_unit=_units(ground_truth)[order],
         edge_query=query_of[target][edge_order],
         edge_rank=rank[edge_order],
@@ -57,15 +58,14 @@ def _by_query_and_rank(query: Ints, rank: Ints, place: Ints) -> Ints:
 
 def _units(ground_truth: GroundTruth) -> Ints:
     """One number per target; alternatives (same query, same group) share it."""
+    if not ground_truth.has_groups:
+        return np.arange(ground_truth.grades.size)
     return _first_with(ground_truth.targets, "group")
 
 
 def _same_items(ground_truth: GroundTruth) -> Ints | None:
     """One number per target, shared by those with the same id; only groups can repeat an id."""
-    targets = ground_truth.targets
-    if targets["group"].null_count() == targets.height:
-        return None
-    return _first_with(targets, "item")
+    return _first_with(ground_truth.targets, "item") if ground_truth.has_groups else None
 
 
 def _first_with(targets: pl.DataFrame, column: str) -> Ints:

@@ -1,6 +1,7 @@
 """Matching by id: at most one edge per returned item, and the fast path."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,7 @@ from calipers.ahead import ahead
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.tally import RunTally
-from calipers.model.arrays import Bools, Hashes, Ints
+from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Tally
@@ -69,9 +70,12 @@ def _match(
         _check_ids(batch.frame)
         code = np.repeat(counting.add(batch), batch.lengths)
         # Adding nothing copies the ids: a mere selection keeps all texts of the batch in memory.
-        item = batch.frame["item"].gather(rows) + ""
-        columns = {"code": code[rows], "rank": batch.rank[rows], "tied": batch.tied[rows]}
-        edges_of.add(pl.DataFrame({**columns, "item": item}))
+        item = batch.frame["item"].gather(as_series(rows)) + ""
+        columns: dict[str, Ints | Bools] = {
+            "code": code[rows], "rank": batch.rank[rows], "tied": batch.tied[rows],
+        }  # fmt: skip
+        made = {name: as_series(column) for name, column in columns.items()}
+        edges_of.add(pl.DataFrame({**made, "item": item}))
     target, rank, tied = _sorted(edges_of.finish())
     # The copies of a target further down earn nothing.
     first = np.diff(target, prepend=-1) != 0
@@ -90,9 +94,8 @@ def _targets(ground_truth: GroundTruth) -> pl.DataFrame:
     """The targets that have an id, with their rows, sorted by the codes of their queries."""
     code = ground_truth.target_query
     query, item = ground_truth.targets["query"], ground_truth.targets["item"]
-    targets = pl.DataFrame(
-        {"query": query, "item": item, "code": code, "target": np.arange(code.size)}
-    )
+    rows = as_series(np.arange(code.size))
+    targets = pl.DataFrame({"query": query, "item": item, "code": as_series(code), "target": rows})
     if item.null_count():
         targets = targets.drop_nulls("item")
     return targets if (code[1:] >= code[:-1]).all() else targets.sort("code", maintain_order=True)
@@ -211,16 +214,23 @@ def nearly_alike(
     return pairs.filter((pl.col(name) != pl.col(called)) & alike)
 
 
-def may_be_alike(asked: pl.DataFrame, results: pl.DataFrame) -> bool:
-    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not."""
-    named: dict[str, list[str]] = {}
-    for query, name in zip(*map(pl.Series.to_list, results.get_columns()), strict=True):
-        named.setdefault(query, []).append(name or "")
+def may_be_alike(
+    asked: Iterable[tuple[str, str | None]], results: Iterable[tuple[str, str | None]]
+) -> bool:
+    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not.
+
+    Both are queries with names.
+    """
+    asked = list(asked)
+    named: dict[str, list[str]] = {query: [] for query, _ in asked}
+    for query, name in results if asked else ():
+        if query in named:
+            named[query].append(name or "")
     together = {query: "\0".join(names).lower() for query, names in named.items()}
-    for query, wanted in zip(*map(pl.Series.to_list, asked.get_columns()), strict=True):
+    for query, wanted in asked:
         if wanted is None:
             continue
-        names = together.get(query, "")
+        names = together[query]
         both = names + wanted
         # Blanks do not count in names, nor do forms of one letter: there no search is enough.
         if not both.isascii() or both.split() != [both]:

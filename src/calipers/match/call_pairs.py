@@ -3,12 +3,12 @@
 from functools import partial
 
 from calipers.match.calls import CallEdges, call_edges, one_ranking
-from calipers.match.pair import beginning, match_pair
+from calipers.match.pair import match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
-from calipers.model.run import Run
+from calipers.model.run import Run, beginning
 
 
 def as_one_ranking(

@@ -9,7 +9,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Run
+from calipers.model.run import Run, Sample
 from calipers.suggest import did_you_mean
 
 Kind = Literal["id", "quote", "span"]
@@ -137,7 +137,7 @@ def choose(
 
 
 def choose_from(
-    asked: str | None, truth: GroundTruth, first: pl.DataFrame | None, run: Run, whole: Run
+    asked: str | None, truth: GroundTruth, first: Sample | None, run: Run, whole: Run
 ) -> tuple[Choice, Run]:
     """The way of matching by the first results of a run, and the run as that reads it.
 
@@ -147,7 +147,7 @@ def choose_from(
     # Asked for by name, plain strings with spaces in them are texts and not ids.
     by_quote = asked is not None and parse_matching(asked).kind == "quote"
     plain = by_quote and "item" in columns and "text" not in columns
-    if plain and first is not None and first["item"].str.contains(r"\s").any():
+    if plain and first is not None and first.frame["item"].str.contains(r"\s").any():
         run = with_ids_as_texts(run)
         columns = ["text" if name == "item" else name for name in columns]
     return choose(asked, truth, columns, lambda: _have_ids_in_common(truth, whole)), run
@@ -219,7 +219,7 @@ def as_quotes(truth: GroundTruth) -> GroundTruth:
 
 
 def _is_whole(truth: GroundTruth, kind: Kind) -> bool:
-    return not truth.targets[_TARGET_COLUMN[kind]].null_count()
+    return _TARGET_COLUMN[kind] in truth.complete
 
 
 def _has(kind: Kind, columns: Collection[str]) -> bool:
@@ -241,7 +241,7 @@ def _mixed(truth: GroundTruth) -> str:
 def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
     """What the matching needs is there on both sides, or nothing is started."""
     needed = {"id": "an id", "quote": "a quote", "span": "a document with start and end"}[kind]
-    if truth.targets[_TARGET_COLUMN[kind]].null_count():
+    if not _is_whole(truth, kind):
         without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
         hint = " `calipers resolve` finds the spans of quotes." if resolvable else ""

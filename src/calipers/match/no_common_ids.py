@@ -33,7 +33,7 @@ def check_in_common(
     ``retrieved`` counts the results of known queries, ``queries`` are some of the run's.
     """
     tally = Tally(
-        np.array([retrieved]), pl.Series("status", [""]), 0, (), 0, 0, None, tuple(queries)
+        np.array([retrieved]), np.zeros(1, dtype=np.uint8), 0, (), 0, 0, None, tuple(queries)
     )
     checks = {"id": check_common_ids, "quote": check_common_texts, "span": check_common_documents}
     checks[kind](ground_truth, run, policy, tally, 0)

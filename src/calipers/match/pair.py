@@ -1,8 +1,7 @@
 """A ground truth and a run, matched as asked or as the data says."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,21 @@ from calipers.match.choose import (
     choose_from,
     parse_matching,
 )
+from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
-from calipers.model.matches import MISSING, Matches
+from calipers.model.matches import MISSING, Matches, with_status
 from calipers.model.policy import Policy, Ties, check_rel
-from calipers.model.ranking import NotGroupedError, query_starts
-from calipers.model.run import SAMPLE, Run, Scan, Scored, in_query_order
+from calipers.model.ranking import NotGroupedError
+from calipers.model.run import (
+    SAMPLE,
+    Run,
+    Sample,
+    beginning,
+    brought_together,
+    in_query_order,
+    peek,
+)
 
 
 def check_matching(
@@ -69,14 +77,13 @@ def match_pair(
     matches, tally = match_as_chosen(
         choice, run, policy, corpus_size, together=settled.together, fingerprint=fingerprints
     )
-    asked, some = truth.queries["query"], settled.some()
-    named = settled.named(some)
-    notes = [
-        *settled.notes,
-        *([] if named is None else nearly_found(missed_targets(truth, matches, named), named)),
-        *nearly_asked(tally.unknown_examples, lambda: asked.filter(tally.status == MISSING)),
-        *may_be_swapped(truth, some),
-    ]
+    some = settled.some()
+    notes = [*settled.notes]
+    if not _all_differ(truth, matches, some) and (named := settled.named(some)) is not None:
+        notes += nearly_found(missed_targets(truth, matches, named), named)
+    missing = with_status(tally.status, MISSING)
+    notes += nearly_asked(tally.unknown_examples, lambda: truth.queries["query"].filter(missing))
+    notes += may_be_swapped(truth, some)
     if settled.as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
@@ -102,7 +109,7 @@ class Settled:
     as_read: tuple[GroundTruth, Run]
     whole: tuple[GroundTruth, Run]
     """The same, with their ids written in one way where that is asked for."""
-    first: pl.DataFrame | None
+    first: Sample | None
     """The first results as they came; None where there are none."""
     ties_asked: Ties | None
 
@@ -111,7 +118,7 @@ class Settled:
         """Whether several chunks may hold a target."""
         return bool(self.settings["matched_at"] == "evidence")
 
-    def some(self) -> pl.DataFrame | None:
+    def some(self) -> Sample | None:
         """The first results as they are matched."""
         at_documents = self.settings["matched_at"] == "document"
         if not at_documents and "map_ids" not in self.settings:
@@ -124,16 +131,16 @@ class Settled:
 
             run = self.whole[1]
             few, _ = peek(run, SAMPLE)
-            frames = () if few is None else (in_query_order([few]),)
+            frames = () if few is None else (in_query_order([few.frame]),)
             return peek(rolled_up(replace(run, scan=lambda: iter(frames)), self.policy))[0]
 
-    def named(self, some: pl.DataFrame | None) -> pl.DataFrame | None:
+    def named(self, some: Sample | None) -> pl.DataFrame | None:
         """Query and name of some results; None where targets are not recognised by names."""
         match = self.settings["match"]
         column = "document" if match.startswith("span") else "item"
         if match.startswith("quote") or some is None or column not in some.columns:
             return None
-        return some.head(SAMPLE)[["query", column]]
+        return some.frame.head(SAMPLE)[["query", column]]
 
 
 def settle(
@@ -193,27 +200,43 @@ def settle(
     return Settled(choice, run, policy, settings, notes, as_read, whole_pair, first, ties_asked)
 
 
-def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) -> pl.DataFrame:
-    """Query and name of the relevant targets that were not found, of queries of some results."""
+def _all_differ(truth: GroundTruth, matches: Matches, some: Sample | None) -> bool:
+    """Whether lists that are at hand show that no result is called nearly as a missed target."""
+    if some is None or some.listed is None or not truth.is_listed:
+        return False
+    queries, names, ids = some.listed["query"], truth.names, truth.ids
+    few, rows = {*queries}, _missed(truth, matches)
+    asked = zip(truth.target_query[rows].tolist(), rows.tolist(), strict=True)
+    wanted = [(names[code], ids[row]) for code, row in asked if names[code] in few]
+    return not may_be_alike(wanted, zip(queries, some.listed["item"], strict=True))
+
+
+def _missed(truth: GroundTruth, matches: Matches) -> Ints:
+    """The rows of relevant targets that were not found."""
     found = np.zeros(int(matches.target_unit.max(initial=-1)) + 1, dtype=np.bool_)
     found[matches.target_unit[matches.edge_target]] = True
     missed = ~found[matches.target_unit] & matches.relevant()
-    rows = np.empty(0, dtype=np.int64)
-    if missed.any():
+    if truth.is_grouped:
+        return np.flatnonzero(missed)
+    return np.argsort(truth.target_query, kind="stable")[missed]
+
+
+def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) -> pl.DataFrame:
+    """Query and name of the relevant targets that were not found, of queries of some results."""
+    rows = _missed(truth, matches)
+    if rows.size:
         # Few queries are in the sample, so few of the targets are looked at.
         seen = truth.queries["query"].is_in(named["query"].implode()).to_numpy()
-        rows = np.argsort(truth.target_query, kind="stable")[missed]
         rows = rows[seen[truth.target_query[rows]]]
     column = named.columns[1]
-    return pl.DataFrame(
-        {"query": truth.targets["query"][rows], "wanted": truth.targets[column][rows]}
-    )
+    taken = truth.targets[as_series(rows)]
+    return pl.DataFrame({"query": taken["query"], "wanted": taken[column]})
 
 
 def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
     """A note where a target that was not found has nearly the name of a result of its query."""
     results = pl.DataFrame({"query": named["query"], "called": named[named.columns[1]]})
-    if not missed.height or not may_be_alike(missed, results):
+    if not may_be_alike(missed.iter_rows(), results.iter_rows()):
         return []
     pairs = nearly_alike(missed, "wanted", results, "called", on=["query"])
     if not pairs.height:
@@ -241,16 +264,16 @@ def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> li
     return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
 
 
-def may_be_swapped(truth: GroundTruth, some: pl.DataFrame | None) -> list[str]:
+def may_be_swapped(truth: GroundTruth, some: Sample | None) -> list[str]:
     """A note where the grades look like scores, and the run has none or what looks like grades."""
-    if some is None or not truth.targets.height:
+    grades = truth.grades[:SAMPLE]
+    if some is None or not grades.size:
         return []
-    grades = truth.targets["grade"].head(SAMPLE).to_numpy()
     # Grades that are means of several judges are broken numbers too, but few different ones.
-    many = np.unique(grades).size > grades.size / 2
+    many = len({*grades.tolist()}) > grades.size / 2
     if (grades != grades.round()).mean() <= 0.5 or not many:
         return []
-    scores = some.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
+    scores = some.frame.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
     scores = scores.drop_nulls()
     if not (scores.is_between(0, 5) & (scores == scores.round(0))).all():
         return []
@@ -302,49 +325,3 @@ def match_as_chosen(
 
         return match_by_span(truth, run, policy, matching.least, together=together)
     return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
-
-
-def brought_together(run: Run) -> Run:
-    """The run with each query's results together, where its first rows show that they are not."""
-    # So nothing is read for a ranking that cannot be made.
-    mixed = isinstance(run.scan, _Resumed) and run.scan.mixes_queries()
-    return run.grouped() if mixed else run
-
-
-class _Resumed:
-    """The first call goes on behind the frames that were looked at; later calls read again."""
-
-    def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
-        self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
-        self._again = again
-        self._queries = pl.concat([frame["query"] for frame in seen])
-
-    def mixes_queries(self) -> bool:
-        """Whether a query comes back behind another in the frames that were looked at."""
-        several = self._queries[query_starts(self._queries)]
-        return several.n_unique() < len(several)
-
-    def __call__(self) -> Iterator[pl.DataFrame]:
-        begun, self._begun = self._begun, None
-        return self._again() if begun is None else begun
-
-
-def beginning(run: Run) -> tuple[pl.DataFrame | None, Run]:
-    """The first rows of a run that has rows, and the run to use from here on."""
-    # Those of mappings are known without making a table of all.
-    return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run, SAMPLE)
-
-
-def peek(run: Run, rows: int = 1) -> tuple[pl.DataFrame | None, Run]:
-    """At least so many of the first rows, if there are, and the run to use from here on."""
-    frames, seen, n = run.scan(), [], 0
-    for one in frames:
-        if one.height:
-            seen.append(one)
-            n += one.height
-        if n >= rows:
-            break
-    if not seen:
-        return None, run
-    first = seen[0] if len(seen) == 1 else pl.concat(seen, how="diagonal_relaxed")
-    return first, replace(run, scan=_Resumed(seen, frames, run.scan))

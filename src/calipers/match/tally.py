@@ -1,6 +1,6 @@
 """What there is to count in a run while it passes by once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,12 +12,10 @@ from calipers.model.arrays import Bools, Hashes, Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Tally
-from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
+from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Statuses, with_status
 from calipers.model.policy import Duplicates
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
-
-_STATUSES = [ANSWERED, EMPTY, MISSING, FAILED]
 
 
 @dataclass(eq=False)
@@ -38,67 +36,90 @@ class RunTally:
     _with_results: list[pl.Series] = field(default_factory=list)
     _sample_queries: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self._names = self.ground_truth.queries["query"]
-        self._places = QueryPlaces(self._names)
+    @cached_property
+    def _places(self) -> "QueryPlaces":
+        return QueryPlaces(self.ground_truth.queries["query"])
 
     def add(self, batch: RankedBatch) -> Ints:
         """Count one batch; returns the code of each of its queries, -1 where unknown."""
         if self.fingerprint and not self.run.in_memory:
             self._fingerprint.merge(batch.fingerprint)
-        codes = self.add_looked_up(batch.queries, batch.lengths, batch.tied, lambda: batch)
+        codes = self._places.following(batch.queries)
+        if self.run.queries is not None:
+            self.add_answered(batch.queries)
+        self.add_looked_up(
+            batch.queries, codes, batch.lengths, tied=batch.tied, ranked=lambda: batch
+        )
         self._count_duplicates(batch, codes >= 0)
         return codes
 
+    def add_answered(self, queries: pl.Series) -> None:
+        """Remember that these queries have results, as others of the run may have none."""
+        self._with_results.append(queries)
+
     def add_looked_up(
-        self, queries: pl.Series, lengths: Ints, tied: Bools, ranked: Callable[[], RankedBatch]
-    ) -> Ints:
+        self,
+        queries: Sequence[str] | pl.Series,
+        codes: Ints,
+        lengths: Ints,
+        *,
+        tied: Bools,
+        ranked: Callable[[], RankedBatch],
+    ) -> None:
         """As ``add``, of results without duplicates that nobody has ranked yet.
 
         ``tied`` is about the results by rank; ``ranked`` is asked for them once somebody wants
         the fingerprint.
         """
-        codes = self._places.following(queries)
         if self.fingerprint and self.run.in_memory:
             self._fingerprint.add_later(lambda: _ranking(ranked()))
-        if self.run.queries is not None:
-            self._with_results.append(queries)
         known = codes >= 0
-        self._retrieved.append((codes[known], lengths[known]))
-        self._note_unknown(queries, known)
         if len(self._sample_queries) < EXAMPLES:
-            self._sample_queries += queries.head(EXAMPLES).to_list()
+            self._sample_queries += list(queries[:EXAMPLES])
         if not known.all():
             tied = tied & np.repeat(known, lengths)
+            strangers = np.flatnonzero(~known)
+            self._unknown += strangers.size
+            if len(self._unknown_examples) < EXAMPLES:
+                self._unknown_examples += [queries[at] for at in strangers[:EXAMPLES].tolist()]
+            codes, lengths = codes[known], lengths[known]
+        self._retrieved.append((codes, lengths))
         self._ties += int(np.count_nonzero(tied))
-        return codes
 
-    def finish(self, tied_targets: Ints, copies: tuple[Ints, Ints] | None = None) -> Tally:
+    def finish(
+        self,
+        tied_targets: Ints,
+        copies: tuple[Ints, Ints] | None = None,
+        *,
+        all_answered: bool = False,
+    ) -> Tally:
         """The tally, once every batch was added.
 
         ``copies`` are targets that were returned again, and the ranks at which they were.
+        ``all_answered``: every query of the run is known to have results.
         """
-        run, n = self.run, len(self._names)
+        run, n = self.run, self.ground_truth.n_queries
         retrieved = np.zeros(n, dtype=np.int64)
-        status = np.full(n, _STATUSES.index(MISSING))
+        status = np.full(n, STATUSES.index(MISSING), dtype=np.uint8)
         for codes, lengths in self._retrieved:
             retrieved[codes] = lengths
-        if run.queries is not None and not self._all_answered(run.queries["query"]):
-            codes = self._places.of(run.queries["query"])
+        asked = None if all_answered else run.queries
+        if asked is not None and not self._all_answered(asked["query"]):
+            codes = self._places.of(asked["query"])
             known = codes >= 0
-            status[codes[known]] = _STATUSES.index(EMPTY)
-            self._note_silent_unknown(run.queries["query"], known)
-            silent = ~run.queries["query"].is_in(self._named_results().implode())
-            self._fingerprint.add_without_results(run.queries["query"].filter(silent), EMPTY)
-        status[retrieved > 0] = _STATUSES.index(ANSWERED)
-        if run.queries is not None and "error" in run.queries.columns:
-            names = run.queries.filter(pl.col("error").is_not_null())["query"]
+            status[codes[known]] = STATUSES.index(EMPTY)
+            self._note_silent_unknown(asked["query"], known)
+            silent = ~asked["query"].is_in(self._named_results().implode())
+            self._fingerprint.add_without_results(asked["query"].filter(silent), EMPTY)
+        status[retrieved > 0] = STATUSES.index(ANSWERED)
+        if asked is not None and "error" in asked.columns:
+            names = asked.filter(pl.col("error").is_not_null())["query"]
             self._fingerprint.add_without_results(names, FAILED)
             failed = self._places.of(names)
-            status[failed[failed >= 0]] = _STATUSES.index(FAILED)
+            status[failed[failed >= 0]] = STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
-            retrieved, pl.Series("status", _STATUSES, dtype=pl.String)[status],
+            retrieved, status,
             self._unknown, tuple(dict.fromkeys(self._unknown_examples))[:EXAMPLES],
             self._duplicates, self._ties,
             self._fingerprint if self.fingerprint else None,
@@ -114,17 +135,11 @@ class RunTally:
         nothing = pl.Series("query", [], dtype=pl.String)
         return pl.concat(self._with_results) if self._with_results else nothing
 
-    def _copy_ranks(self, copies: tuple[Ints, Ints] | None, status: Ints) -> Ints:
+    def _copy_ranks(self, copies: tuple[Ints, Ints] | None, status: Statuses) -> Ints:
         if copies is None:
             return np.empty(0, dtype=np.int64)
         target, rank = copies
-        counts: Bools = status[self.ground_truth.target_query[target]] != _STATUSES.index(FAILED)
-        return rank[counts]
-
-    def _note_unknown(self, names: pl.Series, known: np.ndarray) -> None:
-        self._unknown += int((~known).sum())
-        if len(self._unknown_examples) < EXAMPLES:
-            self._unknown_examples += names.filter(pl.Series(~known)).head(EXAMPLES).to_list()
+        return rank[~with_status(status[self.ground_truth.target_query[target]], FAILED)]
 
     def _note_silent_unknown(self, names: pl.Series, known: np.ndarray) -> None:
         """Unknown queries that came back empty never passed by in a batch."""

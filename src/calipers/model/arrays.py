@@ -23,6 +23,23 @@ def frozen_array(values: Floats) -> Floats:
     return view
 
 
+_FEW = 1_000
+_KINDS = {"int64": pl.Int64, "float64": pl.Float64, "bool": pl.Boolean}
+
+
+def as_series(values: Ints | Floats | Bools) -> pl.Series:
+    """The values as a column, or as rows to take from one.
+
+    Few of them go as a list: handed an array, polars loads numpy.ma, which takes longer than all
+    else that is done for a small file.
+
+    >>> as_series(np.array([2, 0])).to_list()
+    [2, 0]
+    """
+    given = values.tolist() if values.size <= _FEW else values
+    return pl.Series(given, dtype=_KINDS[values.dtype.name])
+
+
 LARGEST = (1 << 63) - 1
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Floats, Ints, as_series
 from calipers.model.fingerprint import (
     fingerprint_rows,
     fingerprint_settings,
@@ -17,6 +17,7 @@ from calipers.model.fingerprint import (
     suspected_duplicates,
 )
 from calipers.model.ranking import query_starts
+from calipers.model.when_asked import WhenAsked
 
 TARGET_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
@@ -31,6 +32,8 @@ TARGET_SCHEMA: dict[str, pl.DataType] = {
 FORBIDDEN_SCHEMA = {
     name: kind for name, kind in TARGET_SCHEMA.items() if name not in ("grade", "group")
 }
+WAYS = {"item": "item", "quote": "quote", "span": "start"}
+"""The ways to recognise a target, each with the column that it needs."""
 IDENTITY = ("query", "item", "quote", "document", "start", "end", "group")
 
 Where = Callable[[int], str]
@@ -49,9 +52,9 @@ class GroundTruth:
     A query may have no target at all: then no answer exists, and that is known.
     """
 
-    targets: pl.DataFrame
+    targets: WhenAsked[pl.DataFrame] = WhenAsked()
     """query, grade, and item, or quote, or document + start + end; optional group."""
-    queries: pl.DataFrame
+    queries: WhenAsked[pl.DataFrame] = WhenAsked()
     """query and text, in order of appearance."""
     tags: Mapping[str, pl.Series] = field(default_factory=dict)
     """What is known about each query, such as its type: one column per tag, one row per query."""
@@ -71,13 +74,11 @@ class GroundTruth:
         queries: pl.DataFrame | None = None,
         tags: Mapping[str, pl.Series] | None = None,
         where: Where = row_number,
-        distinct: bool = False,
     ) -> Self:
         """A ground truth from a table of targets, checked.
 
         ``queries`` (query, text) may name queries without targets; ``where`` says where a row
-        of the table came from, for errors. ``distinct``: no target and no query is there twice,
-        and the targets stand in the order of the queries.
+        of the table came from, for errors.
         """
         targets = pl.DataFrame(
             [_column(targets, name, dtype) for name, dtype in TARGET_SCHEMA.items()]
@@ -85,14 +86,19 @@ class GroundTruth:
         _check_grades(targets, where)
         _check_ids(targets, where)
         check_direction(targets, where)
-        kept = targets if distinct else _once_each(targets, where)
+        kept = _once_each(targets, where)
         if queries is None:
             queries = each_query_once(kept.select("query"))
-        elif not distinct:
+        else:
             _check_queries(kept, queries)
         if "text" not in queries.columns:
             queries = queries.hstack([_column(queries, "text", pl.String())])
         return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
+
+    def knowing(self, **facts: Any) -> Self:
+        """The same, with what is known of it already: values of the properties below."""
+        vars(self).update(facts)
+        return self
 
     def forbidding(self, tables: Sequence[pl.DataFrame]) -> Self:
         """The same with what must not be found; empty tables forbid nothing."""
@@ -138,13 +144,54 @@ class GroundTruth:
         return joined["code"].to_numpy().astype(np.int64)
 
     @cached_property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.queries.height
+
+    @cached_property
+    def is_grouped(self) -> bool:
+        """Whether the targets of each query stand together, in the order of the queries."""
+        return bool((self.target_query[1:] >= self.target_query[:-1]).all())
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether names and ids are at hand as lists."""
+        return "ids" in vars(self)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The queries as a list."""
+        return self.queries["query"].to_list()
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of the targets as a list."""
+        return self.targets["item"].to_list()
+
+    @cached_property
+    def grades(self) -> Floats:
+        """Those of the targets."""
+        return self.targets["grade"].to_numpy()
+
+    @cached_property
+    def has_groups(self) -> bool:
+        """Whether any targets are alternatives of one another."""
+        return self.targets["group"].null_count() < self.targets.height
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The ways in which its targets can be recognised: item, quote, span."""
-        columns = {"item": "item", "quote": "quote", "span": "start"}
         return frozenset(
             kind
-            for kind, column in columns.items()
+            for kind, column in WAYS.items()
             if self.targets[column].null_count() < self.targets.height
+        )
+
+    @cached_property
+    def complete(self) -> frozenset[str]:
+        """The columns of these ways that have a value for every target."""
+        return frozenset(
+            column for column in WAYS.values() if not self.targets[column].null_count()
         )
 
 
@@ -159,7 +206,7 @@ def _column(frame: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series:
 def each_query_once(rows: pl.DataFrame) -> pl.DataFrame:
     """The first row of each query, in order of appearance."""
     starts = query_starts(rows["query"])
-    first = rows if starts.size == rows.height else rows[starts]
+    first = rows if starts.size == rows.height else rows[as_series(starts)]
     # A look at hashes takes a fifth of the memory that telling names apart takes.
     if not suspected_duplicates(first["query"].hash().to_numpy()).size:
         return first
@@ -168,7 +215,7 @@ def each_query_once(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _first_of_each(query: pl.Series, starts: Ints) -> pl.Series:
     """The queries at some rows; all of them need no copy."""
-    return query if starts.size == len(query) else query[starts]
+    return query if starts.size == len(query) else query[as_series(starts)]
 
 
 def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
@@ -203,7 +250,11 @@ def _check_grades(targets: pl.DataFrame, where: Where) -> None:
 
 def _check_ids(targets: pl.DataFrame, where: Where) -> None:
     """Refuse ids without a character in them: two of them would be the same thing."""
-    empty = (targets["item"].str.strip_chars() == "").arg_true()
+    item = targets["item"]
+    # Blanks are below the first sign of ASCII, or beyond its last: few ids begin so.
+    if not ((item < "!") | (item > "~")).any():
+        return
+    empty = (item.str.strip_chars() == "").arg_true()
     if len(empty):
         raise InvalidInput(
             f"The id of a target is empty at {where(int(empty[0]))}; give it the id of what should "

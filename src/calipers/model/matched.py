@@ -11,7 +11,7 @@ import polars as pl
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matches import Matches
+from calipers.model.matches import Matches, Statuses
 from calipers.model.policy import Policy, Ties
 from calipers.model.run import Run
 
@@ -24,7 +24,7 @@ class Tally:
     """The counts of one run against one ground truth, per query and in all."""
 
     retrieved: Ints
-    status: pl.Series
+    status: Statuses
     unknown: int
     unknown_examples: tuple[str, ...]
     duplicates: int

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from calipers.model.arrays import Bools, Floats, Ints
@@ -13,6 +14,15 @@ from calipers.model.when_asked import WhenAsked
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 """What became of a query: results came, none came, it is not in the run, the retriever failed."""
+STATUSES = (ANSWERED, EMPTY, MISSING, FAILED)
+Statuses = npt.NDArray[np.uint8]
+"""What became of several: places in ``STATUSES``."""
+
+
+def with_status(statuses: Statuses, status: str) -> Bools:
+    """Which of several ended so."""
+    found: Bools = statuses == STATUSES.index(status)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +39,7 @@ class Leaked:
     """What is forbidden and was found, in words."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Matches:
     """Edges from ranks to targets, over queries coded 0 … n-1.
 
@@ -38,8 +48,10 @@ class Matches:
     query, edges by query and rank. An item returned a second time has no edges.
     """
 
-    queries: pl.DataFrame
-    """One row per query of the ground truth: query, text, status."""
+    asked: WhenAsked[pl.DataFrame] = WhenAsked()
+    """One row per query of the ground truth: query, text."""
+    status: Statuses
+    """What became of each of them."""
     target_query: Ints
     target_grade: Floats
     target_unit: Ints
@@ -64,7 +76,13 @@ class Matches:
     @property
     def n_queries(self) -> int:
         """How many queries the ground truth has."""
-        return self.queries.height
+        return self.retrieved.size
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        """One row per query of the ground truth: query, text, status."""
+        names = pl.Series("status", STATUSES, dtype=pl.String)
+        return self.asked.hstack([names[self.status]])
 
     def portions(self, queries: int) -> Iterator["Matches"]:
         """The matches of so many queries at a time; all at once where a part cannot stand alone."""
@@ -81,7 +99,8 @@ class Matches:
         begin, end = np.searchsorted(self.edge_query, [start, stop])
         item = self.target_item
         return Matches(
-            queries=self.queries[start:stop],
+            asked=self.asked[start:stop],
+            status=self.status[start:stop],
             target_query=self.target_query[first:last] - start,
             target_grade=self.target_grade[first:last],
             target_unit=self.target_unit[first:last],
@@ -101,7 +120,7 @@ class Matches:
 
     def having_status(self, status: str) -> Bools:
         """Which queries ended as answered, empty, missing or error."""
-        return (self.queries["status"] == status).to_numpy()
+        return with_status(self.status, status)
 
     @cached_property
     def highest_grade(self) -> float:

@@ -13,7 +13,7 @@ import polars as pl
 
 from calipers.ahead import ahead
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Floats, Hashes, Ints
+from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series
 from calipers.model.fingerprint import RankingFingerprint, mixed_hashes, suspected_duplicates
 from calipers.model.policy import Ties
 
@@ -43,7 +43,7 @@ class RankedBatch:
     @cached_property
     def queries(self) -> pl.Series:
         """The queries of the batch, in order."""
-        return self.frame["query"][self.starts]
+        return self.frame["query"][as_series(self.starts)]
 
     @cached_property
     def lengths(self) -> Ints:
@@ -112,7 +112,7 @@ def _checked(
     """The same batches, up to one that holds a query that was there before."""
     seen = SeenQueries()
     for frame, starts in batches:
-        if seen.again(frame["query"][starts].hash().to_numpy()):
+        if seen.again(frame["query"][as_series(starts)].hash().to_numpy()):
             raise NotGroupedError
         yield frame, starts
 

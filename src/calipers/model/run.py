@@ -1,17 +1,17 @@
 """What one retriever returned, in order."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import repeat
-from typing import Self
+from itertools import chain
+from typing import Any, Self
 
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints, as_series
 from calipers.model.policy import Ties
-from calipers.model.ranking import NotGroupedError, Order, RankedBatch, rank_batches
+from calipers.model.ranking import NotGroupedError, Order, RankedBatch, query_starts, rank_batches
 from calipers.model.when_asked import WhenAsked
 
 MOST_RESULTS = 1_000_000
@@ -63,48 +63,51 @@ class _Kept:
             at += 1
 
 
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The first results of a run, in the order in which they came."""
+
+    columns: Sequence[str]
+    frame: WhenAsked[pl.DataFrame] = WhenAsked()
+    listed: Mapping[str, list[Any]] | None = None
+    """The same as lists, where it came as such."""
+
+
 class Scored:
     """A run that came as mappings of item to score; its table is made once somebody reads it."""
 
     def __init__(
         self,
         mappings: Mapping[str, dict[str, float]],
-        scores: Floats,
+        head: Mapping[str, list[Any]],
         table: Callable[[], pl.DataFrame],
+        table_of: Callable[[list[str], Ints, list[str], Floats], pl.DataFrame],
     ) -> None:
         self._mappings: Mapping[str, dict[str, float]] | None = mappings
-        self.scores = scores
-        """All of them, query after query."""
+        kinds = {name: RUN_SCHEMA[name] for name in head}
+        self.head = Sample(tuple(head), lambda: pl.DataFrame(head, kinds), head)
+        """The first of its rows."""
         self._table = table
+        self._table_of = table_of
         self._made: pl.DataFrame | None = None
 
     def once(self) -> Mapping[str, dict[str, float]] | None:
         """The mappings, for the first who asks.
 
-        They are the caller's, who may change them later; from then on the table is the run.
+        They are the caller's, who may change them later; whoever takes them gives back what
+        stood in them.
         """
         mappings, self._mappings = self._mappings, None
         return mappings
 
-    @cached_property
-    def head(self) -> pl.DataFrame:
-        """A sample of its first rows, in the order in which they came."""
-        if self._mappings is None:
-            return next(self()).head(SAMPLE)
-        queries: list[str] = []
-        items: list[str] = []
-        for query, scores in self._mappings.items():
-            items += scores
-            queries += repeat(query, len(items) - len(queries))
-            if len(items) >= SAMPLE:
-                break
-        columns = {"query": queries, "item": items, "score": self.scores[: len(items)]}
-        return pl.DataFrame(columns, {name: RUN_SCHEMA[name] for name in columns}).head(SAMPLE)
+    def keep(self, names: list[str], lengths: Ints, items: list[str], scores: Floats) -> None:
+        """From now on the run is what these lists say: queries, how many results, and those."""
+        self._table = lambda: self._table_of(names, lengths, items, scores)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
         """The table, in one piece."""
         if self._made is None:
-            self._made = self._table()
+            self._made, self._mappings = self._table(), None
         return iter((self._made,))
 
 
@@ -249,3 +252,49 @@ def order_notes(results: pl.DataFrame) -> tuple[str, ...]:
         "the list counts, not the scores. Where they are distances that is right; else sort the "
         "lists, or give a mapping of item to score.",
     )
+
+
+def brought_together(run: Run) -> Run:
+    """The run with each query's results together, where its first rows show that they are not."""
+    # So nothing is read for a ranking that cannot be made.
+    mixed = isinstance(run.scan, _Resumed) and run.scan.mixes_queries()
+    return run.grouped() if mixed else run
+
+
+class _Resumed:
+    """The first call goes on behind the frames that were looked at; later calls read again."""
+
+    def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
+        self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
+        self._again = again
+        self._queries = pl.concat([frame["query"] for frame in seen])
+
+    def mixes_queries(self) -> bool:
+        """Whether a query comes back behind another in the frames that were looked at."""
+        several = self._queries[as_series(query_starts(self._queries))]
+        return several.n_unique() < len(several)
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        begun, self._begun = self._begun, None
+        return self._again() if begun is None else begun
+
+
+def beginning(run: Run) -> tuple[Sample | None, Run]:
+    """The first rows of a run that has rows, and the run to use from here on."""
+    # Those of mappings are known without making a table of all.
+    return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run, SAMPLE)
+
+
+def peek(run: Run, rows: int = 1) -> tuple[Sample | None, Run]:
+    """At least so many of the first rows, if there are, and the run to use from here on."""
+    frames, seen, n = run.scan(), [], 0
+    for one in frames:
+        if one.height:
+            seen.append(one)
+            n += one.height
+        if n >= rows:
+            break
+    if not seen:
+        return None, run
+    first = seen[0] if len(seen) == 1 else pl.concat(seen, how="diagonal_relaxed")
+    return Sample(first.columns, first), replace(run, scan=_Resumed(seen, frames, run.scan))

@@ -14,6 +14,7 @@ from calipers.model.counts import InputCounts
 from calipers.model.notebook import ShownInNotebook
 from calipers.model.policy import Policy
 from calipers.model.summary import Summary as Summary
+from calipers.model.when_asked import WhenAsked
 from calipers.suggest import did_you_mean
 
 SCHEMA = 1
@@ -40,7 +41,7 @@ class MetricFacts:
     """How the values of queries become one number: mean, sum or geometric."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scores(ShownInNotebook):
     """The result of an evaluation. It explains itself.
 
@@ -51,7 +52,7 @@ class Scores(ShownInNotebook):
     metrics: tuple[MetricFacts, ...]
     values: Floats
     """One row per query, one column per metric; NaN is undefined. Read-only."""
-    queries: pl.DataFrame
+    queries: WhenAsked[pl.DataFrame] = WhenAsked()
     """query, text, status, retrieved, targets."""
     tags: Mapping[str, pl.Series]
     audit: InputCounts
@@ -162,8 +163,10 @@ def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str
     """The weighted mean of some of the columns, one value per row."""
     names = [metric.name for metric in metrics]
     total = sum(weights.values())
-    columns = [values[:, names.index(name)] * (w / total) for name, w in weights.items()]
-    combined: Floats = np.sum(columns, axis=0)
+    combined = np.zeros(len(values))
+    # One after the other: numpy adds in another order where there is one query alone.
+    for name, weight in weights.items():
+        combined += values[:, names.index(name)] * (weight / total)
     return combined
 
 

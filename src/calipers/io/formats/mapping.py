@@ -1,8 +1,8 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
-import struct
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from functools import cache
+from itertools import chain, repeat
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -12,10 +12,11 @@ from calipers.errors import InvalidInput
 from calipers.io import json_files
 from calipers.io.format import Format, wrong_form
 from calipers.io.sight import Sight
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Floats, Ints
 from calipers.model.dataset import Dataset, Role
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import MOST_RESULTS, Run, Scored
+from calipers.model.ground_truth import WAYS, GroundTruth
+from calipers.model.run import MOST_RESULTS, SAMPLE, Run, Scored
+from calipers.text import are_texts
 
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
@@ -75,14 +76,54 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
 
 
 def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
+    if (plain := _graded(value)) is not None:
+        return Dataset(ground_truth=plain, kind=name)
     queries = _ids(value, name)
     frame = _flatten(value, queries, name, "grade", default=1.0)
-    # The keys of a mapping differ, unless one is a number and another the same as a text.
-    distinct = kinds_of(value) == {dict} and _are_texts(chain(value, *value.values()))
-    truth = GroundTruth.from_targets(
-        frame, queries=queries.to_frame(), where=_where(frame, name), distinct=distinct
-    )
+    truth = GroundTruth.from_targets(frame, queries=queries.to_frame(), where=_where(frame, name))
     return Dataset(ground_truth=truth, kind=name)
+
+
+def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
+    """The ground truth in plain mappings of text to number, of which no table is needed yet.
+
+    None where it is not plain, or where something is wrong, which a table will say.
+    """
+    if kinds_of(value) != {dict}:
+        return None
+    names, groups = list(value), list(value.values())
+    ids, numbers = list(chain.from_iterable(groups)), chain.from_iterable(map(dict.values, groups))
+    if not are_texts(names, ids) or "" in map(str.strip, ids):
+        return None
+    grades = _plain_numbers(list(numbers))
+    if grades is None:
+        return None
+    lengths = _lengths(groups)
+    codes = np.repeat(np.arange(lengths.size), lengths)
+
+    @cache
+    def table() -> GroundTruth:
+        queries = pl.Series("query", names, dtype=pl.String)
+        columns = {"query": queries[codes], "item": pl.Series(ids, dtype=pl.String)}
+        targets = pl.DataFrame({**columns, "grade": grades})
+        return GroundTruth.from_targets(targets, queries=queries.to_frame())
+
+    return GroundTruth(lambda: table().targets, lambda: table().queries).knowing(
+        names=names, ids=ids, grades=grades, n_queries=len(names), target_query=codes,
+        is_grouped=True, has_groups=False, kinds=frozenset({"item"} if ids else ()),
+        complete=frozenset({"item"} if ids else WAYS.values()),
+    )  # fmt: skip
+
+
+def _plain_numbers(values: list[Any]) -> Floats | None:
+    """An array of them, if they are finite and of no other type than int and float."""
+    if not {*map(type, values)} <= {float, int}:
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _run(value: Mapping[Any, Any], name: str) -> Dataset:
@@ -102,46 +143,59 @@ def _run(value: Mapping[Any, Any], name: str) -> Dataset:
         raise InvalidInput(
             f"{name}[{unordered!r}] is a set, which has no order; a ranking is a list."
         )
+    frame, queries = _results(value, name, scored=all(scored))
+    return Dataset(run=Run.from_frame(frame, queries=queries.to_frame()), kind=name)
+
+
+def _results(
+    value: Mapping[Any, Any], name: str, *, scored: bool
+) -> tuple[pl.DataFrame, pl.Series]:
+    """One row per result, and the queries."""
     queries = _ids(value, name)
-    frame = _flatten(value, queries, name, "score" if all(scored) else None)
+    frame = _flatten(value, queries, name, "score" if scored else None)
     if queries.n_unique() < len(value):
         twice = queries.filter(queries.is_duplicated())[0]
         raise InvalidInput(
             f"{name} has two queries with the same id {twice!r}, once as a text and once as a "
             "number; give each its own."
         )
-    run = Run.from_frame(frame, queries=queries.to_frame())
-    return Dataset(run=run, kind=name)
+    return frame, queries
 
 
 def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     """A run of plain mappings of text to number, of which no table is needed yet; else None."""
-    if kinds_of(value) != {dict}:
+    if kinds_of(value) != {dict} or (head := _head(value)) is None:
         return None
-    queries, groups = list(value), list(value.values())
-    items = list(chain.from_iterable(groups))
-    try:
-        # Joining refuses whatever is no text, encoding no Unicode, and packing no number.
-        texts = "".join(queries), "".join(items)
-        if not all(map(str.isascii, texts)):
-            "".join(texts).encode()
-        numbers = chain.from_iterable(map(dict.values, groups))
-        scores = np.frombuffer(struct.pack(f"{len(items)}d", *numbers))
-    except (TypeError, OverflowError, UnicodeEncodeError, struct.error):
-        return None
-    if not items or not np.isfinite(scores).all():
-        return None
-    lengths = _lengths(groups)
+    queries = list(value)
 
-    def table() -> pl.DataFrame:
-        query = _ids(queries, name)[np.repeat(np.arange(lengths.size), lengths)]
+    def kept(names: list[str], lengths: Ints, items: list[str], scores: Floats) -> pl.DataFrame:
+        query = _ids(names, name)[np.repeat(np.arange(lengths.size), lengths)]
         return pl.DataFrame({"query": query, "item": _ids(items, name), "score": scores})
 
     run = Run(
-        Scored(value, scores, table), "score", "trec",
+        Scored(value, head, lambda: _results(value, name, scored=True)[0], kept), "score", "trec",
         queries=lambda: _ids(queries, name).to_frame(), in_memory=True,
     )  # fmt: skip
     return Dataset(run=run, kind=name)
+
+
+def _head(value: Mapping[Any, dict[Any, Any]]) -> dict[str, list[Any]] | None:
+    """A sample of the first results, in the order in which they came; None unless all are plain."""
+    queries: list[Any] = []
+    items: list[Any] = []
+    numbers: list[Any] = []
+    for query, scores in value.items():
+        items += scores
+        numbers += scores.values()
+        queries += repeat(query, len(items) - len(queries))
+        if len(items) >= SAMPLE:
+            break
+    if not items or not are_texts(queries, items):
+        return None
+    first = _plain_numbers(numbers[:SAMPLE])
+    if first is None:
+        return None
+    return {"query": queries[:SAMPLE], "item": items[:SAMPLE], "score": first.tolist()}
 
 
 def _lengths(groups: list[Any]) -> Ints:

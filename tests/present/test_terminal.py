@@ -1,0 +1,46 @@
+"""The table of scores looks as rich would show it."""
+
+import io
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+
+from calipers.present.table import Cell, ScoreTable
+from calipers.present.terminal import OpenTable, _narrow, _wide
+
+WORDS = st.text("ab1.@–é漢 ", max_size=9).map(str.strip)
+CELLS = st.none() | st.builds(Cell, WORDS, WORDS)
+
+
+@st.composite
+def views(draw: st.DrawFn) -> ScoreTable:
+    columns = draw(st.lists(WORDS.filter(bool), min_size=1, max_size=4))
+    cells = st.tuples(*(CELLS for _ in columns))
+    rows = draw(st.lists(st.tuples(WORDS, cells), min_size=1, max_size=4))
+    return ScoreTable(tuple(columns), tuple(rows))
+
+
+class AsRichDoes:
+    """The same table, shown by the library."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self.table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from Table.__rich_console__(self.table, console, options)
+
+
+def shown(value: Any, width: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(value)
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+
+
+@settings(max_examples=60, deadline=None)
+@given(views(), st.integers(10, 120))
+def test_it_is_written_as_the_library_writes_it(view: ScoreTable, width: int) -> None:
+    for table in (_wide(view), _narrow(view)):
+        assert shown(table, width) == shown(AsRichDoes(table), width)
