@@ -41,6 +41,7 @@ from calipers.match.pair import (
 from calipers.measures import Metric
 from calipers.model.arrays import Ints
 from calipers.model.counts import InputCounts
+from calipers.model.fingerprint import Fingerprints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.ranking import NotGroupedError, whole_queries
@@ -165,11 +166,16 @@ class _Evaluation:
             "confidence": self.confidence,
         }  # fmt: skip
         facts = tuple(facts_of(metric) for metric in self.metrics)
-        prints = {
-            "ground_truth": replace(truth).fingerprint,
-            "run": self.part.digest.hexdigest(),
-            "settings": settings_fingerprint(facts, plan.policy, plan.weights, settings),
-        }
+        # Made when they are asked for, which is once the summaries no longer take memory.
+        prints = Fingerprints(
+            {
+                "ground_truth": lambda: replace(truth).fingerprint,
+                "run": self.part.digest.hexdigest,
+                "settings": lambda: settings_fingerprint(
+                    facts, plan.policy, plan.weights, settings
+                ),
+            }
+        )
         return scores_elsewhere(
             WrittenScores, plan, facts, self.part, audit, tags=truth.tags, fingerprints=prints,
             settings=settings, path=path,

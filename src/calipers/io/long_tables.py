@@ -288,7 +288,7 @@ def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) 
     if not empty.any():
         return frame
     filled = frame.filter(~empty)
-    silent = frame.filter(empty)["query"].unique()
+    silent = frame.filter(empty)["query"].unique(maintain_order=True)
     silent = silent.filter(~silent.is_in(filled["query"].implode()))
     if len(silent):
         called = "1 question has" if len(silent) == 1 else f"{len(silent):,} questions have"
