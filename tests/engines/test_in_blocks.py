@@ -198,3 +198,8 @@ def test_scores_in_a_file_answer_what_scores_in_memory_answer(tmp_path):
     rows = sorted(blocks.to_dict()["per_query"], key=lambda row: row["query"])
     assert rows == sorted(memory.to_dict()["per_query"], key=lambda row: row["query"])
     assert sum(block.height for block in blocks.query_blocks(9)) == 60
+    found = run.with_columns(item=pl.lit("a"))
+    other = calipers.evaluate(ground_truth=truth, run=found, metrics="recall@5,mrr")
+    compared = calipers.compare({"a": tmp_path / "scores.parquet", "b": other}, metrics="mrr")
+    whole = calipers.compare({"a": memory, "b": other}, metrics="mrr")
+    assert compared.to_dict() == whole.to_dict()
