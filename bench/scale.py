@@ -1,4 +1,4 @@
-"""How time and memory grow with the rows: grouped, in random order, and through Spark.
+"""How time and memory grow with the rows: grouped, in random order, in records, through Spark.
 
 ``python -m bench.scale 10000000`` makes a run of so many rows (50 for each query), measures it in
 processes of their own, and prints a table. A hundred million rows need 8 GB of disk. Ten million
@@ -40,6 +40,18 @@ def make(folder: Path, rows: int, depth: int, targets: int) -> None:
             results.write_parquet(folder / name / f"part-{number:03}.parquet")
     # Last: where it is, everything is.
     truth.write_parquet(folder / "truth.parquet")
+
+
+def make_records(folder: Path) -> None:
+    """The run in the order of its queries once more: one record per query, with its results."""
+    for name in ("records", "nested"):
+        (folder / name).mkdir()
+    one = pl.struct(pl.col("item").alias("id"), "score")
+    for part in sorted((folder / "grouped").iterdir()):
+        rows = pl.read_parquet(part)
+        records = rows.group_by("query", maintain_order=True).agg(retrieved=one)
+        records.write_ndjson(folder / "records" / f"{part.stem}.jsonl")
+        records.write_parquet(folder / "nested" / part.name)
 
 
 def _results(places: np.ndarray, wanted: np.ndarray, depth: int) -> pl.DataFrame:
@@ -109,13 +121,15 @@ def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
     """What is measured, each as the arguments of the command."""
     common = ["eval", "-g", str(folder / "truth.parquet"), "-m", METRICS]
     run = {name: [*common, "-r", str(folder / name)] for name in ("grouped", "mixed")}
-    bounded = [*run["mixed"], "--memory", "2GB", "--temp", str(folder)]
+    memory = ["--memory", "2GB", "--temp", str(folder)]
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {spark_memory} pyspark-shell")
     return {
         "grouped": run["grouped"],
-        "mixed": bounded,
+        "mixed": [*run["mixed"], *memory],
+        "records": [*common, "-r", str(folder / "records"), *memory],
+        "nested": [*common, "-r", str(folder / "nested"), *memory],
         "per-query": [*run["grouped"], "--per-query", str(folder / "scores.parquet")],
-        "per-query-mixed": [*bounded, "--per-query", str(folder / "scores.parquet")],
+        "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(folder / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
     }
 
@@ -125,8 +139,9 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("rows", type=int, nargs="?", default=10**7)
     asked.add_argument(
-        "--cases", default="grouped,mixed", help="grouped,mixed,per-query,per-query-mixed,spark"
-    )
+        "--cases", default="grouped,mixed",
+        help="grouped,mixed,records,nested,per-query,per-query-mixed,spark",
+    )  # fmt: skip
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
     asked.add_argument("--repeat", type=int, default=1)
@@ -138,9 +153,12 @@ def main() -> None:
         if not (folder / "truth.parquet").is_file():
             folder.mkdir(exist_ok=True)
             make(folder, given.rows, given.depth, given.targets)
+        wanted = given.cases.split(",")
+        if {"records", "nested"} & set(wanted) and not (folder / "nested").is_dir():
+            make_records(folder)
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
         known = cases(folder, given.spark_memory)
-        for name in given.cases.split(",") * given.repeat:
+        for name in wanted * given.repeat:
             seconds, processor, memory = measure(known[name])
             print(
                 f"{name:16} {seconds:8.1f} s {processor:8.1f} s of processor {memory:8.0f} MB",

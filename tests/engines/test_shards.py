@@ -13,6 +13,7 @@ import calipers
 from calipers.engines import shards
 from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.io import scratch
 from calipers.model.run import Run, in_query_order
 from tests.command import calipers_command
 
@@ -74,12 +75,12 @@ def test_a_shard_can_be_read_twice(mixed, small):
 
 
 def test_what_fits_stays_in_memory(mixed, monkeypatch):
-    monkeypatch.setattr(shards, "_open", None)
+    monkeypatch.setattr(scratch, "_open", None)
     assert len(list(Shards("1GB")(frames(mixed))())) == 1
 
 
 def test_what_fits_is_brought_together_in_parts(mixed, judged, monkeypatch):
-    monkeypatch.setattr(shards, "_open", None)
+    monkeypatch.setattr(scratch, "_open", None)
     monkeypatch.setattr(shards, "_ROWS_AT_ONCE", 500)
     scan = Shards("1GB")(frames(mixed))
     parts = list(scan())
@@ -145,6 +146,7 @@ except WriteFailed as error:
 STOPPED_AMONG_SHARDS = """
 import signal, sys, time
 from calipers.engines import shards
+from calipers.io.scratch import ScratchFile
 from calipers.cli import program
 # Who starts this test in the background may have had it ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -154,7 +156,7 @@ def waiting(self, piece):
     print("shards are written", self._end, flush=True)
     time.sleep(0.1)
     return read(self, piece)
-read, shards._Shelf.read = shards._Shelf.read, waiting
+read, ScratchFile.read = ScratchFile.read, waiting
 sys.argv = ["calipers", *sys.argv[1:]]
 program()
 """

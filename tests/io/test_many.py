@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -158,3 +159,13 @@ def test_progress_goes_from_file_to_file(tmp_path):
     assert {total for _, total in told} == {size}
     assert told[-1][0] == size
     assert len({done for done, _ in told}) == 3
+
+
+def test_a_tag_that_one_of_the_files_has(tmp_path):
+    tags: list[dict[str, Any]] = [{}, {"tags": {"type": "x"}}, {"tags": {"hops": 2}}]
+    for i, tagged in enumerate(tags):
+        record = {"query": f"q{i}", "retrieved": ["a"], "ground_truth": ["a"], **tagged}
+        (tmp_path / f"{i}.jsonl").write_text(json.dumps(record) + "\n")
+    table = calipers.evaluate(tmp_path, metrics="mrr").per_query
+    assert table["tag.type"].to_list() == [None, "x", None]
+    assert table["tag.hops"].to_list() == [None, None, "2"]

@@ -80,14 +80,17 @@ def test_both_ways_give_the_same(truth: Any, run: Any, rule: str | None, most_ti
 
 
 def test_plain_mappings_are_looked_up_and_no_table_is_made() -> None:
-    run = {"q": {"a": 0.5, "b": 0.9}, "r": {}}
+    run = {"q": {"a": 0.5, "b": 0.9}}
     truth, read = load_pair(None, {"q": {"a": 1}}, run)
     assert isinstance(read.scan, Scored)
     matches = match_pair(truth, read, policy=Policy()).matches
     assert matches.edge_rank.tolist() == [2]
     assert read.scan._made is None
-    # The table is there for whoever asks.
+    assert all(callable(vars(truth)[name]) for name in ("targets", "queries"))
+    # The tables are there for whoever asks.
     assert read.frame["item"].to_list() == ["b", "a"]
+    assert truth.targets["item"].to_list() == ["a"]
+    assert truth.queries["query"].to_list() == ["q"]
 
 
 def test_what_the_caller_does_later_changes_nothing() -> None:
@@ -101,3 +104,28 @@ def test_what_the_caller_does_later_changes_nothing() -> None:
     assert pair.run.frame["item"].to_list() == ["b", "a"]
     again = match_pair(*pair.as_read, policy=Policy())
     assert again.matches.edge_rank.tolist() == [2]
+
+
+def test_what_happens_to_the_ground_truth_later_changes_nothing_either() -> None:
+    truth = {"q": {"a": 1, "b": 2}}
+    run = {"q": {"b": 1.0}}
+    kept = calipers.evaluate(ground_truth={"q": dict(truth["q"])}, run=run, metrics=METRICS)
+    first = calipers.evaluate(ground_truth=truth, run=run, metrics=METRICS)
+    truth["q"]["c"] = 3
+    truth["p"] = {"x": 1}
+    assert first.to_dict() == kept.to_dict()
+
+
+numbers = st.one_of(
+    st.floats(), st.integers(-(2**80), 2**80), st.booleans(), st.floats(width=32).map(np.float32),
+    st.floats().map(np.float64),
+)  # fmt: skip
+
+
+@given(st.lists(st.one_of(st.floats(), numbers), max_size=40))
+@example([0.5] * 15)
+@example([0.5] * 16)
+@example([0.5] * 65_536)
+def test_numbers_of_any_type_become_the_floats_that_they_are(some: list[Any]) -> None:
+    wanted = np.array([float(one) for one in some], dtype=np.float64)
+    assert by_lookup._as_floats(some).tobytes() == wanted.tobytes()

@@ -276,6 +276,15 @@ def test_rows_of_equal_hashes_are_found_and_no_others(some):
     assert rows == [row for row, one in enumerate(some) if some.count(one) > 1]
 
 
+@given(st.lists(st.lists(st.integers(0, 9).map(lambda n: n << 40), max_size=6), min_size=1))
+def test_rows_of_equal_hashes_are_found_in_groups_of_any_length(groups):
+    # Hashes of two groups are never equal: those of their queries differ.
+    some = [one + (number << 50) for number, group in enumerate(groups) for one in group]
+    lengths = np.array([len(group) for group in groups], dtype=np.int64)
+    rows = suspected_duplicates(np.array(some, dtype=np.uint64), lengths).tolist()
+    assert rows == [row for row, one in enumerate(some) if some.count(one) > 1]
+
+
 def test_the_two_sides_of_a_pair_are_told_apart():
     a, b = (np.array([one], dtype=np.uint64) for one in (3, 5))
     assert mixed_hashes(a, b) != mixed_hashes(b, a)

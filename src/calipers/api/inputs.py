@@ -9,6 +9,7 @@ from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput
 from calipers.io.columns import Columns
 from calipers.io.load import load, load_pair, scores_by_item
+from calipers.io.room import Room
 from calipers.io.source import Progress
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
@@ -69,7 +70,7 @@ def as_read(
         data, reading = with_answers(data, reading, looks)
     truth, run = read_pair(
         data, reading.get("ground_truth"), reading.get("run"),
-        reading.get("progress"), reading.get("store"), columns,
+        reading.get("progress"), reading.get("store"), columns, _room(reading),
     )  # fmt: skip
     if not run.in_memory:
         run = replace(run, together=together)
@@ -97,6 +98,11 @@ def _bring_together(
     return when_needed
 
 
+def _room(reading: Matching) -> Room:
+    """Where the results of records go, in memory and on disk."""
+    return Room(reading.get("memory"), reading.get("temp"))
+
+
 def like_of(data: Any, reading: Reading) -> str | None:
     """The tool whose numbers are asked for."""
     return data.like if isinstance(data, Matched) else reading.get("like")
@@ -107,7 +113,8 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     if isinstance(other, Matched):
         return other
     columns = Columns.of(reading.get("columns"))
-    found = load(plain_run(kept_before(other, reading.get("store"))), "run", None, columns)
+    given = plain_run(kept_before(other, reading.get("store")))
+    found = load(given, "run", None, columns, _room(reading))
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
     return matched(found, **without_inputs(reading))
@@ -163,12 +170,13 @@ def read_pair(
     progress: Progress | None = None,
     store: Where = None,
     columns: Columns | None = None,
+    room: Room | None = None,
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run, from files and values or from what the history kept."""
     data, run = kept_before(data, store), plain_run(kept_before(run, store))
     if run is None and (ground_truth is not None or isinstance(data, list | tuple)):
         data = plain_run(data)
-    return load_pair(data, ground_truth, run, progress, columns)
+    return load_pair(data, ground_truth, run, progress, columns, room)
 
 
 def kept_before(value: Any, store: Where) -> Any:

@@ -61,8 +61,9 @@ class Matching(TypedDict, total=False):
     progress: Callable[[int, int], None] | None
     """Called with the bytes read and the bytes in all."""
     memory: str | int | None
-    """What may be used for results that are not in the order of their queries, such as "2GB";
-    what does not fit goes to a temporary file. None: half of what is free."""
+    """What may be used for results in records, and for those that are not in the order of their
+    queries, such as "2GB"; what does not fit goes to a temporary file. None: half of what is
+    free."""
     temp: str | os.PathLike[str] | None
     """The folder of that temporary file; None: the usual one."""
     fingerprints: bool

@@ -7,30 +7,25 @@ ends, however it ends.
 """
 
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from threading import Lock
-from typing import BinaryIO, TypeAlias, cast
-from weakref import finalize
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
 from calipers.ahead import ahead
-from calipers.engines.budget import memory_in_bytes
-from calipers.errors import InvalidInput, WriteFailed
+from calipers.errors import InvalidInput
+from calipers.io.budget import SHARE_TO_HOLD, memory_in_bytes
+from calipers.io.scratch import Piece, ScratchFile
 from calipers.model.arrays import Hashes, Ints
 from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, in_query_order
 
 SHARDS = 128
-_SHARE_TO_HOLD = 16
-"""One part in so many of the memory holds rows; sorting, ranking and matching need the rest."""
 _SHARE_OF_SHARD = 32
 """A shard beyond one part in so many is divided again: three of them are worked on at a time."""
 _MOST_DIVISIONS = 4
@@ -38,8 +33,6 @@ _ROWS_AT_ONCE = 1 << 16
 """So few that taking them in any order stays within the fast memory of a processor."""
 _WITHIN = 77
 """The seed by which a shard is divided in memory: no division on disk has it."""
-_THIN = 64
-"""Rows of at most so many bytes are ids and numbers, quicker written than compressed."""
 
 
 @dataclass(frozen=True)
@@ -71,31 +64,33 @@ class Shards:
             held.append(frame)
             rows += frame.height
             size += int(frame.estimated_size())
-            if rows >= 2 * _ROWS_AT_ONCE or size > self._bytes // _SHARE_TO_HOLD:
+            if rows >= 2 * _ROWS_AT_ONCE or size > self._bytes // SHARE_TO_HOLD:
                 break
         else:
             together = in_query_order(held)
             return lambda: iter((together,))
-        shelf = _Shelf(self.temp)
-        divided = self._divide(chain(_taken(held), frames), shelf, seed=0)
-        shards = list(self._small_enough(divided, shelf, seed=0))
-        return lambda: ahead(_by_query, _parts(map(shelf.read, shard) for shard in shards))
+        scratch = ScratchFile(self.temp)
+        divided = self._divide(chain(_taken(held), frames), scratch, seed=0)
+        shards = list(self._small_enough(divided, scratch, seed=0))
+        return lambda: ahead(_by_query, _parts(map(scratch.read, shard) for shard in shards))
 
     def _small_enough(
-        self, divided: "list[_Shard]", shelf: "_Shelf", seed: int
+        self, divided: "list[_Shard]", scratch: ScratchFile, seed: int
     ) -> "Iterator[_Shard]":
         """The shards; one on disk that is too large for the memory is divided again."""
         # The rows of one query cannot be divided, however many they are.
         final = seed == _MOST_DIVISIONS or (seed and len(divided) == 1)
         for shard in divided:
-            size = sum(piece.size for piece in shard if isinstance(piece, _Piece))
+            size = sum(piece.size for piece in shard if isinstance(piece, Piece))
             if final or size <= self._bytes // _SHARE_OF_SHARD:
                 yield shard
             else:
-                again = self._divide(map(shelf.read, shard), shelf, seed + 1)
-                yield from self._small_enough(again, shelf, seed + 1)
+                again = self._divide(map(scratch.read, shard), scratch, seed + 1)
+                yield from self._small_enough(again, scratch, seed + 1)
 
-    def _divide(self, frames: Iterator[pl.DataFrame], shelf: "_Shelf", seed: int) -> "list[_Shard]":
+    def _divide(
+        self, frames: Iterator[pl.DataFrame], scratch: ScratchFile, seed: int
+    ) -> "list[_Shard]":
         """The rows by a hash of their query, on disk if they are too many for the memory."""
         shards: list[_Shard] = [[] for _ in range(SHARDS)]
         held: list[list[pl.DataFrame]] = [[] for _ in range(SHARDS)]
@@ -104,14 +99,14 @@ class Shards:
         def put_away() -> None:
             for shard, parts in zip(shards, held, strict=True):
                 if parts:
-                    shard.append(shelf.write(pl.concat(parts, rechunk=True)))
+                    shard.append(scratch.write(pl.concat(parts, rechunk=True)))
                     parts.clear()
 
         for parts, bytes_held in ahead(lambda block: _apart(block, SHARDS, seed), _blocks(frames)):
             for shard, part in parts:
                 held[shard].append(part)
             size += bytes_held
-            if size > self._bytes // _SHARE_TO_HOLD:
+            if size > self._bytes // SHARE_TO_HOLD:
                 put_away()
                 size = 0
         # What is divided again is one shard of many: held, all of them would fill the memory.
@@ -161,6 +156,8 @@ def _parts(shards: Iterable[Iterable[pl.DataFrame]]) -> Iterator[list[pl.DataFra
         yield waiting
 
 
+_Shard: TypeAlias = list[Piece | pl.DataFrame]
+"""All rows of some queries, on disk or in memory."""
 Apart: TypeAlias = tuple[list[tuple[int, pl.DataFrame]], int]
 """Rows by shard, with its number, and how many bytes they take in all."""
 
@@ -203,78 +200,3 @@ def _by_hash(hashes: Hashes) -> tuple[Ints, int]:
     lower = np.argsort((hashes >> np.uint64(32)).astype(np.uint16), kind="stable")
     order = lower[np.argsort(upper[lower], kind="stable")]
     return order, int(np.count_nonzero(np.diff(hashes[order] >> np.uint64(32)))) + 1
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """Where some rows stand in the temporary file, and what they take in memory."""
-
-    start: int
-    length: int
-    size: int
-
-
-_Shard: TypeAlias = list[_Piece | pl.DataFrame]
-"""All rows of some queries, on disk or in memory."""
-
-
-class _Shelf:
-    """The temporary file: pieces are written behind one another and read by their places."""
-
-    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
-        self._folder = folder
-        self._end = 0
-        self._lock = Lock()
-
-    @cached_property
-    def _file(self) -> BinaryIO:
-        file = _open(self._folder)
-        # Closed, and so gone, once nobody reads the shards any more.
-        finalize(self, file.close)
-        return file
-
-    def write(self, frame: pl.DataFrame) -> _Piece:
-        packed, size = BytesIO(), int(frame.estimated_size())
-        thin = size <= _THIN * frame.height
-        # In the oldest form a part of a column is written without the rest of it.
-        frame.write_ipc_stream(
-            packed, compression="uncompressed" if thin else "lz4",
-            compat_level=pl.CompatLevel.oldest(),
-        )  # fmt: skip
-        content = packed.getbuffer()
-        with self._lock:
-            piece, file = _Piece(self._end, len(content), size), self._file
-            self._do(lambda: file.seek(self._end))
-            self._do(lambda: file.write(content))
-            self._do(file.flush)
-            self._end += len(content)
-        return piece
-
-    def read(self, piece: _Piece | pl.DataFrame) -> pl.DataFrame:
-        if isinstance(piece, pl.DataFrame):
-            return piece
-        with self._lock:
-            self._file.seek(piece.start)
-            content = self._file.read(piece.length)
-        return pl.read_ipc_stream(BytesIO(content))
-
-    def _do(self, step: Callable[[], object]) -> None:
-        try:
-            step()
-        except OSError as error:
-            folder = self._folder or tempfile.gettempdir()
-            raise WriteFailed(
-                f"The temporary file in {folder} cannot grow: {error.strerror}; it holds "
-                f"{self._end / 1e6:,.0f} MB of results that were not in the order of their "
-                "queries. Name a folder with more room (--temp), or allow more memory (--memory)."
-            ) from error
-
-
-def _open(folder: str | os.PathLike[str] | None) -> BinaryIO:
-    try:
-        return cast(BinaryIO, tempfile.TemporaryFile(dir=folder, prefix="calipers-"))
-    except OSError as error:
-        raise WriteFailed(
-            f"No temporary file can be made in {folder or tempfile.gettempdir()}: "
-            f"{error.strerror}; name another folder (--temp)."
-        ) from error

@@ -8,7 +8,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,7 +15,8 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.facets import Remarks
-from calipers.io.records import CHUNK, Place, Record, build
+from calipers.io.records import Place, Record, build, in_chunks
+from calipers.io.room import Room
 from calipers.io.sight import Sight
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
@@ -134,9 +134,9 @@ class RecordStream:
     notes: list[str] = field(default_factory=list)
     """How it was read, where that is not plain; complete when all records have passed."""
 
-    def dataset(self) -> Dataset:
-        """Everything at once, as columns."""
-        made = self._built(self.records, self.place)
+    def dataset(self, room: Room | None = None) -> Dataset:
+        """Everything at once, as columns; results beyond the room in memory go to disk."""
+        made = self._built(self.records, self.place, room)
         truth = made.ground_truth
         run = made.run
         if truth is not None:
@@ -145,8 +145,8 @@ class RecordStream:
             run = replace(run, notes=(*run.notes, *self.notes))
         return replace(made, ground_truth=truth, run=run)
 
-    def _built(self, records: Iterable[Record], place: Place) -> Dataset:
-        made = build(records, place, self.name, self.name, self.form.fields)
+    def _built(self, records: Iterable[Record], place: Place, room: Room | None = None) -> Dataset:
+        made = build(records, place, self.name, self.name, self.form.fields, room)
         why = self.form.no_truth or self.hint
         return Dataset(made.ground_truth, made.run, self.form.title, why)
 
@@ -168,7 +168,7 @@ class RecordStream:
         """A few thousand queries at a time, so that a file of any size can pass."""
         seen: dict[str, int] = {}
         first: Dataset | None = None
-        while chunk := list(islice(self.records, CHUNK)):
+        for chunk in in_chunks(self.records):
             offset = len(seen)
 
             def place(number: int, offset: int = offset) -> str:

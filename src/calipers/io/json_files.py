@@ -124,18 +124,20 @@ def decoded_record(one: bytes | msgspec.Raw, number: int, raw: RawRecords, sourc
         raise UnreadableFile(explain_broken(str(error), bytes(one), source, line)) from None
 
 
-def plain_records(source: Source, seen: Look) -> tuple[list[dict[str, Any]], Place]:
-    """All records as plain Python, and where each stands."""
+def plain_records(source: Source, seen: Look) -> tuple[Iterator[dict[str, Any]], Place]:
+    """The records as plain Python, one after the other, and where each stands."""
     raw = raw_records(source, seen)
-    rows = []
-    for number, one in enumerate(raw.items):
-        row = decoded_record(one, number, raw, source)
-        if not isinstance(row, dict):
-            raise InvalidInput(
-                f"A record is {row!r:.60} at {raw.place(number)}; it must be an object."
-            )
-        rows.append(row)
-    return rows, raw.place
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for number, one in enumerate(raw.items):
+            row = decoded_record(one, number, raw, source)
+            if not isinstance(row, dict):
+                raise InvalidInput(
+                    f"A record is {row!r:.60} at {raw.place(number)}; it must be an object."
+                )
+            yield row
+
+    return rows(), raw.place
 
 
 def _lines(source: Source) -> RawRecords:

@@ -15,7 +15,8 @@ from calipers.io.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
 from calipers.io.registry import of_object, of_rows, read_source
-from calipers.io.rows import RowFormat, stream_rows, stream_table, stream_whole
+from calipers.io.room import Room
+from calipers.io.rows import RowFormat, stream_rows, stream_whole
 from calipers.io.source import Progress, Source, is_standard_input
 from calipers.io.tables import Table, from_other_library, in_memory
 from calipers.model.dataset import Dataset, Role
@@ -29,23 +30,27 @@ OURS = Ours()
 
 
 def load(
-    value: Any, role: Role, progress: Progress | None = None, columns: Columns | None = None
+    value: Any,
+    role: Role,
+    progress: Progress | None = None,
+    columns: Columns | None = None,
+    room: Room | None = None,
 ) -> Dataset:
     """A dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame.
 
     Records and mappings may hold document objects of LangChain, LlamaIndex or Haystack.
-    ``columns`` says which of its columns is what, where their names do not.
+    ``columns`` says which column is what; results in records may take ``room`` in memory.
     """
     said = columns or Columns()
     try:
-        return _loaded(value, role, progress, said)
+        return _read(value, role, progress, said, room or Room())
     except InvalidInput as error:
         if vain := said.said_in_vain():
             raise type(error)(f"{error}{vain}") from None
         raise
 
 
-def _loaded(value: Any, role: Role, progress: Progress | None, said: Columns) -> Dataset:
+def _read(value: Any, role: Role, progress: Progress | None, said: Columns, room: Room) -> Dataset:
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):
@@ -53,11 +58,11 @@ def _loaded(value: Any, role: Role, progress: Progress | None, said: Columns) ->
     if isinstance(value, Run):
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
-        return _at(value, role, progress, said)
+        return _at(value, role, progress, said, room)
     name = ARGUMENT[role]
     found = read_value(value, role, name, said)
     if found is not None:
-        return found if isinstance(found, Dataset) else found.dataset()
+        return found if isinstance(found, Dataset) else found.dataset(room)
     raise InvalidInput(
         f"{name} is a {type(value).__name__}; it can be a path, a mapping of query to items, a "
         "list of records, or a polars, pandas or Arrow table."
@@ -65,21 +70,21 @@ def _loaded(value: Any, role: Role, progress: Progress | None, said: Columns) ->
 
 
 def _at(
-    place: str | os.PathLike[str], role: Role, progress: Progress | None, said: Columns
+    place: str | os.PathLike[str], role: Role, progress: Progress | None, said: Columns, room: Room
 ) -> Dataset:
     """What stands at a path or an address; most are one file, and need none of the rest."""
     path = Path(place)
     if path.is_file() or is_standard_input(path):
-        return read_source(Source(path, progress), role, said)
+        return read_source(Source(path, progress), role, said, room)
     from calipers.io.remote import is_remote, open_remote, shown
 
     if is_remote(place):
         address = str(place)
         found = _table(in_memory(open_remote(address), shown(address)).renamed(said), role)
-        return found if isinstance(found, Dataset) else found.dataset()
+        return found if isinstance(found, Dataset) else found.dataset(room)
     from calipers.io.many import read_path
 
-    return read_path(place, role, progress, said)
+    return read_path(place, role, progress, said, room)
 
 
 def load_pair(
@@ -88,6 +93,7 @@ def load_pair(
     run: Any,
     progress: Progress | None = None,
     columns: Columns | None = None,
+    room: Room | None = None,
 ) -> tuple[GroundTruth, Run]:
     """The ground truth and the run from one place or from two, with a sentence for mix-ups."""
     if sum(map(is_standard_input, (data, ground_truth, run))) > 1:
@@ -97,7 +103,7 @@ def load_pair(
         )
 
     def one(value: Any, role: Role) -> Dataset:
-        return load(value, role, progress, columns)
+        return load(value, role, progress, columns, room)
 
     if data is not None and ground_truth is not None and run is None:
         return _pair(
@@ -232,6 +238,8 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
         from calipers.io.long_tables import read_long
 
         return read_long(table, role)
+    from calipers.io.table_records import stream_table
+
     return stream_table(form, table)
 
 

@@ -28,8 +28,7 @@ from calipers.io.table_tags import TAG, tags_in
 from calipers.io.tables import Table, explained, in_one_piece
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
-from calipers.model.policy import Ties
-from calipers.model.run import RUN_SCHEMA, Run, natural_order, order_notes
+from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
 from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
 
 BATCH = 250_000
@@ -316,7 +315,6 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
                 seen += batch.height
 
     order = natural_order(columns)
-    ties: Ties = "trec" if order == "score" and "item" in columns else "input"
     notes = table.notes
     if "rank" in columns:
         numbers = pl.col([name for name in ("rank", "score") if name in columns]).cast(
@@ -325,7 +323,7 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
         some = table.open().select(columns).head(SOME).with_columns(numbers).collect()
         notes += gap_notes(some, whole=some.height < SOME)
         notes += order_notes(some.sort("query", "rank", maintain_order=True))
-    return Run(scan, order, ties, name=table.name, notes=notes)
+    return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
 
 
 def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.columns import Columns
 from calipers.io.registry import read_source, recognise
+from calipers.io.room import Room
 from calipers.io.sight import Sight
 from calipers.io.source import Progress, Source, is_standard_input
 from calipers.model.dataset import Dataset, Role
@@ -24,17 +26,22 @@ PACKED = (".gz", ".zst")
 
 
 def read_path(
-    value: str | os.PathLike[str], role: Role, progress: Progress | None, columns: Columns
+    value: str | os.PathLike[str],
+    role: Role,
+    progress: Progress | None,
+    columns: Columns,
+    room: Room,
 ) -> Dataset:
     """What a file, a folder or a pattern such as ``logs/*.parquet`` holds."""
     path = Path(value)
     files = _files(path, columns)
     if files is None:
-        return read_source(Source(path, progress), role, columns)
+        return read_source(Source(path, progress), role, columns, room)
     told = _progress_of(files, progress)
-    parts = [read_source(Source(one, told[one]), role, columns) for one in files]
-    if progress is not None:
-        parts = [_telling(part, told[one], one) for part, one in zip(parts, files, strict=True)]
+    parts = []
+    for one in files:
+        part = read_source(Source(one, told[one]), role, columns, room)
+        parts.append(part if progress is None else _telling(part, told[one], one))
     return together(parts, [str(one) for one in files], str(path))
 
 
@@ -95,13 +102,13 @@ def _progress_of(files: Sequence[Path], progress: Progress | None) -> Mapping[An
 
 def _telling(part: Dataset, progress: Progress, file: Path) -> Dataset:
     """The same, which says when a file is through, whatever its form tells before."""
-    run = part.run
-    if run is None:
+    run, size = part.run, file.stat().st_size
+    if run is None or run.in_memory or run.stays:
+        progress(size, size)
         return part
 
     def scan() -> Iterator[pl.DataFrame]:
         yield from run.scan()
-        size = file.stat().st_size
         progress(size, size)
 
     return replace(part, run=replace(run, scan=scan))
@@ -131,12 +138,10 @@ def _note(what: str, n: int) -> str:
 
 def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -> GroundTruth:
     queries = pl.concat([one.queries for one in truths])
-    tags: dict[str, pl.Series] = {}
-    if any(one.tags for one in truths):
-        tables = [pl.DataFrame(dict(one.tags), height=one.queries.height) for one in truths]
-        tagged = pl.concat(tables, how="diagonal")
+    tagged = dict.fromkeys(chain.from_iterable(one.tags for one in truths))
+    tags = {name: _one_tag(name, truths) for name in tagged}
+    if tags:
         _refuse_twice([one.queries["query"] for one in truths], names)
-        tags = {column.name: column for column in tagged}
     made = GroundTruth.from_targets(
         pl.concat([one.targets for one in truths]),
         queries=queries.unique("query", keep="first", maintain_order=True), tags=tags,
@@ -146,6 +151,16 @@ def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -
     notes = dict.fromkeys(note for one in truths for note in one.notes)
     repeated = made.repeated + sum(one.repeated for one in truths)
     return replace(made, repeated=repeated, notes=(_note(what, len(truths)), *notes))
+
+
+def _one_tag(name: str, truths: Sequence[GroundTruth]) -> pl.Series:
+    """What all queries have for a tag, those of files without it nothing."""
+    parts = [one.tags.get(name) for one in truths]
+    heights = [one.queries.height for one in truths]
+    return pl.concat(
+        pl.repeat(None, height, dtype=pl.String, eager=True).alias(name) if part is None else part
+        for part, height in zip(parts, heights, strict=True)
+    )
 
 
 def _one_run(runs: Sequence[Run], names: Sequence[str], what: str) -> Run:
@@ -165,6 +180,7 @@ def _one_run(runs: Sequence[Run], names: Sequence[str], what: str) -> Run:
         lambda: _scan(runs, names, what), first.order, first.ties,
         pl.concat(asked, how="diagonal") if asked else None, what,
         notes=(_note(what, len(runs)), *notes),
+        stays=all(one.in_memory or one.stays for one in runs),
     )  # fmt: skip
 
 

@@ -5,21 +5,22 @@ file is never held as Python objects.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from functools import partial
+from math import inf
+from typing import Annotated, Any, Literal
 
 import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.room import ListedResults, ReadyResults, Results, Room
 from calipers.model.arrays import Rows
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
-from calipers.model.run import MOST_RESULTS, RUN_SCHEMA, Run, order_notes
-
-if TYPE_CHECKING:
-    from calipers.io.shared_texts import SharedTexts
+from calipers.model.run import MOST_RESULTS, Run
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that become columns at once: so many, or fewer that have so many results."""
@@ -76,13 +77,26 @@ Place = Callable[[int], str]
 EXAMPLE = '{"query": …, "retrieved": […], "ground_truth": {…}}'
 
 
-_RESULTS = tuple(name for name in RUN_SCHEMA if name != "rank")
 _QUERY_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),
     "text": pl.String(),
     "latency_ms": pl.Float64(),
     "error": pl.String(),
 }
+
+
+def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """The same records, as many at a time as may be Python objects at once."""
+    chunk: list[Record] = []
+    results = 0
+    for record in records:
+        chunk.append(record)
+        results += len(record.retrieved or ())
+        if len(chunk) >= CHUNK or results >= RESULTS:
+            yield chunk
+            chunk, results = [], 0
+    if chunk:
+        yield chunk
 
 
 @dataclass(eq=False)
@@ -94,7 +108,7 @@ class RecordBuilder:
     name: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     """What the file itself calls ``retrieved`` and ``ground_truth``."""
-    _results: list[pl.DataFrame] = field(default_factory=list)
+    room: Room = field(default_factory=Room)
     _targets: list[pl.DataFrame] = field(default_factory=list)
     _forbidden: list[pl.DataFrame] = field(default_factory=list)
     _target_record: list[int] = field(default_factory=list)
@@ -107,21 +121,15 @@ class RecordBuilder:
     """Records whose results are a mapping of item to score: the scores make the order."""
     _with_lists: int = 0
     _first_without: dict[str, int] = field(default_factory=dict)
-    _stages: dict[str, list[pl.DataFrame]] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
-    _texts: "SharedTexts | None" = None
+
+    def __post_init__(self) -> None:
+        self._results = Results(self.room)
+        self._stages: dict[str, Results] = defaultdict(partial(Results, self.room))
 
     def add_all(self, records: Iterable[Record]) -> None:
         """Take records in order."""
-        chunk: list[Record] = []
-        results = 0
-        for record in records:
-            chunk.append(record)
-            results += len(record.retrieved or ())
-            if len(chunk) >= CHUNK or results >= RESULTS:
-                self._add_chunk(chunk)
-                chunk, results = [], 0
-        if chunk:
+        for chunk in in_chunks(records):
             self._add_chunk(chunk)
 
     def finish(self) -> Dataset:
@@ -145,13 +153,11 @@ class RecordBuilder:
                 where=self._target_place,
             ).forbidding(self._forbidden)
         if self._with_results:
-            results, order = _filled_columns(self._results), self._order()
-            run = Run.from_frame(
-                results, order=order, queries=queries, name=self.name,
-                stages={name: self._stage(name) for name in self._stages},
-            )  # fmt: skip
+            order = self._order()
+            stages = {name: self._stage(name) for name in self._stages}
+            run = self._results.run(order, queries, self.name, stages)
             if order == "listed":
-                run = replace(run, notes=order_notes(results))
+                run = replace(run, notes=self._results.notes())
         return Dataset(truth, run, self.kind)
 
     def _target_place(self, row: int) -> str:
@@ -170,8 +176,7 @@ class RecordBuilder:
 
     def _stage(self, name: str) -> Run:
         asked = pl.DataFrame({"query": self._stage_queries[name]}, schema={"query": pl.String()})
-        frame = _filled_columns(self._stages[name])
-        return Run.from_frame(frame, order="listed", queries=asked, name=name)
+        return self._stages[name].run("listed", asked, name)
 
     def _lacking(self, what: str, having: int) -> str:
         return (
@@ -182,10 +187,10 @@ class RecordBuilder:
         )
 
     def _add_chunk(self, chunk: list[Record]) -> None:
-        results, targets = Rows(_RESULTS), Rows(tuple(TARGET_SCHEMA))
+        results, targets = ListedResults(), Rows(tuple(TARGET_SCHEMA))
         queries = Rows(tuple(_QUERY_SCHEMA))
         forbidden = Rows(tuple(FORBIDDEN_SCHEMA))
-        stages: dict[str, Rows] = {}
+        stages: dict[str, ListedResults] = defaultdict(ListedResults)
         for record in chunk:
             number = len(self._seen)
             query = self._identify(record, number)
@@ -195,16 +200,17 @@ class RecordBuilder:
             )  # fmt: skip
             if record.retrieved is not None or record.error is not None:
                 self._with_results += 1
-                self._with_scores += isinstance(record.retrieved, dict) and bool(record.retrieved)
-                self._with_lists += isinstance(record.retrieved, list) and bool(record.retrieved)
+                if record.retrieved:
+                    by_score = isinstance(record.retrieved, dict)
+                    self._with_scores += by_score
+                    self._with_lists += not by_score
                 _add_results(
                     results, query, record.retrieved or [], self.place, number, "retrieved"
                 )
             else:
                 self._first_without.setdefault("retrieved", number)
             for name, listed in (record.stages or {}).items():
-                columns = stages.setdefault(name, Rows(_RESULTS))
-                _add_results(columns, query, listed, self.place, number, f"stages.{name}")
+                _add_results(stages[name], query, listed, self.place, number, f"stages.{name}")
                 self._stage_queries.setdefault(name, []).append(query)
             if record.ground_truth is not None:
                 self._with_targets += 1
@@ -216,22 +222,12 @@ class RecordBuilder:
             _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
             if record.tags:
                 self._tags.append((number, record.tags))
-        self._results.append(self._with_shared_texts(results.frame(RUN_SCHEMA)))
-        for name, columns in stages.items():
-            self._stages.setdefault(name, []).append(columns.frame(RUN_SCHEMA))
+        self._results.add(results.frame())
+        for name, of_stage in stages.items():
+            self._stages[name].add(of_stage.frame())
         self._targets.append(targets.frame(TARGET_SCHEMA))
         self._forbidden.append(forbidden.frame(TARGET_SCHEMA))
         self._queries.append(queries.frame(_QUERY_SCHEMA))
-
-    def _with_shared_texts(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The results; where one chunk comes back for many queries, its text is held once."""
-        if frame["text"].null_count() == frame.height:
-            return frame
-        if self._texts is None:
-            from calipers.io.shared_texts import SharedTexts
-
-            self._texts = SharedTexts()
-        return frame.with_columns(self._texts.shared(frame["text"]))
 
     def _identify(self, record: Record, number: int) -> str:
         query = str(record.query if record.id is None else record.id)
@@ -252,22 +248,12 @@ class RecordBuilder:
         return {name: pl.Series(name, values, pl.String) for name, values in columns.items()}
 
 
-def _filled_columns(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """The results without the columns that no record has."""
-    results = pl.concat(frames)
-    keep = [c for c in results.columns if results[c].null_count() < results.height]
-    keep = ["query", *(c for c in keep if c != "query")]
-    if "item" not in keep and "text" not in keep:
-        keep.append("item")
-    return results.select(keep)
-
-
 def _add_results(
-    columns: Rows, query: str, retrieved: Any, place: Place, number: int, part: str
+    listed: ListedResults, query: str, retrieved: Any, place: Place, number: int, part: str
 ) -> None:
     if isinstance(retrieved, dict):
         for item, score in retrieved.items():
-            if not abs(score) < float("inf"):
+            if not abs(score) < inf:
                 raise InvalidInput(
                     f"A score is {score} at {place(number)}.{part}[{item!r}]; "
                     "a score is a finite number."
@@ -276,34 +262,37 @@ def _add_results(
         ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
         retrieved = [Result(id=item, score=score) for item, score in ordered]
     before = None
+    listed.begin(query, len(retrieved))
+    if isinstance(retrieved, ReadyResults):
+        listed.add_ready(retrieved)
+        return
+    add, detail = listed.items.append, listed.details.append
     for i, one in enumerate(retrieved):
         if not isinstance(one, Result):
-            columns.add(query=query, item=str(one))
+            add(str(one))
+            detail(None)
             continue
         if one.id is None and one.text is None and one.document is None:
             raise InvalidInput(
                 f"A result has neither an id, nor a text, nor a document at "
                 f"{place(number)}.{part}[{i}]; give it one."
             )
-        if isinstance(one.rank, int | float):
+        if one.rank is not None and not isinstance(one.rank, str):
             if before is not None and one.rank <= before and one.call is None:
                 raise InvalidInput(
                     f"The ranks do not rise at {place(number)}.{part}[{i}].rank: found {one.rank} "
                     f"behind {before}; results are listed best first, so sort them by rank."
                 )
             before = one.rank
-        if one.score is not None and not abs(one.score) < float("inf"):
+        if one.score is not None and not abs(one.score) < inf:
             raise InvalidInput(
                 f"A score is {one.score} at {place(number)}.{part}[{i}].score; "
                 "a score is a finite number."
             )
         if one.start is not None and one.end is not None and one.end < one.start:
             raise InvalidInput(backwards(f"{place(number)}.{part}[{i}]", one.start, one.end))
-        columns.add(
-            query=query, item=_text(one.id), score=one.score, text=one.text,
-            document=_text(one.document), start=one.start, end=one.end, tokens=one.tokens,
-            call=one.call,
-        )  # fmt: skip
+        add(one.id if isinstance(one.id, str) else _text(one.id))
+        detail(one)
 
 
 def _add_targets(
@@ -342,8 +331,9 @@ def build(
     kind: str,
     name: str | None = None,
     fields: Mapping[str, str] | None = None,
+    room: Room | None = None,
 ) -> Dataset:
     """A ground truth and a run from records in memory or on their way from a file."""
-    builder = RecordBuilder(place, kind, name, fields or {})
+    builder = RecordBuilder(place, kind, name, fields or {}, room or Room())
     builder.add_all(records)
     return builder.finish()

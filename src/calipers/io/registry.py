@@ -15,6 +15,7 @@ from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.columns import Columns, nothing_fits
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
+from calipers.io.room import Room
 from calipers.io.rows import RowFormat, WholeFormat
 from calipers.io.sight import Sight
 from calipers.io.source import Source
@@ -57,11 +58,11 @@ def formats() -> tuple[Format, ...]:
     return (*built_in(), *plugged())
 
 
-def read_source(source: Source, role: Role, columns: Columns) -> Dataset:
+def read_source(source: Source, role: Role, columns: Columns, room: Room | None = None) -> Dataset:
     """What a file or folder holds, in whatever known form it is."""
     sight = Sight(source, columns)
     opened = recognise(sight, role).read(sight, role, False)
-    return opened if isinstance(opened, Dataset) else opened.dataset()
+    return opened if isinstance(opened, Dataset) else opened.dataset(room)
 
 
 def recognise(sight: Sight, role: Role) -> Format:

@@ -7,7 +7,6 @@ so that a form is written once and read from everywhere.
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType
@@ -17,17 +16,14 @@ import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import json_files
-from calipers.io.decoded import in_order
 from calipers.io.format import Format, RecordStream, Unread, once_each, wrong_form
 from calipers.io.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records import Id, Place, Record, Result, Target
 from calipers.io.sight import Sight
 from calipers.io.source import Source
-from calipers.io.tables import Table, explained
 from calipers.model.dataset import Role
 
 TRUTH = "ground_truth"
-ROWS_AT_ONCE = 2_000
 
 At = Callable[[], str]
 """The place of a row in words, worked out only when it is needed."""
@@ -45,6 +41,8 @@ class RowFormat(Format):
     """Whether every row is one record; else rows are gathered first."""
     of_ids: ClassVar[tuple[str, ...]] = ()
     """The fields that may be ids in one cell of a table, with a sign between them."""
+    list_of_results: ClassVar[str] = ""
+    """The field that lists results as ``Result`` has them, which a table may hold as columns."""
     strict: ClassVar[Any] = None
     """The type of a row with no field but the form's, where others are looked at by ``check``."""
 
@@ -61,6 +59,11 @@ class RowFormat(Format):
         del row
         return ()
 
+    def passes_over(self, name: str) -> bool:
+        """Whether a result may have a field of this name, whatever it holds, and nobody cares."""
+        del name
+        return False
+
     def check(self, row: Any, place: str) -> None:
         """Refuse a row, at a place in words, for a field that is not the form's."""
 
@@ -72,6 +75,8 @@ class RowFormat(Format):
         """The records in a table, a list, lines, or the list under a key."""
         del role
         if sight.table is not None:
+            from calipers.io.table_records import stream_table
+
             return stream_table(self, sight.table, watch)
         if sight.look is None:
             raise wrong_form(sight, self.title)
@@ -144,6 +149,8 @@ def stream_rows(
     unread, unused = Unread(), Unread()
 
     def converted() -> Rows:
+        from calipers.io.decoded import in_order
+
         for number, values in enumerate(rows):
             if not isinstance(values, Mapping):
                 raise InvalidInput(
@@ -167,40 +174,6 @@ def stream_rows(
             yield partial(place, number), row
 
     return _stream(form, converted(), place, name, unread, unused)
-
-
-def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
-    """The rows of a table in a tool's own form, as records."""
-    names = [name for name in table.names() if watch or not form.kept or name in form.kept]
-
-    notes = list(table.notes)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        from calipers.io.cells import Splitter
-        from calipers.io.decoded import cell_value
-
-        splitters = {key: Splitter(key) for key in form.of_ids}
-        seen = 0
-        with explained(table.name, table.fault):
-            for batch in (
-                table.open()
-                .select(names)
-                .collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
-            ):
-                for row in batch.iter_rows(named=True):
-                    made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
-                    for key in splitters.keys() & made.keys():
-                        if isinstance(row[key], str) and not isinstance(
-                            made[key], list | dict | set
-                        ):
-                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
-                    seen += 1
-                    yield made
-        for splitter in splitters.values():
-            notes.extend(splitter.notes())
-
-    stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
-    return replace(stream, notes=notes)
 
 
 def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:

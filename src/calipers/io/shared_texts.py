@@ -22,6 +22,8 @@ class SharedTexts:
 
     def __init__(self) -> None:
         self._looked_at = self._new = self._size = 0
+        self.taken = 0
+        """Bytes of the texts that were given out, each counted where it is held."""
         self._codes: dict[str, int] = {}
         self._texts = pl.Series([], dtype=pl.String)
 
@@ -29,6 +31,7 @@ class SharedTexts:
         """The same column; its texts stand where those of earlier columns do."""
         hopeless = self._looked_at > MANY and self._new > FEW * self._looked_at
         if hopeless or (column.str.len_bytes().mean() or 0) < LONG:  # type: ignore[operator]
+            self.taken += int(column.estimated_size())
             return column
         codes: list[int | None] = []
         new: list[str] = []
@@ -46,7 +49,9 @@ class SharedTexts:
         self._new += len(new)
         self._size += sum(map(len, new))
         # In one piece: only then do the rows that are taken from it share its texts.
-        self._texts = pl.concat([self._texts, pl.Series(new, dtype=pl.String)], rechunk=True)
+        column_of_new = pl.Series(new, dtype=pl.String)
+        self.taken += int(column_of_new.estimated_size())
+        self._texts = pl.concat([self._texts, column_of_new], rechunk=True)
         found = self._texts.gather(pl.Series(codes, dtype=pl.UInt32)).alias(column.name)
         if self._size > MOST:
             self._forget()

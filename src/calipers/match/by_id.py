@@ -68,11 +68,11 @@ def _match(
     batches = run.ranked(policy.ties)
     for batch, rows in map(looked_over, batches) if run.in_memory else ahead(looked_over, batches):
         _check_ids(batch.frame)
-        code = np.repeat(counting.add(batch), batch.lengths)
+        codes, query = counting.add(batch), batch.query_of(rows)
         # Adding nothing copies the ids: a mere selection keeps all texts of the batch in memory.
         item = batch.frame["item"].gather(as_series(rows)) + ""
         columns: dict[str, Ints | Bools] = {
-            "code": code[rows], "rank": batch.rank[rows], "tied": batch.tied[rows],
+            "code": codes[query], "rank": rows - batch.starts[query] + 1, "tied": batch.tied[rows],
         }  # fmt: skip
         made = {name: as_series(column) for name, column in columns.items()}
         edges_of.add(pl.DataFrame({**made, "item": item}))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Hashes, Ints
+from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Tally
@@ -55,7 +55,8 @@ class RunTally:
 
     def add_answered(self, queries: pl.Series) -> None:
         """Remember that these queries have results, as others of the run may have none."""
-        self._with_results.append(queries)
+        # Adding nothing copies them: a mere selection keeps all names of the batch in memory.
+        self._with_results.append(queries if self.run.in_memory else queries + "")
 
     def add_looked_up(
         self,
@@ -153,7 +154,7 @@ class RunTally:
         rows = batch.suspects
         if not rows.size:
             return
-        segment = np.searchsorted(batch.starts, rows, side="right") - 1
+        segment = batch.query_of(rows)
         pairs = pl.DataFrame({"segment": segment, "item": batch.identity.gather(rows)})
         pairs = pairs.filter(pl.Series(known[segment]) & pl.col("item").is_not_null())
         again = ~pairs.select(pl.struct("segment", "item").is_first_distinct()).to_series()
@@ -219,7 +220,8 @@ class QueryCodes:
             open_, places = open_[alike], (there[alike] & ~_UPPER).astype(np.int64)
             if not open_.size:
                 return found
-            same = self._names[places].eq_missing(names[open_]).to_numpy()
+            known, asked = self._names[as_series(places)], names[as_series(open_)]
+            same = known.eq_missing(asked).to_numpy()
             found[open_[same]] = places[same]
             open_ = open_[~same]
             at[open_] += 1

@@ -62,6 +62,22 @@ are at most 9223372036854775807.'
     )
 
 
+def frame_of_columns(
+    columns: Mapping[str, Sequence[Any]], schema: Mapping[str, pl.DataType]
+) -> pl.DataFrame:
+    """Values from outside as columns of these types."""
+    try:
+        return pl.DataFrame(columns, schema={name: schema[name] for name in columns})
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"A text holds an unpaired surrogate, which is no character: found "
+            f"{error.object[:60]!r}; texts must be valid Unicode."
+        ) from None
+    except (OverflowError, TypeError, pl.exceptions.PolarsError):
+        rows = zip(*columns.values(), strict=True)
+        raise InvalidInput(too_large(tuple(columns), rows)) from None
+
+
 @dataclass(eq=False)
 class Rows:
     """Values that come row by row, on their way to columns."""
@@ -76,15 +92,4 @@ class Rows:
     def frame(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """All rows as columns of these types."""
         columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.names)
-        try:
-            return pl.DataFrame(
-                dict(zip(self.names, columns, strict=True)),
-                schema={name: schema[name] for name in self.names},
-            )
-        except UnicodeEncodeError as error:
-            raise InvalidInput(
-                f"A text holds an unpaired surrogate, which is no character: found "
-                f"{error.object[:60]!r}; texts must be valid Unicode."
-            ) from None
-        except (OverflowError, TypeError, pl.exceptions.PolarsError):
-            raise InvalidInput(too_large(self.names, self.rows)) from None
+        return frame_of_columns(dict(zip(self.names, columns, strict=True)), schema)

@@ -36,7 +36,6 @@ class RankedBatch:
     frame: pl.DataFrame
     starts: Ints
     """The row at which each query begins."""
-    rank: Ints
     tied: Bools
     """Whether a row shares its score with a neighbour, where scores make the order."""
 
@@ -51,6 +50,15 @@ class RankedBatch:
         return np.diff(self.starts, append=self.frame.height)
 
     @cached_property
+    def rank(self) -> Ints:
+        """The rank of each row."""
+        return np.arange(1, self.frame.height + 1) - np.repeat(self.starts, self.lengths)
+
+    def query_of(self, rows: Ints) -> Ints:
+        """To which of the queries some rows belong."""
+        return np.searchsorted(self.starts, rows, side="right") - 1
+
+    @cached_property
     def identity(self) -> pl.Series:
         """What makes two results the same."""
         return self.frame[_identity(self.frame)]
@@ -63,13 +71,12 @@ class RankedBatch:
     @cached_property
     def hashes(self) -> Hashes:
         """One number per row; two rows of the same query and identity have the same."""
-        of_query = np.repeat(self.query_hashes, self.lengths)
-        return mixed_hashes(of_query, self.identity.hash().to_numpy())
+        return mixed_hashes(self.query_hashes, self.identity.hash().to_numpy(), self.lengths)
 
     @cached_property
     def suspects(self) -> Ints:
         """The rows that may hold what another row of their query holds."""
-        return suspected_duplicates(self.hashes)
+        return suspected_duplicates(self.hashes, self.lengths)
 
     @cached_property
     def fingerprint(self) -> RankingFingerprint:
@@ -144,14 +151,21 @@ class SeenQueries:
 
 def query_starts(query: pl.Series) -> Ints:
     """The rows at which a new query begins."""
-    if not len(query):
-        return np.empty(0, dtype=np.int64)
-    # What is between two columns goes without the detour over an expression, if none is missing.
-    here, before = query[1:], query[:-1]
-    differs = here.ne_missing(before) if query.null_count() else here != before
-    starts = np.concatenate(([0], np.flatnonzero(differs.to_numpy())))
-    starts[1:] += 1
-    return starts
+    found, last, done = [], None, 0
+    # Piece by piece: to compare a column with itself would copy it into one.
+    for piece in query.get_chunks() if query.n_chunks() > 1 else (query,):
+        if not len(piece):
+            continue
+        if not done or piece[0] != last:
+            found.append(np.array([done]))
+        # What is between two columns goes without the detour over an expression.
+        here, before = piece[1:], piece[:-1]
+        differs = here.ne_missing(before) if piece.null_count() else here != before
+        changes = np.flatnonzero(differs.to_numpy())
+        changes += done + 1
+        found.append(changes)
+        last, done = piece[-1], done + len(piece)
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
 def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, Ints]]:
@@ -166,28 +180,40 @@ def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame
             cut = int(starts[-1])
             if cut:
                 yield before[:cut], starts[:-1]
-            frame = pl.concat([before[cut:], frame], rechunk=True)
+            frame = _in_one_piece(pl.concat([before[cut:], frame]))
         held = frame, query_starts(frame["query"])
     if held is not None:
         yield held
+
+
+def _reordered(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
+    """The frame with the rows of each query in another order, so that the queries stay."""
+    return pl.DataFrame([one if one.name == "query" else one[rows] for one in frame])
+
+
+def _in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with each column in one piece; not the queries, as few of them are looked at."""
+    return pl.DataFrame([one if one.name == "query" else one.rechunk() for one in frame])
 
 
 def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> RankedBatch:
     tied = np.zeros(frame.height, dtype=np.bool_)
     lengths = np.diff(starts, append=frame.height)
     if order == "rank":
-        frame = _sorted(frame, starts, lengths, frame["rank"].to_numpy())
+        rows = order_within(starts, lengths, frame["rank"].to_numpy())
+        frame = frame if rows is None else _reordered(frame, rows)
     elif order == "score":
         frame, tied = _by_score(frame, starts, lengths, ties)
-    rank = np.arange(1, frame.height + 1) - np.repeat(starts, lengths)
-    return RankedBatch(frame, starts, rank, tied)
+    return RankedBatch(frame, starts, tied)
 
 
 def _by_score(
     frame: pl.DataFrame, starts: Ints, lengths: Ints, ties: Ties
 ) -> tuple[pl.DataFrame, Bools]:
-    frame = _sorted(frame, starts, lengths, -compared_scores(frame["score"].to_numpy(), ties))
     score = compared_scores(frame["score"].to_numpy(), ties)
+    order = order_within(starts, lengths, -score)
+    if order is not None:
+        frame, score = _reordered(frame, order), score[order]
     with_previous = within_queries(score[1:] == score[:-1], starts)
     if ties == "error" and with_previous.any():
         row = int(np.argmax(with_previous))
@@ -254,12 +280,6 @@ def _tied_by_id(
     place = np.arange(frame.height)
     place[to] = taken
     return frame.with_columns(one.gather(place) for one in columns)
-
-
-def _sorted(frame: pl.DataFrame, starts: Ints, lengths: Ints, key: Floats) -> pl.DataFrame:
-    """The frame with the rows of each query in ascending order of a key; equal keys stay."""
-    order = order_within(starts, lengths, key)
-    return frame if order is None else frame[order]
 
 
 def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:

@@ -36,6 +36,11 @@ def natural_order(columns: Iterable[str]) -> Order:
     return "rank" if "rank" in present else "score" if "score" in present else "listed"
 
 
+def natural_ties(order: Order, columns: Iterable[str]) -> Ties:
+    """The custom among equal scores where the order of the rows means nothing: by id."""
+    return "trec" if order == "score" and "item" in columns else "input"
+
+
 Scan = Callable[[], Iterator[pl.DataFrame]]
 SAMPLE = 1_000
 """Results that are looked through for other spellings of what was not found."""
@@ -147,6 +152,8 @@ class Run:
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
     """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
+    stays: bool = False
+    """Whether it can be read again, though not for nothing, without the files it came from."""
     together: Callable[[Scan], Scan] = _in_memory
     """Brings the rows of each query together, where they do not stand so."""
     is_grouped: bool = False
@@ -183,7 +190,7 @@ class Run:
         if order is None:
             order = natural_order(frame.columns)
         if ties is None:
-            ties = "trec" if order == "score" and "item" in frame.columns else "input"
+            ties = natural_ties(order, frame.columns)
         return cls(
             lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True
         )
@@ -214,8 +221,8 @@ class Run:
         )  # fmt: skip
 
     def kept(self) -> Self:
-        """The same run, which stays in memory as it is read, so that no file is read twice."""
-        return self if self.in_memory else replace(self, scan=_Kept(self.scan))
+        """The same run, which stays as it is read, so that no file of the user is read twice."""
+        return self if self.in_memory or self.stays else replace(self, scan=_Kept(self.scan))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -238,17 +245,26 @@ def order_notes(results: pl.DataFrame) -> tuple[str, ...]:
     >>> len(order_notes(rising)), order_notes(rising.reverse())
     (1, ())
     """
+    return notes_on_rising(rising_queries(results))
+
+
+def rising_queries(results: pl.DataFrame) -> pl.Series:
+    """The queries whose scores rise somewhere along their results."""
     if "score" not in results.columns:
-        return ()
+        return pl.Series("query", [], pl.String)
     rises = (pl.col("score") > pl.col("score").shift(1)) & (
         pl.col("query") == pl.col("query").shift(1)
     )
-    found = results.filter(rises.fill_null(False))["query"].unique(maintain_order=True)
-    if not len(found):
+    return results.filter(rises.fill_null(False))["query"].unique(maintain_order=True)
+
+
+def notes_on_rising(rising: pl.Series) -> tuple[str, ...]:
+    """The note about these queries; none where there are none."""
+    if not len(rising):
         return ()
-    queries = "1 query rise" if len(found) == 1 else f"{len(found):,} queries rise"
+    queries = "1 query rise" if len(rising) == 1 else f"{len(rising):,} queries rise"
     return (
-        f"The scores of {queries} along the list, such as those of {found[0]!r:.60}: the order of "
+        f"The scores of {queries} along the list, such as those of {rising[0]!r:.60}: the order of "
         "the list counts, not the scores. Where they are distances that is right; else sort the "
         "lists, or give a mapping of item to score.",
     )

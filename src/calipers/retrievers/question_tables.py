@@ -1,6 +1,6 @@
 """Questions in a table without any ground truth, and under names that the user gives."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ def records_of_questions(path: Path, columns: Columns) -> list[Record] | None:
     return [_asked(row) for row in frame.iter_rows(named=True)]
 
 
-def named_records(rows: list[Any], columns: Columns, name: str) -> list[Any]:
+def named_records(rows: Iterable[Any], columns: Columns, name: str) -> list[Any]:
     """Records with their fields under the names that are meant; anything else as it is."""
     return [_asked(columns.renamed(row, name)) if isinstance(row, Mapping) else row for row in rows]
 

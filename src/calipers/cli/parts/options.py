@@ -269,8 +269,9 @@ def memory_options(function: F) -> F:
     return apply(
         click.option(
             "--memory", metavar="SIZE",
-            help="How much memory to use, such as 2GB, where results are not in the order of their "
-            "queries; the rest goes to a temporary file. [default: half of what is free]",
+            help="How much memory to use, such as 2GB, where results stand in records, or not in "
+            "the order of their queries; the rest goes to a temporary file. [default: half of what "
+            "is free]",
         ),
         click.option("--temp", metavar="FOLDER", help="The folder of that temporary file."),
     )(function)  # fmt: skip

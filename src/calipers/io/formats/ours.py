@@ -109,6 +109,7 @@ class Ours(EachRow):
     example = EXAMPLE
     kept = frozenset(Handwritten.__struct_encode_fields__)
     of_ids = ("retrieved", "ground_truth")
+    list_of_results = "retrieved"
     outputs: ClassVar[tuple[Output, ...]] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
@@ -144,6 +145,10 @@ class Ours(EachRow):
             )
             if value is not None and (ours is not None or isinstance(value, dict))
         )
+
+    def passes_over(self, name: str) -> bool:
+        """Any name that is not nearly one of ours."""
+        return not any(_near(name, ours) for ours in _FIELDS[Result])
 
     def check(self, row: Any, place: str) -> None:
         """Refuse a record in which a field of ours is misspelt, at any depth."""

@@ -8,6 +8,8 @@ from calipers.errors import InvalidInput
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+SHARE_TO_HOLD = 16
+"""One part in so many of the memory holds rows; sorting, ranking and matching need the rest."""
 SMALLEST = 16 << 20
 """With less, the blocks that are read would not fit."""
 _WHERE_NOTHING_IS_KNOWN = 2 << 30

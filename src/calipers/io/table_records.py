@@ -1,0 +1,160 @@
+"""Records in a table, with lists in its cells, such as a Parquet file has them.
+
+Rows are decoded one at a time. But a list of plain results is columns already, and is taken as
+such, many rows at once. Whatever is not plain there, or wrong, is left to the decoder of rows,
+which says what is wrong with it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.io.cells import Splitter
+from calipers.io.decoded import cell_value
+from calipers.io.format import RecordStream
+from calipers.io.records import Record
+from calipers.io.room import ReadyResults
+from calipers.io.rows import RowFormat, stream_rows
+from calipers.io.tables import Table, explained
+from calipers.model.run import MOST_RESULTS, RUN_SCHEMA
+
+ROWS_AT_ONCE = 2_000
+_IDS = (pl.String, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
+_INTEGERS = _IDS[1:]
+_NUMBERS = (*_INTEGERS, pl.Float32, pl.Float64)
+_PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
+    "id": _IDS,
+    "score": _NUMBERS,
+    "text": (pl.String,),
+    "document": _IDS,
+    "start": _INTEGERS,
+    "end": _INTEGERS,
+    "tokens": _INTEGERS,
+    "call": _INTEGERS,
+    "rank": _NUMBERS,
+}
+"""The fields of a result, and what they may hold to need no decoding."""
+
+
+def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
+    """The rows of a table in a tool's own form, as records."""
+    names = [name for name in table.names() if watch or not form.kept or name in form.kept]
+    notes = list(table.notes)
+    ready: dict[int, ReadyResults] = {}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        splitters = {key: Splitter(key) for key in form.of_ids}
+        seen = 0
+        with explained(table.name, table.fault):
+            for batch in (
+                table.open()
+                .select(names)
+                .collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
+            ):
+                lists = None
+                if form.list_of_results in batch.columns:
+                    lists = results_by_row(batch[form.list_of_results], form.passes_over)
+                if lists is not None:
+                    batch = batch.drop(form.list_of_results)
+                    ready.update({seen + row: one for row, one in lists.items()})
+                for row in batch.iter_rows(named=True):
+                    made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
+                    for key in splitters.keys() & made.keys():
+                        if isinstance(row[key], str) and not isinstance(
+                            made[key], list | dict | set
+                        ):
+                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
+                    seen += 1
+                    yield made
+        for splitter in splitters.values():
+            notes.extend(splitter.notes())
+
+    stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
+    return replace(stream, records=_with_results(stream.records, ready), notes=notes)
+
+
+def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> Iterator[Record]:
+    """The records with what was taken out of their rows."""
+    for number, record in enumerate(records):
+        if number in ready:
+            record.retrieved = ready.pop(number)  # type: ignore[assignment]
+        yield record
+
+
+def results_by_row(
+    cells: pl.Series, passes_over: Callable[[str], bool]
+) -> dict[int, ReadyResults] | None:
+    """The results of each row that has a list; None where they must be decoded row by row.
+
+    ``passes_over`` says of a field that is unknown whether it may be left out without a word.
+    """
+    if not isinstance(cells.dtype, pl.List):
+        return None
+    lengths = cells.list.len()
+    if (lengths.max() or 0) > MOST_RESULTS:  # type: ignore[operator]
+        return None
+    filled = cells.filter(lengths > 0).explode()
+    table = None if filled.null_count() else _columns(filled, passes_over)
+    if table is None:
+        return None
+    counts = lengths.fill_null(0).to_numpy().astype(np.int64)
+    if not _may_be_ranks(filled, counts):
+        return None
+    starts = np.cumsum(counts) - counts
+    return {
+        row: ReadyResults(table, start, count)
+        for row, (start, count) in enumerate(zip(starts.tolist(), counts.tolist(), strict=True))
+        if lengths[row] is not None
+    }
+
+
+def _columns(results: pl.Series, passes_over: Callable[[str], bool]) -> pl.DataFrame | None:
+    """Single results as the columns of a run; None where a decoder must look at them."""
+    kind = results.dtype
+    if isinstance(kind, _IDS):
+        return pl.DataFrame({"item": results.cast(pl.String)})
+    if not isinstance(kind, pl.Struct):
+        return None
+    for one in kind.fields:
+        if one.name not in _PLAIN:
+            plain = passes_over(one.name)
+        else:
+            plain = one.dtype == pl.Null or isinstance(one.dtype, _PLAIN[one.name])
+        if not plain:
+            return None
+    known = [one.name for one in kind.fields if one.name in _PLAIN]
+    given = results.struct.unnest().select(known).rename({"id": "item"}, strict=False)
+    made = given.select(
+        pl.col(name).cast(dtype) for name, dtype in RUN_SCHEMA.items()
+        if name in given.columns and name != "rank"
+    )  # fmt: skip
+    return made if _is_sound(made) else None
+
+
+def _is_sound(made: pl.DataFrame) -> bool:
+    """Whether every result is named, and every number is one that can be."""
+    named = [pl.col(one).is_not_null() for one in ("item", "text", "document") if one in made]
+    wrong = [~pl.any_horizontal(named)] if named else [pl.lit(True)]
+    if "score" in made:
+        wrong.append(~pl.col("score").is_finite())
+    if "start" in made and "end" in made:
+        wrong.append(pl.col("end") < pl.col("start"))
+    return not made.select(pl.any_horizontal(wrong).any()).item()
+
+
+def _may_be_ranks(results: pl.Series, counts: np.ndarray) -> bool:
+    """Whether the ranks, where results have any, rise along every list."""
+    kind = results.dtype
+    if not isinstance(kind, pl.Struct) or "rank" not in {one.name for one in kind.fields}:
+        return True
+    ranks = results.struct.field("rank")
+    if ranks.null_count():
+        return ranks.null_count() == len(ranks)
+    rises = np.diff(ranks.to_numpy()) > 0
+    ends = np.cumsum(counts[counts > 0])[:-1] - 1
+    rises[ends] = True
+    return bool(rises.all())

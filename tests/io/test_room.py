@@ -1,0 +1,219 @@
+"""Results of records beyond the memory allowed: the same numbers, sentences and notes from disk."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import CalipersError, InvalidInput, WriteFailed
+from calipers.io import records as records_module
+from calipers.io import room as room_module
+from calipers.io import scratch
+from calipers.io.load import load
+from calipers.io.room import Room
+from calipers.io.scratch import ScratchFile
+from calipers.model.run import Run
+
+ID = st.sampled_from(["a", "b", "c", "d", "é", 7])
+RESULT = st.one_of(
+    ID,
+    st.fixed_dictionaries(
+        {"id": ID},
+        optional={
+            "score": st.sampled_from([0.5, 1.0, -2.0, 3]), "tokens": st.integers(0, 9),
+            "text": st.sampled_from(["short", "a long text " * 9, "another long text " * 9]),
+            "document": ID,
+        },
+    ),
+    st.fixed_dictionaries(
+        {"document": ID}, optional={"start": st.integers(0, 4), "end": st.integers(3, 9)}
+    ),
+)  # fmt: skip
+CALLED = st.fixed_dictionaries({"id": ID, "call": st.integers(1, 3)})
+LISTS = st.sampled_from([RESULT, ID, CALLED]).flatmap(lambda one: st.lists(one, max_size=5))
+SCORED = st.dictionaries(ID.map(str), st.sampled_from([0.5, 1.0, 2.5]), max_size=4)
+TRUTH = st.one_of(
+    st.dictionaries(ID.map(str), st.sampled_from([0, 1, 2.5]), max_size=3),
+    st.lists(st.fixed_dictionaries({"document": ID, "start": st.just(1), "end": st.just(5)}),
+             max_size=1),
+)  # fmt: skip
+
+
+@st.composite
+def files(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
+    """Records in one or several files; some of them are refused."""
+    listed = draw(st.sampled_from([LISTS, SCORED, st.lists(ID, max_size=5), LISTS | SCORED]))
+    extra = {
+        "tags": st.just({"type": "x"}),
+        "latency_ms": st.just(5.0),
+        "error": st.just("timed out"),
+        "stages": st.fixed_dictionaries({"candidates": st.lists(ID, max_size=4)}),
+        "id": st.sampled_from(["q0", "a query whose id is rather long"]),
+    }
+    record = st.fixed_dictionaries({"retrieved": listed, "ground_truth": TRUTH}, optional=extra)
+    found = draw(st.lists(record, min_size=3, max_size=12))
+    named = [{"query": f"q{i}", **one} for i, one in enumerate(found)]
+    cut = draw(st.integers(1, len(named)))
+    return [part for part in (named[:cut], named[cut:]) if part]
+
+
+@contextmanager
+def bounded(most: int = 100, many: int = 10**6) -> Iterator[None]:
+    """Nearly everything goes to disk, or comes from memory, a few rows at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records_module, "RESULTS", 3)
+        patch.setattr(room_module, "_ROWS_AT_ONCE", 4)
+        patch.setattr(room_module, "_MANY", many)
+        patch.setattr(room_module, "_ALWAYS", 0)
+        patch.setattr(Room, "_most", most)
+        yield
+
+
+ON_DISK: dict[str, int] = {}
+IN_BLOCKS = {"most": 10**9, "many": 2}
+
+
+def facts(run: Run | None) -> Any:
+    if run is None:
+        return None
+    stages = {name: facts(stage) for name, stage in run.stages.items()}
+    return (
+        run.frame.to_dicts(), run.frame.schema, run.queries.to_dicts(), run.order, run.ties,
+        run.notes, stages,
+    )  # fmt: skip
+
+
+def outcome(path: Path) -> Any:
+    """All that is read from some files and measured of it, or the sentences that refuse it."""
+    found: list[Any] = []
+    for ask in (
+        lambda: facts(load(path, "both").run),
+        lambda: calipers.evaluate(calipers.read(path), metrics="recall@2,mrr").to_dict(),
+        lambda: calipers.evaluate(path, level="document", metrics="recall@2").to_dict(),
+    ):
+        try:
+            found.append(ask())
+        except CalipersError as error:
+            found.append(str(error))
+    return found
+
+
+@settings(max_examples=12)
+@given(files(), st.sampled_from([ON_DISK, IN_BLOCKS]))
+def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(parts, how):
+    with TemporaryDirectory() as folder:
+        for i, part in enumerate(parts):
+            (Path(folder) / f"{i}.jsonl").write_text("\n".join(map(json.dumps, part)))
+        path = Path(folder) / "0.jsonl" if len(parts) == 1 else Path(folder)
+        held = outcome(path)
+        with bounded(**how):
+            assert outcome(path) == held
+
+
+def evals(n: int) -> list[dict[str, Any]]:
+    return [
+        {"query": f"q{i}", "ground_truth": ["d1"],
+         "retrieved": [{"id": f"d{j}", "score": j / 9} for j in range(5)]}
+        for i in range(n)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def lines(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, evals(40))))
+    return path
+
+
+@pytest.mark.parametrize("how", [ON_DISK, IN_BLOCKS])
+def test_blocks_come_back_in_their_order_as_often_as_they_are_read(lines, how):
+    with bounded(**how):
+        run = load(lines, "both").run
+    assert not run.in_memory
+    frames = list(run.scan())
+    assert len(frames) > 5
+    expected = [(f"q{i}", f"d{j}", j / 9) for i in range(40) for j in range(5)]
+    assert pl.concat(frames).rows() == expected
+    assert pl.concat(run.scan()).rows() == expected
+
+
+def test_what_is_on_disk_is_not_brought_back_to_be_kept(lines):
+    with bounded():
+        run = load(lines, "both").run
+        pair = calipers.read(lines)
+        several = load(str(lines.parent / "*.jsonl"), "both").run
+    assert run.kept() is run
+    assert several.kept() is several
+    lines.unlink()
+    assert calipers.misses(pair, k=1).reasons == {"below_k": 40}
+
+
+def test_what_fits_needs_no_temporary_file(lines, monkeypatch):
+    monkeypatch.setattr(ScratchFile, "write", None)
+    with bounded(most=10**6):
+        assert load(lines, "both").run.in_memory
+    assert load(lines, "both").run.in_memory
+
+
+def test_files_that_are_read_together_share_the_room(lines):
+    """Each of them would fit."""
+    for i in range(4):
+        text = lines.read_text().replace('"query": "q', f'"query": "{i}q')
+        lines.with_name(f"more-{i}.jsonl").write_text(text)
+    room = Room()
+    with bounded(most=30_000):
+        assert load(lines, "both").run.in_memory
+        run = load(lines.parent, "run", room=room).run
+        assert 0 < room.held <= 30_000
+    assert run.frame.height == 1000
+
+
+def test_a_bad_record_far_behind_is_named_as_ever(lines):
+    with lines.open("a") as file:
+        file.write('\n\n{"query": "z", "retrieved": [{"score": 1}], "ground_truth": []}\n')
+    with bounded(), pytest.raises(InvalidInput, match=r"evals.jsonl:42 \$\.retrieved\[0\]"):
+        load(lines, "both")
+
+
+@pytest.fixture
+def small_files():
+    """A limit on the size of files stands for a full disk: the system refuses to write."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_a_sentence_and_nothing_is_left(lines, tmp_path, small_files):
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    with bounded(), pytest.raises(WriteFailed) as caught:
+        calipers.evaluate(lines, temp=temp)
+    assert f"The temporary file in {temp} cannot grow" in str(caught.value)
+    assert list(temp.iterdir()) == []
+
+
+def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(records_module, "RESULTS", 3)
+    monkeypatch.setattr(room_module, "_ALWAYS", 0)
+    monkeypatch.setattr(room_module.Room, "is_full", property(lambda room: True))
+    really_open = scratch._open
+
+    def noted(folder):
+        seen.append(folder)
+        return really_open(folder)
+
+    monkeypatch.setattr(scratch, "_open", noted)
+    calipers.evaluate(lines, memory="64MB", temp=tmp_path)
+    assert seen == [tmp_path]
+    assert Room("64MB")._most == 4 << 20
