@@ -161,3 +161,29 @@ def test_what_stops_the_measuring_leaves_the_old_file(
     assert (done.code, done.out) == (code, "")
     assert (files / "scores.parquet").read_text() == "as it was"
     assert {one.name for one in files.iterdir()} == {"truth.parquet", "run", "scores.parquet"}
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "trec"])
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_every_form_of_a_large_run(files, monkeypatch, form, is_mixed):
+    run = made_tables().run.unique(["query", "item"], maintain_order=True)
+    run = run.sample(fraction=1.0, shuffle=True, seed=7) if is_mixed else run
+    path = files / f"run.{form}"
+    if form == "trec":
+        rows = [f"{q} Q0 {d} 0 {score} me\n" for q, d, score in run.iter_rows()]
+        path.write_text("".join(rows))
+    else:
+        {"csv": run.write_csv, "jsonl": run.write_ndjson}[form](path)
+    found = []
+    for many, name in ((10**6, "memory"), (1, "blocks")):
+        monkeypatch.setattr(MANY, many)
+        scores = files / f"{name}.parquet"
+        done = calipers_command(
+            "eval", "-g", files / "truth.parquet", "-r", path, "--json", "--per-query", scores
+        )
+        assert (done.code, done.err) == (0, "")
+        found.append({**json.loads(done.out), "per_query": None})
+        assert pl.read_parquet(scores)["status"].to_list()[-1] == (
+            "missing" if name == "blocks" else "answered"
+        )
+    assert found[0] == found[1]
