@@ -1,7 +1,9 @@
 """How time and memory grow with the rows: grouped, in random order, in records, through Spark.
 
 ``python -m bench.scale 10000000`` makes a run of so many rows (50 for each query), measures it in
-processes of their own, and prints a table. A hundred million rows need 8 GB of disk.
+processes of their own, and prints a table. A hundred million rows need 8 GB of disk. Ten million
+queries whose scores are written: ``python -m bench.scale 50000000 --depth 5 --targets 1 --cases
+per-query,per-query-mixed``.
 """
 
 import argparse
@@ -16,19 +18,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-DEPTH = 50
 PER_FILE = 5_000_000
 METRICS = "recall@10,ndcg@10,mrr"
 
 
-def make(folder: Path, rows: int) -> None:
+def make(folder: Path, rows: int, depth: int, targets: int) -> None:
     """A ground truth, a run in the order of its queries, and the same rows in random order."""
-    queries = rows // DEPTH
+    queries = rows // depth
     draw = np.random.default_rng(16)
-    wanted = draw.integers(0, 10**6, (queries, 2))
-    wanted[:, 1] += 10**6
+    wanted = draw.integers(0, 10**6, (queries, targets)) + np.arange(targets) * 10**6
     truth = pl.DataFrame(
-        {"query": np.repeat(np.arange(queries), 2), "item": wanted.ravel(), "grade": 1.0}
+        {"query": np.repeat(np.arange(queries), targets), "item": wanted.ravel(), "grade": 1.0}
     ).select(_id("q", "query"), _id("d", "item"), "grade")
     for name in ("grouped", "mixed"):
         (folder / name).mkdir()
@@ -36,7 +36,8 @@ def make(folder: Path, rows: int) -> None:
     for number, start in enumerate(range(0, rows, PER_FILE)):
         end = min(start + PER_FILE, rows)
         for name, places in (("grouped", np.arange(start, end)), ("mixed", spots[start:end])):
-            _results(places, wanted).write_parquet(folder / name / f"part-{number:03}.parquet")
+            results = _results(places, wanted, depth)
+            results.write_parquet(folder / name / f"part-{number:03}.parquet")
     # Last: where it is, everything is.
     truth.write_parquet(folder / "truth.parquet")
 
@@ -53,11 +54,11 @@ def make_records(folder: Path) -> None:
         records.write_parquet(folder / "nested" / part.name)
 
 
-def _results(places: np.ndarray, wanted: np.ndarray) -> pl.DataFrame:
-    query, rank = places // DEPTH, places % DEPTH
+def _results(places: np.ndarray, wanted: np.ndarray, depth: int) -> pl.DataFrame:
+    query, rank = places // depth, places % depth
     item = (places * 2654435761) % 10**6
     # Every third query finds its first target, at a rank of its own.
-    hit = (query % 3 == 0) & (rank == query % DEPTH)
+    hit = (query % 3 == 0) & (rank == query % depth)
     item = np.where(hit, wanted[query, 0], item)
     frame = pl.DataFrame({"query": query, "item": item, "score": 1.0 / (1.0 + rank)})
     return frame.select(_id("q", "query"), _id("d", "item"), "score")
@@ -128,6 +129,7 @@ def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
         "records": [*common, "-r", str(folder / "records"), *memory],
         "nested": [*common, "-r", str(folder / "nested"), *memory],
         "per-query": [*run["grouped"], "--per-query", str(folder / "scores.parquet")],
+        "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(folder / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
     }
 
@@ -137,8 +139,11 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("rows", type=int, nargs="?", default=10**7)
     asked.add_argument(
-        "--cases", default="grouped,mixed", help="grouped,mixed,records,nested,per-query,spark"
-    )
+        "--cases", default="grouped,mixed",
+        help="grouped,mixed,records,nested,per-query,per-query-mixed,spark",
+    )  # fmt: skip
+    asked.add_argument("--depth", type=int, default=50, help="the results of each query")
+    asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
     asked.add_argument("--repeat", type=int, default=1)
     asked.add_argument("--spark-memory", default="2g", help="the memory of Spark's driver")
     asked.add_argument("--folder", type=Path, help="make the files here, and leave them")
@@ -147,16 +152,16 @@ def main() -> None:
     try:
         if not (folder / "truth.parquet").is_file():
             folder.mkdir(exist_ok=True)
-            make(folder, given.rows)
+            make(folder, given.rows, given.depth, given.targets)
         wanted = given.cases.split(",")
         if {"records", "nested"} & set(wanted) and not (folder / "nested").is_dir():
             make_records(folder)
-        print(f"{given.rows:,} rows, {given.rows // DEPTH:,} queries")
+        print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
         known = cases(folder, given.spark_memory)
         for name in wanted * given.repeat:
             seconds, processor, memory = measure(known[name])
             print(
-                f"{name:12} {seconds:8.1f} s {processor:8.1f} s of processor {memory:8.0f} MB",
+                f"{name:16} {seconds:8.1f} s {processor:8.1f} s of processor {memory:8.0f} MB",
                 flush=True,
             )
     finally:

@@ -1,7 +1,9 @@
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import calipers
 from calipers.api.measure import read
 from calipers.errors import InvalidInput
 from calipers.match.level import NoDocuments
@@ -82,3 +84,21 @@ def test_a_single_result_without_document_is_counted():
 def test_a_level_that_does_not_exist_is_an_error():
     with pytest.raises(InvalidInput, match="Did you mean document"):
         read([{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}], level="documnt")
+
+
+def test_files_that_mix_queries_are_rolled_up_too(tmp_path):
+    run = pl.DataFrame(
+        {"query": ["a", "b", "a", "b"], "item": ["1", "2", "3", "4"],
+         "document": ["x", "y", "z", "W"], "score": [1.0, 2.0, 3.0, 4.0]}
+    )  # fmt: skip
+    truth = {"query": ["a", "b"], "item": ["1", "9"], "document": ["x", "w"], "grade": [1.0, 1.0]}
+    run.write_parquet(tmp_path / "run.parquet")
+    found, sorted_ = (
+        calipers.evaluate(
+            ground_truth=pl.DataFrame(truth), run=one, level="document", metrics="mrr"
+        )
+        for one in (tmp_path / "run.parquet", run.sort("query"))
+    )
+    assert found["mrr"].mean == 0.25
+    assert found.to_dict() == sorted_.to_dict()
+    assert "called nearly so: 'W' for 'w'" in found.settings["notes"][0]

@@ -41,6 +41,7 @@ from calipers.match.pair import (
 from calipers.measures import Metric
 from calipers.model.arrays import Ints
 from calipers.model.counts import InputCounts
+from calipers.model.fingerprint import Fingerprints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.ranking import NotGroupedError, whole_queries
@@ -165,11 +166,16 @@ class _Evaluation:
             "confidence": self.confidence,
         }  # fmt: skip
         facts = tuple(facts_of(metric) for metric in self.metrics)
-        prints = {
-            "ground_truth": replace(truth).fingerprint,
-            "run": self.part.digest.hexdigest(),
-            "settings": settings_fingerprint(facts, plan.policy, plan.weights, settings),
-        }
+        # Made when they are asked for, which is once the summaries no longer take memory.
+        prints = Fingerprints(
+            {
+                "ground_truth": lambda: replace(truth).fingerprint,
+                "run": self.part.digest.hexdigest,
+                "settings": lambda: settings_fingerprint(
+                    facts, plan.policy, plan.weights, settings
+                ),
+            }
+        )
         return scores_elsewhere(
             WrittenScores, plan, facts, self.part, audit, tags=truth.tags, fingerprints=prints,
             settings=settings, path=path,
@@ -186,10 +192,12 @@ class _Evaluation:
 
     def _remarks(self, lacking: pl.Series) -> Iterator[str]:
         """Notes about what seems to be another mistake than the retriever's."""
+        truth = self.settled.choice.ground_truth
         if self.named is not None and self.missed:
             missed = pl.concat(self.missed)
             # As they stand in the ground truth, whatever the order of the run.
-            order = np.argsort(self.blocks.places(missed["query"]), kind="stable")
-            yield from nearly_found(missed[order], self.named)
+            asked = truth.queries.filter(pl.col("query").is_in(missed["query"].implode()))
+            in_order = asked.select("query").join(missed, on="query", maintain_order="left_right")
+            yield from nearly_found(in_order, self.named)
         yield from nearly_asked(tuple(self.unknown)[:EXAMPLES], lambda: lacking)
-        yield from may_be_swapped(self.settled.choice.ground_truth, self.some)
+        yield from may_be_swapped(truth, self.some)

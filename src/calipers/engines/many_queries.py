@@ -16,7 +16,7 @@ def is_for_blocks(truth: GroundTruth, run: Run, path: str | Path) -> bool:
     What a run says about its queries, and what must not be found, are looked at as a whole.
     """
     return (
-        truth.queries.height >= MANY_QUERIES
+        truth.n_queries >= MANY_QUERIES
         and truth.forbidden is None
         and not run.in_memory
         and run.queries is None

@@ -15,7 +15,11 @@ class TruthBlocks:
     """The part of a ground truth that some queries have, and which queries came by."""
 
     def __init__(self, truth: GroundTruth) -> None:
-        self._truth = truth
+        # In one piece, or all of it would be put together for each block.
+        self._truth = replace(
+            truth, targets=truth.targets.rechunk(), queries=truth.queries.rechunk(),
+            tags={name: tag.rechunk() for name, tag in truth.tags.items()},
+        )  # fmt: skip
         self._places = QueryPlaces(truth.queries["query"])
         self._strangers = SeenQueries()
         self.seen: Bools = np.zeros(truth.queries.height, dtype=np.bool_)
@@ -35,25 +39,28 @@ class TruthBlocks:
             strangers = queries.filter(pl.Series(codes < 0))
             if self._strangers.again(strangers.hash().to_numpy()):
                 raise NotGroupedError
-        if self.seen[known].any() or np.unique(known).size < known.size:
+        ordered = np.sort(known)
+        if self.seen[known].any() or (ordered[1:] == ordered[:-1]).any():
             raise NotGroupedError
         self.seen[known] = True
         return known
-
-    def places(self, queries: pl.Series) -> Ints:
-        """The rows of queries that came by before."""
-        return self._places.of(queries)
 
     def of(self, codes: Ints) -> GroundTruth:
         """The ground truth of some queries alone, in their order."""
         truth = self._truth
         first, behind = (self._ends[codes + end].astype(np.int64) for end in (0, 1))
         many = behind - first
-        rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
-        if self._order is not None:
-            rows = self._order[rows]
-        tags = {name: tag[codes] for name, tag in truth.tags.items()}
-        return GroundTruth(truth.targets[rows], truth.queries[codes], tags)
+        taken: slice | Ints = codes
+        if self._order is None and codes.size and (codes[1:] == codes[:-1] + 1).all():
+            # Queries that stand together need no copy.
+            taken = slice(int(codes[0]), int(codes[-1]) + 1)
+            targets = truth.targets[int(first[0]) : int(behind[-1])]
+        else:
+            rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
+            targets = truth.targets[rows if self._order is None else self._order[rows]]
+        tags = {name: tag[taken] for name, tag in truth.tags.items()}
+        part = GroundTruth(targets, truth.queries[taken], tags)
+        return part.knowing(target_query=np.repeat(np.arange(codes.size), many))
 
 
 def _small(numbers: Ints) -> Ints:

@@ -25,7 +25,7 @@ from calipers.io.columns import (
 )
 from calipers.io.ranks import check_ranks, gap_notes
 from calipers.io.table_tags import TAG, tags_in
-from calipers.io.tables import Table, explained
+from calipers.io.tables import Table, explained, in_one_piece
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
@@ -144,7 +144,7 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     texts = ["query_text"] if "query_text" in ours else []
     tags = [one for one in found if one.startswith(TAG)]
     lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
-    frame = lazy.collect(engine="streaming")
+    frame = in_one_piece(lazy.collect(engine="streaming"))
     notes = [*table.notes, *_about_columns(table, ours, found)]
     by_question = not has_results or "retrieved" in ours
     if by_question:
@@ -287,7 +287,7 @@ def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) 
     if not empty.any():
         return frame
     filled = frame.filter(~empty)
-    silent = frame.filter(empty)["query"].unique()
+    silent = frame.filter(empty)["query"].unique(maintain_order=True)
     silent = silent.filter(~silent.is_in(filled["query"].implode()))
     if len(silent):
         called = "1 question has" if len(silent) == 1 else f"{len(silent):,} questions have"

@@ -73,6 +73,16 @@ def in_memory(lazy: pl.LazyFrame, name: str) -> Table:
     return Table(lambda: lazy, name, lambda row: f"{name}, row {row + 1}", columns)
 
 
+def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with each column in one piece: to take rows from several puts all together first.
+
+    One column after the other, so that no more than one of them is in memory twice.
+    """
+    for number, column in enumerate(frame.iter_columns()):
+        frame.replace_column(number, column.rechunk(in_place=False))
+    return frame
+
+
 @contextmanager
 def explained(name: str, fault: Callable[[], str | None] | None = None) -> Iterator[None]:
     """Complaints of the table library as our sentence."""

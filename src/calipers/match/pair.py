@@ -140,7 +140,7 @@ class Settled:
         column = "document" if match.startswith("span") else "item"
         if match.startswith("quote") or some is None or column not in some.columns:
             return None
-        return some.frame.head(SAMPLE).select("query", column)
+        return some.frame.head(SAMPLE)[["query", column]]
 
 
 def settle(

@@ -22,7 +22,9 @@ _NOTHING = "\x00"
 _ESCAPE = "\x1d"
 _CONTROL = r"[\x00-\x1f]"
 _ROWS_AT_ONCE = 1_000_000
-"""Rows whose texts are held together."""
+"""Rows whose texts are held together, more or less."""
+_SAMPLE_OF_PART = 1_000
+"""Queries for each part that are looked at to divide all of them."""
 _ESCAPED = {
     _ESCAPE: f"{_ESCAPE}e",
     _FIELD: f"{_ESCAPE}f",
@@ -54,19 +56,17 @@ def _sorted_blobs(frame: pl.DataFrame, used: Sequence[str]) -> Iterator[bytes]:
     """All row texts in their order, those of some queries at a time.
 
     A row text begins with its query and a character below all that queries hold, so the order of
-    the queries is that of the texts.
+    the queries is that of the texts. To sort all queries would take more memory than they do:
+    they are divided at some of them, and each part is sorted by itself.
     """
-    order = frame["query"].arg_sort()
-    begin = 0
-    while begin < frame.height:
-        end = min(begin + _ROWS_AT_ONCE, frame.height)
-        # The rows of one query stay together.
-        last = frame["query"][order[end - 1]]
-        while end < frame.height and frame["query"][order[end]] == last:
-            end += 1
-        rows = frame.select(used)[order[begin:end]]
-        yield joined_rows(row_texts(rows, used).sort())
-        begin = end
+    parts = -(-frame.height // _ROWS_AT_ONCE)
+    sample = frame["query"].gather_every(max(frame.height // (parts * _SAMPLE_OF_PART), 1)).sort()
+    ends = sample.gather(np.arange(1, parts) * len(sample) // parts)
+    part = ends.search_sorted(frame["query"], side="right").to_numpy()
+    for number in range(parts):
+        rows = np.flatnonzero(part == number)
+        if rows.size:
+            yield joined_rows(row_texts(frame.select(used)[rows], used).sort())
 
 
 def fingerprint_blobs(blobs: Iterable[bytes], rows: int, used: Sequence[str]) -> str:

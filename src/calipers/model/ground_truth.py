@@ -132,8 +132,10 @@ class GroundTruth:
         """The code of each target's query: its row in ``queries``."""
         query = self.targets["query"]
         starts = query_starts(query)
-        if query[as_series(starts)].equals(self.queries["query"]):
+        if _first_of_each(query, starts).equals(self.queries["query"]):
             # The targets of each query stand together and in the order of the queries.
+            if starts.size == len(query):
+                return starts
             return np.repeat(np.arange(starts.size), np.diff(starts, append=len(query)))
         codes = self.queries.select("query").with_row_index("code")
         joined = self.targets.select("query").join(
@@ -203,11 +205,17 @@ def _column(frame: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series:
 
 def each_query_once(rows: pl.DataFrame) -> pl.DataFrame:
     """The first row of each query, in order of appearance."""
-    first = rows[as_series(query_starts(rows["query"]))]
+    starts = query_starts(rows["query"])
+    first = rows if starts.size == rows.height else rows[as_series(starts)]
     # A look at hashes takes a fifth of the memory that telling names apart takes.
     if not suspected_duplicates(first["query"].hash().to_numpy()).size:
         return first
     return first.unique("query", keep="first", maintain_order=True)
+
+
+def _first_of_each(query: pl.Series, starts: Ints) -> pl.Series:
+    """The queries at some rows; all of them need no copy."""
+    return query if starts.size == len(query) else query[as_series(starts)]
 
 
 def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
@@ -219,7 +227,7 @@ def _check_queries(targets: pl.DataFrame, queries: pl.DataFrame) -> None:
         raise InvalidInput(
             f"Two queries of the ground truth have the same id {name!r}; give each its own."
         )
-    if targets["query"][as_series(query_starts(targets["query"]))].equals(names):
+    if _first_of_each(targets["query"], query_starts(targets["query"])).equals(names):
         return
     strangers = targets["query"].filter(~targets["query"].is_in(names.implode()))
     if len(strangers):

@@ -161,7 +161,9 @@ def query_starts(query: pl.Series) -> Ints:
         # What is between two columns goes without the detour over an expression.
         here, before = piece[1:], piece[:-1]
         differs = here.ne_missing(before) if piece.null_count() else here != before
-        found.append(np.flatnonzero(differs.to_numpy()) + (done + 1))
+        changes = np.flatnonzero(differs.to_numpy())
+        changes += done + 1
+        found.append(changes)
         last, done = piece[-1], done + len(piece)
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
