@@ -34,9 +34,9 @@ class AsRichDoes:
 
 
 def shown(value: Any, width: int) -> list[str]:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(value)
-    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    paper = io.StringIO()
+    Console(file=paper, width=width, color_system=None).print(value)
+    return paper.getvalue().splitlines()
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,7 +5,6 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any, Literal, get_type_hints
 
 import numpy as np
@@ -136,15 +135,10 @@ def definitions() -> Mapping[str, Definition]:
     return types.MappingProxyType(_DEFINITIONS)
 
 
-RARE = ("coverage", "diversity", "judged", "leaks")
-"""The modules whose metrics few evaluations use."""
-
-
 @cache
 def load_rare() -> None:
-    """Register the metrics that are not loaded with the package."""
-    for module in RARE:
-        import_module(f"calipers.measures.{module}")
+    """Register the metrics that are not loaded with the package: few evaluations use them."""
+    from calipers.measures import coverage, diversity, judged, leaks  # noqa: F401
 
 
 @cache
