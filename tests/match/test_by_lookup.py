@@ -126,6 +126,10 @@ numbers = st.one_of(
 @example([0.5] * 15)
 @example([0.5] * 16)
 @example([0.5] * 65_536)
+@example([1] * 65_536)
+@example([0, 127])
+@example([0, 128])
+@example([1, True])
 def test_numbers_of_any_type_become_the_floats_that_they_are(some: list[Any]) -> None:
     wanted = np.array([float(one) for one in some], dtype=np.float64)
     assert by_lookup._as_floats(some).tobytes() == wanted.tobytes()

@@ -6,17 +6,15 @@ Only the scores are flattened, to see where each found one stands among those of
 import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice, repeat
 from typing import Self
 
-import msgspec
 import numpy as np
 import polars as pl
 
 from calipers.match.tally import RunTally
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Bools, Floats, Ints, plain_floats
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Tally
 from calipers.model.policy import Ties
@@ -140,24 +138,10 @@ class _Flat:
         return self.items[start : start + int(self.lengths[query])]
 
 
-_FLOAT = 0xCB
-"""What stands before each float in MessagePack."""
-_CELL = np.dtype([("kind", "u1"), ("value", ">f8")])
-
-
 def _as_floats(numbers: list[float]) -> Floats:
     """An array of numbers; what cannot be one raises an error."""
-    # To write them down and to read what was written takes a fifth of the time of np.array.
-    with suppress(TypeError, ValueError, OverflowError, RecursionError):
-        packed = msgspec.msgpack.encode(numbers)
-        # In front stands how many they are, in 1, 3 or 5 bytes.
-        start = 1 if len(numbers) < 1 << 4 else 3 if len(numbers) < 1 << 16 else 5
-        if len(packed) == start + len(numbers) * _CELL.itemsize:
-            cells = np.frombuffer(packed, _CELL, offset=start)
-            if (cells["kind"] == _FLOAT).all():
-                return cells["value"].astype(np.float64)
-    # Not all of them are plain floats.
-    return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers))
+    plain = plain_floats(numbers)
+    return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers)) if plain is None else plain
 
 
 class _Ranked:

@@ -269,9 +269,9 @@ def may_be_swapped(truth: GroundTruth, some: Sample | None) -> list[str]:
     grades = truth.grades[:SAMPLE]
     if some is None or not grades.size:
         return []
+    broken = np.count_nonzero(grades != np.rint(grades))
     # Grades that are means of several judges are broken numbers too, but few different ones.
-    many = len({*grades.tolist()}) > grades.size / 2
-    if (grades != grades.round()).mean() <= 0.5 or not many:
+    if broken <= grades.size / 2 or len({*grades.tolist()}) <= grades.size / 2:
         return []
     scores = some.frame.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
     scores = scores.drop_nulls()

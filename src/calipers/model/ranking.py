@@ -188,12 +188,13 @@ def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame
 
 def _reordered(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
     """The frame with the rows of each query in another order, so that the queries stay."""
-    return pl.DataFrame([one if one.name == "query" else one[rows] for one in frame])
+    columns = (one if one.name == "query" else one.rechunk()[rows] for one in frame)
+    return pl.DataFrame(list(columns))
 
 
 def _in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with each column in one piece; not the queries, as few of them are looked at."""
-    return pl.DataFrame([one if one.name == "query" else one.rechunk() for one in frame])
+    """The frame with its numbers in one piece each, as numpy takes them; texts stay as they are."""
+    return pl.DataFrame([one.rechunk() if one.dtype.is_numeric() else one for one in frame])
 
 
 def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> RankedBatch:

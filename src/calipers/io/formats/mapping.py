@@ -1,6 +1,7 @@
 """Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from itertools import chain, repeat
 from typing import Any, TypeGuard
@@ -12,7 +13,7 @@ from calipers.errors import InvalidInput
 from calipers.io import json_files
 from calipers.io.format import Format, wrong_form
 from calipers.io.sight import Sight
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.run import MOST_RESULTS, SAMPLE, Run, Scored
@@ -117,11 +118,11 @@ def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
 
 def _plain_numbers(values: list[Any]) -> Floats | None:
     """An array of them, if they are finite and of no other type than int and float."""
-    if not {*map(type, values)} <= {float, int}:
-        return None
-    try:
-        numbers = np.array(values, dtype=np.float64)
-    except OverflowError:
+    numbers = plain_floats(values)
+    if numbers is None and {*map(type, values)} <= {float, int}:
+        with suppress(OverflowError):
+            numbers = np.array(values, dtype=np.float64)
+    if numbers is None:
         return None
     return numbers if np.isfinite(numbers).all() else None
 
