@@ -145,3 +145,21 @@ def test_columns_are_named_in_a_table_of_their_own(tmp_path):
     assert check_config(table, tmp_path / "calipers.toml").shared == table
     with pytest.raises(InvalidInput, match=r"columns = .*it must be a table of what a column is"):
         check_config({"columns": {"item": 3}}, tmp_path / "calipers.toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.calipers]\nk = 5\n", "[ tool . 'calipers' ]\nk = 5\n", "[tool]\ncalipers.k = 5\n",
+        "tool.calipers.k = 5\n", "tool = { calipers = { k = 5 } }\n",
+        '[tool."\\u0063alipers"]\nk = 5\n', "[project]\nname = 'x'\n['tool']\ncalipers = {k = 5}\n",
+    ],
+)  # fmt: skip
+def test_our_table_is_found_however_it_is_written(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert find_config(tmp_path).shared["k"] == 5
+
+
+def test_the_file_of_a_project_without_our_table_need_not_be_right(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\nuses = 'calipers'\n]]]\n")
+    assert find_config(tmp_path).path is None

@@ -5,6 +5,7 @@ is looked for in the working folder and then in each folder above it.
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -189,13 +190,20 @@ def _reason(error: Exception) -> str:
     return "a number in it has thousands of digits" if "digits" in str(error) else str(error)
 
 
+_MAY_HOLD_OURS = re.compile(
+    r"""tool["'\s]*\.["'\s]*calipers|^\s*\[\s*["']?tool["']?\s*\]|^\s*["']?tool["']?\s*=|\\[uU]""",
+    re.M,
+)
+"""All ways to write the table of ours; without one the file of a project need not be parsed."""
+
+
 def _table(path: Path) -> Mapping[str, Any] | None:
     from calipers.io.source import check_no_device
 
     check_no_device(path)
     try:
         text = path.read_text(encoding="utf-8")
-        if path.name == PROJECT and "calipers" not in text:
+        if path.name == PROJECT and not _MAY_HOLD_OURS.search(text):
             return None
         import tomllib
 

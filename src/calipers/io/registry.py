@@ -77,6 +77,11 @@ def recognise(sight: Sight, role: Role) -> Format:
     else:
         if is_ours_alone(sight):
             return Ours()
+        if sight.look is None and not sight.columns_said.named:
+            from calipers.io.formats.trec import plain_form
+
+            if (plain := plain_form(sight)) is not None:
+                return plain
         claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
         claimed = claimed or _of_others(sight)
     if len(claimed) > 1 and role != "both":

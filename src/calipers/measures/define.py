@@ -125,7 +125,9 @@ def _view_parameters(view: Any) -> dict[str, Parameter]:
 
 
 def definition_of(name: str) -> Definition | None:
-    """The metric that answers to a name, as far as metrics are loaded by now."""
+    """The metric that answers to a name; those of other packages once they were asked for."""
+    if name in RARE:
+        load_rare()
     return _DEFINITIONS.get(_ALIASES.get(name, name))
 
 
@@ -135,9 +137,18 @@ def definitions() -> Mapping[str, Definition]:
     return types.MappingProxyType(_DEFINITIONS)
 
 
+RARE = frozenset(
+    {
+        "span_recall", "span_precision", "iou", "alpha_ndcg", "andcg", "judged", "unjudged", "unj",
+        "hole", "inferred_ap", "infap", "bpref", "rbp_residual", "rbp_resid", "leak", "leak_rate",
+    }
+)  # fmt: skip
+"""The names of metrics that few evaluations use: their modules are loaded when one is named."""
+
+
 @cache
 def load_rare() -> None:
-    """Register the metrics that are not loaded with the package: few evaluations use them."""
+    """Register the metrics that are not loaded with the package."""
     from calipers.measures import coverage, diversity, judged, leaks  # noqa: F401
 
 

@@ -13,7 +13,6 @@ from calipers.measures.define import (
     definition_of,
     definitions,
     load_plugged,
-    load_rare,
 )
 from calipers.measures.parameter import Parameter, Value
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
@@ -218,11 +217,6 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     attempts: list[tuple[str, str | None]] = [(word.lower().replace("-", "_"), None)]
     if trailing := _TRAILING_CUTOFF.fullmatch(attempts[0][0]):
         attempts.append((trailing[1], trailing[2]))
-    usual = definition_of(attempts[0][0])
-    if usual is not None:
-        return usual, None
-    # What the whole word means comes first, and one of the others may have that name.
-    load_rare()
     if not any(definition_of(name) for name, _ in attempts):
         load_plugged()
     for name, cutoff in attempts:

@@ -4,17 +4,22 @@ import gzip
 import random as random_module
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest import mock
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io import source
+from calipers.io.formats.trec import plain_form
 from calipers.io.load import load
+from calipers.io.registry import built_in
+from calipers.io.sight import Sight
+from calipers.io.source import Source
 
 ODD_IDS = [
     "a", "A", "é", "日本語", "𝄞", "x#y", '"quoted"', "'single'", "comma,comma", "semi;colon",
@@ -230,3 +235,26 @@ def test_a_run_is_read_again_from_the_start(tmp_path: Path) -> None:
     assert run is not None
     one, other = pl.concat(run.scan()), pl.concat(run.scan())
     assert one.equals(other)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(["q", "Q0", "0", "d1", "3", "0.5", "-2", "x"]), min_size=3, max_size=7
+        ),
+        min_size=1, max_size=4,
+    ),
+    st.sampled_from([" ", "\t"]),
+)  # fmt: skip
+@example([["q", "Q0", "d1", "1", "0.5", "x"]], " ")
+@example([["q", "0", "d1", "3"]], " ")
+def test_what_is_plainly_trec_is_claimed_by_no_other_form(lines, separator):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        path.write_text("".join(separator.join(line) + "\n" for line in lines))
+        sight = Sight(Source(path))
+        plain = plain_form(sight)
+        if plain is not None:
+            claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]
+            assert [type(form) for form in claimed] == [type(plain)]

@@ -119,6 +119,16 @@ class TrecJudgements(Format):
         return _write(parts, path, remarks, _write_judgements)
 
 
+def plain_form(sight: Sight) -> Format | None:
+    """The form of a file that is plainly one of TREC, so that no other need be asked."""
+    rows = first_rows(sight)
+    if rows and all(len(row) == 6 and _is_marked(row) and _is_result(row) for row in rows):
+        return TrecRun()
+    if rows and all(row[1:2] == [b"0"] and _is_judgement(row) for row in rows):
+        return TrecJudgements()
+    return None
+
+
 def _check_not_exchanged(rows: list[list[bytes]], name: str) -> None:
     """Refuse scores that count 1, 2, 3 beside ranks that are no whole numbers."""
     pairs = [(one, next_) for one, next_ in pairwise(rows) if one[0] == next_[0]]
