@@ -26,6 +26,7 @@ from calipers.present.html.texts import clean
 from calipers.present.looks import print_result
 from calipers.present.plot import spec_of
 from calipers.present.table import number
+from calipers.present.terminal import OpenTable
 from calipers.present.trend import verdict as trend_verdict
 
 WIDTH = 160
@@ -65,6 +66,8 @@ class PaperConsole(Console):
 def _block(value: Any) -> str:
     if isinstance(value, Padding):
         return _block(value.renderable)
+    if isinstance(value, OpenTable):
+        return _table(value.as_table())
     if isinstance(value, Table):
         return _table(value)
     inner = _inline(value)

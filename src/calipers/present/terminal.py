@@ -1,19 +1,26 @@
 """Results on a terminal, with rich."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.padding import Padding
-from rich.table import Column, Table
 from rich.text import Text
 
 from calipers.model.scores import Scores
 from calipers.present.answer import print_notes, print_verdict, verdict
 from calipers.present.notes import notes as notes_of
 from calipers.present.table import WHOLE, Cell, ScoreTable, score_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+ROOM = 2
+"""Blanks between two columns."""
 
 
 def print_scores(
@@ -34,45 +41,49 @@ def print_score_table(scores: Scores, console: Console) -> None:
     console.print(next(fitting, None) or _stacked(view))
 
 
-class OpenTable(Table):
-    """A table without lines in which nothing is wrapped or cut.
+@dataclass(frozen=True, eq=False)
+class OpenTable:
+    """A table without lines: names on the left, all else flush right, nothing wrapped or cut.
 
     It looks as rich would show it, and is there in a fifth of the time.
     """
 
-    def __init__(self) -> None:
-        super().__init__(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Text]]
 
-    @property
+    @cached_property
     def widths(self) -> list[int]:
-        """The cells that each column takes, with the room behind it."""
-        cells = [[Text(str(column.header)), *self._texts(column)] for column in self.columns]
+        """The characters that each column takes, with the room behind it."""
+        columns = zip(map(Text, self.heads), *self.rows, strict=True)
         widest = [
-            max(cell_len(line.plain) for one in some for line in _lines(one)) for some in cells
+            max(cell_len(line.plain) for cell in column for line in _lines(cell))
+            for column in columns
         ]
-        return [width + 2 for width in widest[:-1]] + widest[-1:]
-
-    @staticmethod
-    def _texts(column: Column) -> list[Text]:
-        return [Text(one) if isinstance(one, str) else cast(Text, one) for one in column.cells]
+        return [width + ROOM for width in widest[:-1]] + widest[-1:]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Line by line, where there is room for it."""
-        widths = self.widths
-        if sum(widths) > options.max_width:
-            yield from super().__rich_console__(console, options)
-            return
-        heads = [Text(str(column.header), "bold") for column in self.columns]
-        for row in (heads, *zip(*map(self._texts, self.columns), strict=True)):
+        """Line by line."""
+        for row in ([Text(head, "bold") for head in self.heads], *self.rows):
             for cells in zip_longest(*map(_lines, row), fillvalue=Text()):
                 line = Text(no_wrap=True)
-                for cell, column, width in zip(cells, self.columns, widths, strict=True):
-                    behind = 2 if column is not self.columns[-1] else 0
-                    room = " " * (width - behind - cell_len(cell.plain))
-                    parts = (room, cell) if column.justify == "right" else (cell, room)
-                    for part in (*parts, " " * behind):
+                for place, (cell, width) in enumerate(zip(cells, self.widths, strict=True)):
+                    behind = ROOM if place < len(cells) - 1 else 0
+                    left = " " * (width - behind - cell_len(cell.plain))
+                    for part in (left, cell) if place else (cell, left):
                         line.append(part)
+                    line.append(" " * behind)
                 yield line
+
+    def as_table(self) -> "Table":
+        """The same as the library has it."""
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, padding=(0, ROOM, 0, 0), header_style="bold")
+        for place, head in enumerate(self.heads):
+            table.add_column(head, justify="right" if place else "left", no_wrap=True)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
 
 
 def _lines(text: Text) -> list[Text]:
@@ -80,13 +91,8 @@ def _lines(text: Text) -> list[Text]:
 
 
 def _wide(view: ScoreTable) -> OpenTable:
-    table = OpenTable()
-    table.add_column("metric", no_wrap=True)
-    for column in view.columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for name, cells in view.rows:
-        table.add_row(Text(name, style="bold"), *map(_cell, cells))
-    return table
+    rows = [[Text(name, style="bold"), *map(_cell, cells)] for name, cells in view.rows]
+    return OpenTable(("metric", *view.columns), rows)
 
 
 def _cell(cell: Cell | None) -> Text:
@@ -98,13 +104,11 @@ def _cell(cell: Cell | None) -> Text:
 
 def _narrow(view: ScoreTable) -> OpenTable:
     """One line per metric and cut-off, for narrow terminals and long lists of cut-offs."""
-    table = OpenTable()
-    table.add_column("metric", no_wrap=True)
-    table.add_column("mean", justify="right", no_wrap=True)
-    table.add_column("interval", justify="right", no_wrap=True)
-    for label, cell in _labelled(view):
-        table.add_row(Text(label), cell.mean, Text(cell.interval, style="dim"))
-    return table
+    rows = [
+        [Text(label), Text(cell.mean), Text(cell.interval, style="dim")]
+        for label, cell in _labelled(view)
+    ]
+    return OpenTable(("metric", "mean", "interval"), rows)
 
 
 def _stacked(view: ScoreTable) -> Text:
@@ -173,6 +177,8 @@ def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
 
 def bullet(mark: Text, text: Text, *, indent: int) -> Padding:
     """The mark, a blank, and the text beside it, moved in."""
+    from rich.table import Table
+
     line = Table.grid(padding=(0, 1, 0, 0))
     line.add_column(no_wrap=True)
     line.add_column(overflow="fold")
