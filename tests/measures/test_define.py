@@ -33,6 +33,17 @@ def test_a_taken_name_is_refused() -> None:
 
     with pytest.raises(ValueError, match="two metrics answer to 'recall'"):
         metric(better="higher")(recall)
+    with pytest.raises(ValueError, match="two metrics answer to 'hole'"):
+        metric(better="higher", also=("hole",))(test_a_taken_name_is_refused)
+
+
+def test_a_signature_that_says_no_view_is_refused_at_once() -> None:
+    def nameless(found, k: int):
+        return found.hits(k)
+
+    with pytest.raises(KeyError):
+        metric(better="higher")(nameless)
+    assert "nameless" not in definitions()
 
 
 def test_grammar_shows_cutoff_and_parameters() -> None:

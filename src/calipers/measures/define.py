@@ -4,7 +4,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal, get_type_hints
 
 import numpy as np
@@ -33,17 +33,52 @@ class Definition:
 
     name: str
     function: Callable[..., Floats]
-    view: Any
     better: Better
     bounds: tuple[float, float | None]
-    cutoff: Cutoff
-    parameters: Mapping[str, Parameter]
-    view_parameters: frozenset[str]
     aliases: tuple[str, ...]
     without_targets: Literal["undefined", "defined"]
     aggregate: Aggregate = "mean"
     """How the values of queries become one number for all of them."""
     series: Series | None = None
+
+    # What follows from the function's signature is read when it is asked for: an evaluation uses
+    # few of the metrics.
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self.function, include_extras=True)
+
+    @cached_property
+    def _signature(self) -> list[inspect.Parameter]:
+        return list(inspect.signature(self.function).parameters.values())
+
+    @cached_property
+    def view(self) -> Any:
+        """What the values are computed from: the annotation of the first parameter."""
+        return self._hints[self._signature[0].name]
+
+    @cached_property
+    def cutoff(self) -> Cutoff:
+        """Whether the name takes a cut-off."""
+        k = next((one for one in self._signature if one.name == "k"), None)
+        if k is None:
+            return "none"
+        return "required" if k.default is inspect.Parameter.empty else "optional"
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Those of the function and of its view, by name."""
+        own = {
+            one.name: Parameter.of(one, self._hints[one.name])
+            for one in self._signature[1:]
+            if one.name != "k"
+        }
+        return dict(sorted({**own, **_view_parameters(self.view)}.items()))
+
+    @cached_property
+    def view_parameters(self) -> frozenset[str]:
+        """The names of those that are the view's."""
+        return frozenset(_view_parameters(self.view))
 
     @property
     def summary(self) -> str:
@@ -92,24 +127,15 @@ def metric(
     """
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
-        hints = get_type_hints(function, include_extras=True)
-        signature = list(inspect.signature(function).parameters.values())
-        view = hints[signature[0].name]
-        own = {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:] if p.name != "k"}
-        of_view = _view_parameters(view)
-        cutoff: Cutoff = "none"
-        for p in signature:
-            if p.name == "k":
-                cutoff = "required" if p.default is inspect.Parameter.empty else "optional"
-        name = function.__name__
+        name, ours = function.__name__, function.__module__.startswith("calipers.")
         for taken in (name, *also):
-            if taken in _DEFINITIONS or taken in _ALIASES:
+            if taken in _DEFINITIONS or taken in _ALIASES or (taken in RARE and not ours):
                 raise ValueError(f"two metrics answer to {taken!r}")
-        _DEFINITIONS[name] = Definition(
-            name, function, view, better, bounds, cutoff,
-            dict(sorted({**own, **of_view}.items())), frozenset(of_view), also, without_targets,
-            aggregate, series,
-        )  # fmt: skip
+        made = Definition(name, function, better, bounds, also, without_targets, aggregate, series)
+        if not ours:
+            # A mistake in a signature is said where it is made.
+            _ = made.parameters
+        _DEFINITIONS[name] = made
         _ALIASES.update(dict.fromkeys(also, name))
         return function
 
