@@ -71,7 +71,7 @@ def measure_block(block: pl.DataFrame, plan: EnginePlan) -> tuple[pl.DataFrame, 
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredBlock:
     """Some whole queries."""
 
     table: pl.DataFrame
@@ -82,7 +82,7 @@ class Measured:
     tally: Tally
 
 
-def measure(choice: Choice, run: Run, plan: EnginePlan) -> Measured:
+def measure(choice: Choice, run: Run, plan: EnginePlan) -> MeasuredBlock:
     """Match, measure and count some whole queries: a run and all that its queries should find."""
     truth = choice.ground_truth
     # Whether nothing at all is in common is known once every block was seen.
@@ -109,7 +109,7 @@ def measure(choice: Choice, run: Run, plan: EnginePlan) -> Measured:
         *(tag.alias(TAG + name) for name, tag in truth.tags.items()),
         *(pl.Series(name, column).fill_nan(None) for name, column in columns.items()),
     )
-    return Measured(table, part, truth, matches, tally)
+    return MeasuredBlock(table, part, truth, matches, tally)
 
 
 def checked(

@@ -22,7 +22,7 @@ from calipers.analyse.scoring import (
     weights_by_name,
 )
 from calipers.checks.counts import enforce
-from calipers.engines.blocks import ROWS_AT_ONCE, Measured, gathered, measure
+from calipers.engines.blocks import ROWS_AT_ONCE, MeasuredBlock, gathered, measure
 from calipers.engines.elsewhere import scores_elsewhere
 from calipers.engines.part import EDGES, Part
 from calipers.engines.plan import EnginePlan
@@ -123,7 +123,7 @@ class _Evaluation:
         for start in range(0, missing.size, rows):
             yield missing[start : start + rows], nothing
 
-    def _measured(self, block: tuple[Ints, pl.DataFrame]) -> Measured:
+    def _measured(self, block: tuple[Ints, pl.DataFrame]) -> MeasuredBlock:
         codes, frame = block
         choice = replace(self.settled.choice, ground_truth=self.blocks.of(codes))
         run = replace(
@@ -131,7 +131,7 @@ class _Evaluation:
         )
         return measure(choice, run, self.plan)
 
-    def _take(self, measured: Measured, file: ParquetBlocks) -> None:
+    def _take(self, measured: MeasuredBlock, file: ParquetBlocks) -> None:
         if measured.table.height:
             file.put(measured.table)
         self.part.merge(measured.part)

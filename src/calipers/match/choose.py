@@ -9,7 +9,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Run, Sample
+from calipers.model.run import FirstResults, Run
 from calipers.suggest import did_you_mean
 
 Kind = Literal["id", "quote", "span"]
@@ -137,7 +137,7 @@ def choose(
 
 
 def choose_from(
-    asked: str | None, truth: GroundTruth, first: Sample | None, run: Run, whole: Run
+    asked: str | None, truth: GroundTruth, first: FirstResults | None, run: Run, whole: Run
 ) -> tuple[Choice, Run]:
     """The way of matching by the first results of a run, and the run as that reads it.
 

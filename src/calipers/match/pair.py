@@ -24,8 +24,8 @@ from calipers.model.policy import Policy, Ties, check_rel
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import (
     SAMPLE,
+    FirstResults,
     Run,
-    Sample,
     beginning,
     brought_together,
     in_query_order,
@@ -109,7 +109,7 @@ class Settled:
     as_read: tuple[GroundTruth, Run]
     whole: tuple[GroundTruth, Run]
     """The same, with their ids written in one way where that is asked for."""
-    first: Sample | None
+    first: FirstResults | None
     """The first results as they came; None where there are none."""
     ties_asked: Ties | None
 
@@ -118,7 +118,7 @@ class Settled:
         """Whether several chunks may hold a target."""
         return bool(self.settings["matched_at"] == "evidence")
 
-    def some(self) -> Sample | None:
+    def some(self) -> FirstResults | None:
         """The first results as they are matched."""
         at_documents = self.settings["matched_at"] == "document"
         if not at_documents and "map_ids" not in self.settings:
@@ -134,7 +134,7 @@ class Settled:
             frames = () if few is None else (in_query_order([few.frame]),)
             return peek(rolled_up(replace(run, scan=lambda: iter(frames)), self.policy))[0]
 
-    def named(self, some: Sample | None) -> pl.DataFrame | None:
+    def named(self, some: FirstResults | None) -> pl.DataFrame | None:
         """Query and name of some results; None where targets are not recognised by names."""
         match = self.settings["match"]
         column = "document" if match.startswith("span") else "item"
@@ -200,7 +200,7 @@ def settle(
     return Settled(choice, run, policy, settings, notes, as_read, whole_pair, first, ties_asked)
 
 
-def _all_differ(truth: GroundTruth, matches: Matches, some: Sample | None) -> bool:
+def _all_differ(truth: GroundTruth, matches: Matches, some: FirstResults | None) -> bool:
     """Whether lists that are at hand show that no result is called nearly as a missed target."""
     if some is None or some.listed is None or not truth.is_listed:
         return False
@@ -264,7 +264,7 @@ def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> li
     return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
 
 
-def may_be_swapped(truth: GroundTruth, some: Sample | None) -> list[str]:
+def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
     """A note where the grades look like scores, and the run has none or what looks like grades."""
     grades = truth.grades[:SAMPLE]
     if some is None or not grades.size:

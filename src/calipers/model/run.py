@@ -69,7 +69,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class FirstResults:
     """The first results of a run, in the order in which they came."""
 
     columns: Sequence[str]
@@ -90,7 +90,7 @@ class Scored:
     ) -> None:
         self._mappings: Mapping[str, dict[str, float]] | None = mappings
         kinds = {name: RUN_SCHEMA[name] for name in head}
-        self.head = Sample(tuple(head), lambda: pl.DataFrame(head, kinds), head)
+        self.head = FirstResults(tuple(head), lambda: pl.DataFrame(head, kinds), head)
         """The first of its rows."""
         self._table = table
         self._table_of = table_of
@@ -295,13 +295,13 @@ class _Resumed:
         return self._again() if begun is None else begun
 
 
-def beginning(run: Run) -> tuple[Sample | None, Run]:
+def beginning(run: Run) -> tuple[FirstResults | None, Run]:
     """The first rows of a run that has rows, and the run to use from here on."""
     # Those of mappings are known without making a table of all.
     return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run, SAMPLE)
 
 
-def peek(run: Run, rows: int = 1) -> tuple[Sample | None, Run]:
+def peek(run: Run, rows: int = 1) -> tuple[FirstResults | None, Run]:
     """At least so many of the first rows, if there are, and the run to use from here on."""
     frames, seen, n = run.scan(), [], 0
     for one in frames:
@@ -313,4 +313,4 @@ def peek(run: Run, rows: int = 1) -> tuple[Sample | None, Run]:
     if not seen:
         return None, run
     first = seen[0] if len(seen) == 1 else pl.concat(seen, how="diagonal_relaxed")
-    return Sample(first.columns, first), replace(run, scan=_Resumed(seen, frames, run.scan))
+    return FirstResults(first.columns, first), replace(run, scan=_Resumed(seen, frames, run.scan))
