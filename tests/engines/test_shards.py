@@ -39,6 +39,7 @@ def small(monkeypatch):
     """So little memory that every run goes to disk, and large shards are divided again."""
     monkeypatch.setattr(Shards, "_bytes", 400_000)
     monkeypatch.setattr(shards, "_ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(shards, "_FEW_ROWS", 100)
     monkeypatch.setattr(shards, "SHARDS", 8)
 
 
@@ -82,6 +83,7 @@ def test_what_fits_stays_in_memory(mixed, monkeypatch):
 def test_what_fits_is_brought_together_in_parts(mixed, judged, monkeypatch):
     monkeypatch.setattr(scratch, "_open", None)
     monkeypatch.setattr(shards, "_ROWS_AT_ONCE", 500)
+    monkeypatch.setattr(shards, "_FEW_ROWS", 1000)
     scan = Shards("1GB")(frames(mixed))
     parts = list(scan())
     assert len(parts) > 1
@@ -152,6 +154,7 @@ from calipers.cli import program
 signal.signal(signal.SIGINT, signal.default_int_handler)
 shards.Shards._bytes = 100_000
 shards._ROWS_AT_ONCE = 1000
+shards._FEW_ROWS = 2000
 def waiting(self, piece):
     print("shards are written", self._end, flush=True)
     time.sleep(0.1)

@@ -29,8 +29,13 @@ SHARDS = 128
 _SHARE_OF_SHARD = 32
 """A shard beyond one part in so many is divided again: three of them are worked on at a time."""
 _MOST_DIVISIONS = 4
-_ROWS_AT_ONCE = 1 << 16
-"""So few that taking them in any order stays within the fast memory of a processor."""
+_FEW_ROWS = 1 << 17
+"""Fewer rows than these are put in order without dividing them."""
+_ROWS_AT_ONCE = 1 << 18
+"""Rows that are divided, or put in order, together: with fewer, each batch costs more than its
+rows."""
+_SMALL = 1 << 20
+"""Shards of fewer bytes are put in order together."""
 _WITHIN = 77
 """The seed by which a shard is divided in memory: no division on disk has it."""
 
@@ -64,7 +69,7 @@ class Shards:
             held.append(frame)
             rows += frame.height
             size += int(frame.estimated_size())
-            if rows >= 2 * _ROWS_AT_ONCE or size > self._bytes // SHARE_TO_HOLD:
+            if rows >= _FEW_ROWS or size > self._bytes // SHARE_TO_HOLD:
                 break
         else:
             together = in_query_order(held)
@@ -72,7 +77,9 @@ class Shards:
         scratch = ScratchFile(self.temp)
         divided = self._divide(chain(_taken(held), frames), scratch, seed=0)
         shards = list(self._small_enough(divided, scratch, seed=0))
-        return lambda: ahead(_by_query, _parts(map(scratch.read, shard) for shard in shards))
+        return lambda: chain.from_iterable(
+            ahead(lambda shard: _by_query(map(scratch.read, shard)), _not_small(shards))
+        )
 
     def _small_enough(
         self, divided: "list[_Shard]", scratch: ScratchFile, seed: int
@@ -137,23 +144,27 @@ def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
     return parts, int(frame.estimated_size())
 
 
-def _parts(shards: Iterable[Iterable[pl.DataFrame]]) -> Iterator[list[pl.DataFrame]]:
-    """The rows of some shards in parts of whole queries, none of them very large or very small."""
-    waiting: list[pl.DataFrame] = []
+def _not_small(shards: "list[_Shard]") -> "Iterator[_Shard]":
+    """The shards, small ones together."""
+    waiting: _Shard = []
     for shard in shards:
         waiting += shard
-        rows = sum(frame.height for frame in waiting)
-        if rows < _ROWS_AT_ONCE // 2:
-            continue
-        several = min(rows // _ROWS_AT_ONCE, SHARDS)
-        if several <= 1:
+        sizes = (one.size if isinstance(one, Piece) else one.estimated_size() for one in waiting)
+        if sum(sizes) >= _SMALL:
             yield waiting
-        else:
-            apart = (_apart(block, several, _WITHIN) for block in _blocks(_taken(waiting)))
-            yield from _collected(apart, several)
-        waiting = []
+            waiting = []
     if waiting:
         yield waiting
+
+
+def _by_query(shard: Iterable[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The rows of a shard in parts of whole queries, each query's rows together."""
+    frames = list(shard)
+    several = min(sum(frame.height for frame in frames) // _ROWS_AT_ONCE, SHARDS)
+    if several <= 1:
+        return [_in_order(frames)]
+    apart = (_apart(block, several, _WITHIN) for block in _blocks(_taken(frames)))
+    return [_in_order(parts) for parts in _collected(apart, several)]
 
 
 _Shard: TypeAlias = list[Piece | pl.DataFrame]
@@ -177,7 +188,7 @@ def _taken(held: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield held.pop(0)
 
 
-def _by_query(parts: list[pl.DataFrame]) -> pl.DataFrame:
+def _in_order(parts: list[pl.DataFrame]) -> pl.DataFrame:
     """The rows with those of each query together, in their order within it."""
     frame = pl.concat(parts, rechunk=True)
     hashes = frame["query"].hash().to_numpy()
