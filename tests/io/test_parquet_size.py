@@ -10,6 +10,7 @@ import pytest
 from calipers.errors import UnreadableFile
 from calipers.io.load import load
 from calipers.io.parquet_size import check_parquet, stated
+from calipers.io.source import most_unpacked
 
 
 def _footer(path: Path) -> bytes:
@@ -49,6 +50,15 @@ def test_a_small_file_that_says_it_is_large_is_refused(bomb, tmp_path: Path) -> 
     assert path.stat().st_size < 200_000
     with pytest.raises(UnreadableFile, match="made to fill the memory"):
         load(path, "run")
+
+
+def test_many_rows_of_little_that_pack_well_are_no_bomb(tmp_path: Path) -> None:
+    path = tmp_path / "scores.parquet"
+    number = pl.int_range(1_000_000, eager=True)
+    pl.DataFrame({"query": "q" + number.cast(pl.String), "mrr": 0.5}).write_parquet(path)
+    size, unpacked = path.stat().st_size, stated(_footer(path))[2]
+    assert unpacked > most_unpacked(size)
+    check_parquet(path)
 
 
 def test_a_damaged_footer_is_left_to_the_reader(tmp_path: Path) -> None:
