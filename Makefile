@@ -20,8 +20,8 @@ test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
 	@$(BIN)/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mlflow.genai, openevals, qdrant_client"
-	@$(BIN)/python -m pytest -q tests/retrievers/test_langchain.py tests/retrievers/test_llama_index.py \
-	  tests/retrievers/test_haystack.py tests/retrievers/test_vector_stores.py tests/retrievers/test_docs.py \
+	@$(BIN)/python -m pytest -q tests/live/adapters/test_langchain.py tests/live/adapters/test_llama_index.py \
+	  tests/live/adapters/test_haystack.py tests/live/adapters/test_vector_stores.py tests/live/test_docs.py \
 	  tests/integrations
 
 # Large, so they are installed for their own tests and not for every `make test`.
@@ -43,7 +43,7 @@ spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs 
 object-stores: $(STAMP) ## Test runs in object stores against an S3 server on this machine
 	@test -x .venv-s3/bin/moto_server || { $(PYTHON) -m venv .venv-s3 && \
 	  .venv-s3/bin/pip install -q --disable-pip-version-check 'moto[s3,server]==5.2.5'; }
-	@CALIPERS_S3_SERVER=$(CURDIR)/.venv-s3/bin/moto_server $(BIN)/python -m pytest -q tests/io/test_remote.py
+	@CALIPERS_S3_SERVER=$(CURDIR)/.venv-s3/bin/moto_server $(BIN)/python -m pytest -q tests/io/files/test_remote.py
 
 check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
 	@$(BIN)/ruff check .

@@ -78,8 +78,11 @@ def main() -> None:
     except urllib.error.HTTPError as error:
         if error.code not in REFUSED:
             raise
-        say("warning", f"GitHub refused the comment ({error.code}); it needs the permission "
-                       "pull-requests: write. The summary of the run has everything.")  # fmt: skip
+        say(
+            "warning",
+            f"GitHub refused the comment ({error.code}); it needs the permission "
+            "pull-requests: write. The summary of the run has everything.",
+        )
     except urllib.error.URLError as error:
         say("warning", f"GitHub could not be reached for the comment: {error.reason}.")
 

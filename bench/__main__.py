@@ -83,12 +83,16 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         table.add_column(heading, justify="right" if numeric else "left", no_wrap=numeric)
     for row in rows:
         table.add_row(
-            str(row.get("row", "")), str(row.get("input", "")),
-            _seconds(row.get("ours_seconds")), _memory(row.get("ours_memory_mb")),
+            str(row.get("row", "")),
+            str(row.get("input", "")),
+            _seconds(row.get("ours_seconds")),
+            _memory(row.get("ours_memory_mb")),
             str(row.get("peer", "")),
-            _seconds(row.get("peer_seconds")), _memory(row.get("peer_memory_mb")),
-            _times(row.get("ratio")), str(row.get("note") or ""),
-        )  # fmt: skip
+            _seconds(row.get("peer_seconds")),
+            _memory(row.get("peer_memory_mb")),
+            _times(row.get("ratio")),
+            str(row.get("note") or ""),
+        )
     return table
 
 

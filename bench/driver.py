@@ -38,7 +38,7 @@ def rows(quick: bool = False) -> list[Row]:
 
 
 def _overhead(place: Path, n: int, *, scored: bool) -> Row:
-    from calipers.retrievers.retrieve import retrieve_to_report
+    from calipers.live.retrieve import retrieve_to_report
 
     ids = [f"chunk-{i}" for i in range(RESULTS)]
     pairs = [(item, 1 - i / RESULTS) for i, item in enumerate(ids)]
@@ -90,7 +90,7 @@ def _memory(place: Path, n: int) -> Row:
 
 
 def _waiting(n: int) -> Row:
-    from calipers.retrievers.retrieve import retrieve_to_report
+    from calipers.live.retrieve import retrieve_to_report
 
     def search(query: str, k: int) -> list[str]:
         time.sleep(SLEEP)

@@ -77,11 +77,14 @@ def _twice_as_many(queries: int, depth: int) -> list[Row]:
     measured = [_ours(trec_files(size, depth)) for size in sizes]
     return [
         compared(
-            "twice the queries", f"{sizes[i]:,} × {depth}",
-            measured[i], "Calipers, half", measured[i - 1],
+            "twice the queries",
+            f"{sizes[i]:,} × {depth}",
+            measured[i],
+            "Calipers, half",
+            measured[i - 1],
         )
         for i in (1, 2)
-    ]  # fmt: skip
+    ]
 
 
 def _ours(files: Files) -> Measured:

@@ -131,9 +131,10 @@ def in_a_file(queries: int) -> str:
         with path.open("w") as file:
             for query, texts in run.frame.group_by("query").agg("text").iter_rows():
                 record = {
-                    "query": query, "retrieved": [{"text": text} for text in texts],
+                    "query": query,
+                    "retrieved": [{"text": text} for text in texts],
                     "ground_truth": [{"quote": quote} for quote in quotes[query]],
-                }  # fmt: skip
+                }
                 file.write(json.dumps(record) + "\n")
         size = path.stat().st_size / 1e6
         rule = f"quote(min={TOLERANT})"

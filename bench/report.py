@@ -82,10 +82,14 @@ def _written(count: int) -> str:
         ranked = chance.sample(chunks, 10)
         wanted = [chance.choice(ranked)[0] if chance.random() < 0.7 else "elsewhere"]
         records.append(
-            {"id": f"q{number}", "query": " ".join(chance.choices(words, k=9)),
-             "tags": {"type": chance.choice("abc")}, "ground_truth": wanted,
-             "retrieved": [{"id": name, "text": text} for name, text in ranked]}
-        )  # fmt: skip
+            {
+                "id": f"q{number}",
+                "query": " ".join(chance.choices(words, k=9)),
+                "tags": {"type": chance.choice("abc")},
+                "ground_truth": wanted,
+                "retrieved": [{"id": name, "text": text} for name, text in ranked],
+            }
+        )
     path.write_text(json.dumps(records))
     return str(path)
 

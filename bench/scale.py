@@ -73,8 +73,9 @@ def measure(arguments: list[str]) -> tuple[float, float, float]:
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", "from calipers.cli import main; main()", *arguments],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     largest, processor = 0.0, dict[int, float]()
     while process.poll() is None:
         family = _family(process.pid)
@@ -139,9 +140,10 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("rows", type=int, nargs="?", default=10**7)
     asked.add_argument(
-        "--cases", default="grouped,mixed",
+        "--cases",
+        default="grouped,mixed",
         help="grouped,mixed,records,nested,per-query,per-query-mixed,spark",
-    )  # fmt: skip
+    )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
     asked.add_argument("--repeat", type=int, default=1)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calipers.analyse.difference import difference
-from calipers.analyse.score_interval import score_interval
+from calipers.statistics.paired_test import difference
+from calipers.statistics.score_interval import score_interval
 
 QUERIES, METRICS, RESAMPLES = 7_000, 20, 10_000
 BY_HAND = 20

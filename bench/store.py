@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from calipers import history, show
-from calipers.analyse.scoring import choose_metrics, score
-from calipers.api.inputs import matched
+from calipers.engines.scoring import choose_metrics, score
+from calipers.questions.inputs import matched
 from calipers.store.blob import digest_of
 from calipers.store.open import open_store
 from calipers.store.record import EvaluationRecord, new_id, write_on
@@ -44,27 +44,41 @@ def rows(*, quick: bool = False) -> list[dict[str, Any]]:
         ours, theirs = place.stat().st_size / evaluations, by_hand.stat().st_size / BY_HAND
         _, with_texts = _made(texts=True)
         return [
-            _row("store: list the latest 20", size, _timed(lambda: history(store=place)), peer,
-                 _timed(lambda: _list_by_hand(by_hand))),
-            _row("store: one evaluation again", size,
-                 _timed(lambda: show("@nightly", store=place)), peer,
-                 _timed(lambda: _read_by_hand(by_hand)),
-                 f"{ours / 1000:,.0f} kB per evaluation with ids of results, {theirs / 1000:,.0f} "
-                 f"kB by hand without; of that scores {_kilobytes(record, 'scores')}, results "
-                 f"{_kilobytes(record, 'results')}; 10,000 chunks of 800 characters would add "
-                 f"{_kilobytes(with_texts, 'texts')}"),
+            _row(
+                "store: list the latest 20",
+                size,
+                _timed(lambda: history(store=place)),
+                peer,
+                _timed(lambda: _list_by_hand(by_hand)),
+            ),
+            _row(
+                "store: one evaluation again",
+                size,
+                _timed(lambda: show("@nightly", store=place)),
+                peer,
+                _timed(lambda: _read_by_hand(by_hand)),
+                f"{ours / 1000:,.0f} kB per evaluation with ids of results, {theirs / 1000:,.0f} "
+                f"kB by hand without; of that scores {_kilobytes(record, 'scores')}, results "
+                f"{_kilobytes(record, 'results')}; 10,000 chunks of 800 characters would add "
+                f"{_kilobytes(with_texts, 'texts')}",
+            ),
             _row("store: calipers history, from cold", size, _command("history", place)),
             _row("store: calipers show, from cold", size, _command("show @nightly", place)),
-        ]  # fmt: skip
+        ]
 
 
 def _row(
     name: str, given: str, ours: float, peer: str = "", theirs: float | None = None, note: str = ""
 ) -> dict[str, Any]:
     return {
-        "row": name, "input": given, "peer": peer, "ours_seconds": ours, "peer_seconds": theirs,
-        "ratio": None if theirs is None else theirs / ours, "note": note,
-    }  # fmt: skip
+        "row": name,
+        "input": given,
+        "peer": peer,
+        "ours_seconds": ours,
+        "peer_seconds": theirs,
+        "ratio": None if theirs is None else theirs / ours,
+        "note": note,
+    }
 
 
 def _kilobytes(record: EvaluationRecord, kind: str) -> str:
@@ -172,8 +186,14 @@ def _timed(work: Callable[[], object], times: int = 3) -> float:
 
 
 def _command(arguments: str, place: Path) -> float:
-    command = [sys.executable, "-c", "from calipers.cli import main; main()", *arguments.split(),
-               "--store", str(place)]  # fmt: skip
+    command = [
+        sys.executable,
+        "-c",
+        "from calipers.cli import main; main()",
+        *arguments.split(),
+        "--store",
+        str(place),
+    ]
 
     def run() -> None:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

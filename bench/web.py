@@ -52,8 +52,13 @@ def fill(store: str, queries: int) -> None:
     chance = np.random.default_rng(0)
     names = np.array([f"query {n} about topic {n % 997}" for n in range(queries)])
     items = np.char.add("doc", chance.integers(0, CORPUS, queries * RESULTS).astype(str))
-    run = pl.DataFrame({"query": np.repeat(names, RESULTS), "item": items,
-                        "rank": np.tile(np.arange(1, RESULTS + 1), queries)})  # fmt: skip
+    run = pl.DataFrame(
+        {
+            "query": np.repeat(names, RESULTS),
+            "item": items,
+            "rank": np.tile(np.arange(1, RESULTS + 1), queries),
+        }
+    )
     at = chance.integers(0, RESULTS * 2, queries)
     found = items.reshape(queries, RESULTS)[np.arange(queries), np.minimum(at, RESULTS - 1)]
     target = np.where(at < RESULTS, found, "missing")
@@ -71,9 +76,11 @@ def fill(store: str, queries: int) -> None:
 def _served(store: str) -> Iterator[tuple[int, Callable[..., bytes]]]:
     process = subprocess.Popen(
         [sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--store", store],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
+    )
     try:
         line = process.stdout.readline()
         host, token = re.findall(r"http://([^/]+)/enter\?token=(\S+)", line)[0]

@@ -15,9 +15,17 @@ from typing import Any
 Means = dict[str, float]
 
 TREC_MEASURES = (
-    "map", "P.1,5,10,100", "recall.1,5,10,100,1000", "ndcg", "ndcg_cut.5,10,100", "recip_rank",
-    "success.1,5,10", "Rprec", "bpref", "map_cut.10,100",
-)  # fmt: skip
+    "map",
+    "P.1,5,10,100",
+    "recall.1,5,10,100,1000",
+    "ndcg",
+    "ndcg_cut.5,10,100",
+    "recip_rank",
+    "success.1,5,10",
+    "Rprec",
+    "bpref",
+    "map_cut.10,100",
+)
 FEW = ("map", "ndcg_cut_10", "P_10", "recall_100", "recip_rank")
 
 
@@ -36,14 +44,29 @@ def written_out(measures: tuple[str, ...]) -> list[str]:
 
 MANY = tuple(written_out(TREC_MEASURES))
 IR_NAMES = {
-    "map": "AP", "map_cut": "AP", "P": "P", "recall": "R", "ndcg": "nDCG", "ndcg_cut": "nDCG",
-    "recip_rank": "RR", "success": "Success", "Rprec": "Rprec", "bpref": "Bpref",
-}  # fmt: skip
+    "map": "AP",
+    "map_cut": "AP",
+    "P": "P",
+    "recall": "R",
+    "ndcg": "nDCG",
+    "ndcg_cut": "nDCG",
+    "recip_rank": "RR",
+    "success": "Success",
+    "Rprec": "Rprec",
+    "bpref": "Bpref",
+}
 RANX_NAMES = {
-    "map": "map", "map_cut": "map", "P": "precision", "recall": "recall", "ndcg": "ndcg",
-    "ndcg_cut": "ndcg", "recip_rank": "mrr", "success": "hit_rate", "Rprec": "r-precision",
+    "map": "map",
+    "map_cut": "map",
+    "P": "precision",
+    "recall": "recall",
+    "ndcg": "ndcg",
+    "ndcg_cut": "ndcg",
+    "recip_rank": "mrr",
+    "success": "hit_rate",
+    "Rprec": "r-precision",
     "bpref": "bpref",
-}  # fmt: skip
+}
 
 
 def translated(metric: str, names: dict[str, str]) -> str:
@@ -71,8 +94,9 @@ def calipers_intervals_memory(judged: Any, run: Any, metrics: Sequence[str]) -> 
 def pytrec_eval_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
     import pytrec_eval
 
-    names = {m.rpartition("_")[0] + "." + m.rpartition("_")[2] if m[-1].isdigit() else m
-             for m in metrics}  # fmt: skip
+    names = {
+        m.rpartition("_")[0] + "." + m.rpartition("_")[2] if m[-1].isdigit() else m for m in metrics
+    }
     values = pytrec_eval.RelevanceEvaluator(judged, names).evaluate(run).values()
     return {metric: sum(one[metric] for one in values) / len(values) for metric in metrics}
 

@@ -91,7 +91,7 @@ def cut(text: str, length: int) -> list[Chunk]:
     return [
         Chunk(str(start), "novel", start, min(start + length, len(text)), text[start:][:length])
         for start in range(0, max(1, len(text)), step)
-    ]  # fmt: skip
+    ]
 
 
 def _options() -> argparse.Namespace:

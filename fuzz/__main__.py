@@ -23,7 +23,7 @@ from fuzz.smaller import smallest
 from fuzz.stores import attack
 
 BATCH = 1000
-LOADED = ("calipers.api.surface", "rich.console", "rich.table", "sqlalchemy", "msgspec")
+LOADED = ("calipers.operations", "rich.console", "rich.table", "sqlalchemy", "msgspec")
 PAST = Path(__file__).parent / "past.jsonl"
 """Every fault that was ever found, replayed in every test run."""
 

@@ -6,37 +6,111 @@ from fuzz.case import Case
 from fuzz.seeds import Seeds
 
 VALUES = (
-    "None", "True", "0", "1", "3", "-1", "0.5", "float('nan')", "float('inf')", "10**30", "'x'",
-    "''", "b'x'", "'evals.jsonl'", "'turned.jsonl'", "'no.jsonl'", "'chunks.jsonl'", "[]", "{}",
-    "[1, 'a', None]", "[[1]]", "{'a', 'b'}", "{1: 2}", "{'q': ['a']}", "{'q': {'a', 'b'}}",
-    "{'q': {'a': float('nan')}}", "{'recall@3': 0.5}", "{'recall@3': -1}", "object()",
-    "lambda *a, **k: None", "range(3)", "(1,)", "'recall@3'", "['recall@3', 5]", "1j", "'\\ud800'",
-    "'a\\x00b'", "'x' * 300", "[{'query': 'q', 'retrieved': {'a'}, 'ground_truth': ['a']}]",
-    "[{'query': 'q', 'retrieved': [1.5], 'ground_truth': ['a']}]", "[None]", "...",
-    "bytearray(b'x')", "__import__('pathlib').Path('evals.jsonl')", "frozenset()", "-0.0",
-    "__import__('datetime').datetime(2026, 1, 1)", "__import__('datetime').date(2026, 1, 1)",
-    "__import__('decimal').Decimal('0.5')", "__import__('numpy').int64(3)",
-    "__import__('numpy').array([1, 3])", "__import__('polars').DataFrame({'query': ['q']})",
-    "calipers.read('evals.jsonl')", "calipers.evaluate('evals.jsonl')",
-    "'history.db'", "'@nightly'",
+    "None",
+    "True",
+    "0",
+    "1",
+    "3",
+    "-1",
+    "0.5",
+    "float('nan')",
+    "float('inf')",
+    "10**30",
+    "'x'",
+    "''",
+    "b'x'",
+    "'evals.jsonl'",
+    "'turned.jsonl'",
+    "'no.jsonl'",
+    "'chunks.jsonl'",
+    "[]",
+    "{}",
+    "[1, 'a', None]",
+    "[[1]]",
+    "{'a', 'b'}",
+    "{1: 2}",
+    "{'q': ['a']}",
+    "{'q': {'a', 'b'}}",
+    "{'q': {'a': float('nan')}}",
+    "{'recall@3': 0.5}",
+    "{'recall@3': -1}",
+    "object()",
+    "lambda *a, **k: None",
+    "range(3)",
+    "(1,)",
+    "'recall@3'",
+    "['recall@3', 5]",
+    "1j",
+    "'\\ud800'",
+    "'a\\x00b'",
+    "'x' * 300",
+    "[{'query': 'q', 'retrieved': {'a'}, 'ground_truth': ['a']}]",
+    "[{'query': 'q', 'retrieved': [1.5], 'ground_truth': ['a']}]",
+    "[None]",
+    "...",
+    "bytearray(b'x')",
+    "__import__('pathlib').Path('evals.jsonl')",
+    "frozenset()",
+    "-0.0",
+    "__import__('datetime').datetime(2026, 1, 1)",
+    "__import__('datetime').date(2026, 1, 1)",
+    "__import__('decimal').Decimal('0.5')",
+    "__import__('numpy').int64(3)",
+    "__import__('numpy').array([1, 3])",
+    "__import__('polars').DataFrame({'query': ['q']})",
+    "calipers.read('evals.jsonl')",
+    "calipers.evaluate('evals.jsonl')",
+    "'history.db'",
+    "'@nightly'",
     "__import__('functools').reduce(lambda a, _: [a], range(900), [])",
-    "iter([1, None])", "(one for one in ['recall@3'])", "{'type': 'even'}", "memoryview(b'x')",
-    "__import__('numpy').float32(0.5)", "__import__('fractions').Fraction(1, 3)", "print",
+    "iter([1, None])",
+    "(one for one in ['recall@3'])",
+    "{'type': 'even'}",
+    "memoryview(b'x')",
+    "__import__('numpy').float32(0.5)",
+    "__import__('fractions').Fraction(1, 3)",
+    "print",
     "[float('nan')]",
-    "{'a': {'b': ['c']}}", "__import__('uuid').UUID(int=1)",
-    "type('Own', (), {'__repr__': lambda self: 1 / 0})()", "[{'query': 'q'}]", "{'q': None}",
-    "__import__('collections').OrderedDict(a=1)", "-(2**63)", "2**63 - 1", "'\\n'", "[b'a']",
-)  # fmt: skip
+    "{'a': {'b': ['c']}}",
+    "__import__('uuid').UUID(int=1)",
+    "type('Own', (), {'__repr__': lambda self: 1 / 0})()",
+    "[{'query': 'q'}]",
+    "{'q': None}",
+    "__import__('collections').OrderedDict(a=1)",
+    "-(2**63)",
+    "2**63 - 1",
+    "'\\n'",
+    "[b'a']",
+)
 USUAL = {
-    "data": "'evals.jsonl'", "scores": "calipers.evaluate('evals.jsonl')", "by": "'type'",
-    "systems": "['evals.jsonl', 'turned.jsonl']", "path": "'main.json'", "to": "'out.json'",
-    "name": "'nightly'", "reference": "'@nightly'", "target": "'out.db'", "source": "'history.db'",
-    "store": "'history.db'", "search": "lambda query, k: ['a', 'b']", "questions": "['Who?']",
-    "vectors": "[[1, 0], [0, 1]]", "queries": "[[1, 0.1]]", "k": "2", "endpoint":
-    "'http://127.0.0.1:9/v1'", "model": "'m'", "retries": "0", "chart": "'sweep'",
-    "output": "'out.jsonl'", "require": "'recall@3 >= 0.1'", "corpus": "'chunks.jsonl'",
-    "found": "[['a']]", "exact": "[['a']]", "n": "2", "judges": "['anna.jsonl', 'bo.jsonl']",
-}  # fmt: skip
+    "data": "'evals.jsonl'",
+    "scores": "calipers.evaluate('evals.jsonl')",
+    "by": "'type'",
+    "systems": "['evals.jsonl', 'turned.jsonl']",
+    "path": "'main.json'",
+    "to": "'out.json'",
+    "name": "'nightly'",
+    "reference": "'@nightly'",
+    "target": "'out.db'",
+    "source": "'history.db'",
+    "store": "'history.db'",
+    "search": "lambda query, k: ['a', 'b']",
+    "questions": "['Who?']",
+    "vectors": "[[1, 0], [0, 1]]",
+    "queries": "[[1, 0.1]]",
+    "k": "2",
+    "endpoint": "'http://127.0.0.1:9/v1'",
+    "model": "'m'",
+    "retries": "0",
+    "chart": "'sweep'",
+    "output": "'out.jsonl'",
+    "require": "'recall@3 >= 0.1'",
+    "corpus": "'chunks.jsonl'",
+    "found": "[['a']]",
+    "exact": "[['a']]",
+    "n": "2",
+    "judges": "['anna.jsonl', 'bo.jsonl']",
+}
 """A value that makes sense for an argument of that name."""
 LEFT_OUT = ("log_to_mlflow", "serve", "web")
 
@@ -57,15 +131,16 @@ def operations_by_name() -> dict[str, dict[str, bool]]:
     """Every operation with its arguments, and whether it needs each."""
     from inspect import Parameter, signature
 
-    from calipers.api.operation import arguments
-    from calipers.api.surface import OPERATIONS
+    from calipers.operation import arguments
+    from calipers.operations import OPERATIONS
 
     found: dict[str, dict[str, bool]] = {}
     for name, operation in OPERATIONS.items():
         plain = operation.function.__wrapped__  # type: ignore[attr-defined]
         needed = {
-            one.name for one in signature(plain).parameters.values()
+            one.name
+            for one in signature(plain).parameters.values()
             if one.default is Parameter.empty and one.kind is not Parameter.VAR_KEYWORD
-        }  # fmt: skip
+        }
         found[name] = {one: one in needed for one, _ in arguments(plain)}
     return found

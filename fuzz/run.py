@@ -155,8 +155,10 @@ def judged(case: Case, folder: Path) -> dict[str, str] | None:
         found = ("too much memory", f"{used >> 20} MB")
     left = sorted(set(_paths(folder)) - before)
     if found is None and refused and left:
-        found = (f"left behind by {(case.command or (case.call.partition('(')[0],))[0]}",
-                 ", ".join(left))  # fmt: skip
+        found = (
+            f"left behind by {(case.command or (case.call.partition('(')[0],))[0]}",
+            ", ".join(left),
+        )
     return None if found is None else {"what": found[0], "details": found[1]}
 
 

@@ -68,9 +68,14 @@ def write_seeds(folder: Path) -> None:
     scores = calipers.evaluate(pair, metrics="recall@3,mrr")
     for day in (1, 2):
         calipers.save(
-            scores, "nightly", tags={"night": f"{day}"}, ground_truth=pair.ground_truth,
-            run=pair.run, store="history.db", now=datetime(2026, 1, day, 6, tzinfo=UTC),
-        )  # fmt: skip
+            scores,
+            "nightly",
+            tags={"night": f"{day}"},
+            ground_truth=pair.ground_truth,
+            run=pair.run,
+            store="history.db",
+            now=datetime(2026, 1, day, 6, tzinfo=UTC),
+        )
     calipers.save_baseline("evals.jsonl", to="main.json", metrics="recall@3,mrr")
     calipers.retrieve("search.py:search", "evals.jsonl", k=3, output="run.jsonl", cache="cache.db")
     calipers.labels_pool("pool", ["evals.jsonl"], depth=3, store="history.db")
@@ -91,10 +96,13 @@ def write_seeds(folder: Path) -> None:
 def read_seeds(folder: Path) -> Seeds:
     """What :func:`write_seeds` wrote."""
     common, forms = (
-        {path.name: path.read_bytes() for path in sorted((folder / name).iterdir())
-         if path.is_file()}
+        {
+            path.name: path.read_bytes()
+            for path in sorted((folder / name).iterdir())
+            if path.is_file()
+        }
         for name in ("common", "forms")
-    )  # fmt: skip
+    )
     return Seeds(common, forms)
 
 
@@ -104,13 +112,14 @@ def small_records(n: int) -> list[dict[str, Any]]:
         {
             "id": f"q{i}",
             "query": f"question number {i}",
-            "retrieved": [{"id": f"d{(i * 7 + j) % 20}", "text": f"text {(i * 7 + j) % 20}"}
-                          for j in range(5)],
+            "retrieved": [
+                {"id": f"d{(i * 7 + j) % 20}", "text": f"text {(i * 7 + j) % 20}"} for j in range(5)
+            ],
             "ground_truth": {f"d{(i * 7 + i % 5) % 20}": 1, f"d{(i * 3) % 20}": 2},
             "tags": {"type": "odd" if i % 2 else "even"},
         }
         for i in range(n)
-    ]  # fmt: skip
+    ]
 
 
 def _write_common(folder: Path) -> None:
@@ -124,9 +133,13 @@ def _write_common(folder: Path) -> None:
     others = [{**one, "judge": "bo", "grade": 1} for one in labels]
     quoted = [{"query": "What is the GIL?", "ground_truth": [{"quote": "text 7"}]}]
     for name, rows in (
-        ("evals", records), ("turned", turned), ("chunks", chunks), ("anna", labels),
-        ("bo", others), ("quoted", quoted),
-    ):  # fmt: skip
+        ("evals", records),
+        ("turned", turned),
+        ("chunks", chunks),
+        ("anna", labels),
+        ("bo", others),
+        ("quoted", quoted),
+    ):
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(lines)
     (folder / "search.py").write_text(SEARCH)

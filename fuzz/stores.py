@@ -11,10 +11,12 @@ from fuzz.run import printed
 NAME = "history.db"
 CHECK = ("store", "check", "--store", NAME)
 COMMANDS = (
-    ("history", "--store", NAME), ("show", "@nightly", "--store", NAME),
+    ("history", "--store", NAME),
+    ("show", "@nightly", "--store", NAME),
     ("trend", "nightly", "--store", NAME),
-    ("show", "@nightly~1", "--json", "--store", NAME), CHECK,
-)  # fmt: skip
+    ("show", "@nightly~1", "--json", "--store", NAME),
+    CHECK,
+)
 HEAD = 100
 """The head of an SQLite file: without it there is no history, which is no test."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import calipers
-from calipers.analyse.largest_share import largest_mean
+from calipers.statistics.largest_share import largest_mean
 from simulations.rates import Rate
 from simulations.results import found_at, result
 from simulations.shapes import Draw, choice
@@ -19,10 +19,9 @@ LOSSES: dict[str, Draw] = {
     "quarters to wholes": choice([0.25, 0.5, 1, 0], [0.068, 0.034, 0.017, 0.881]),
     "the same everywhere": choice([0.051], [1.0]),
     "many small (beta)": lambda rng, size: rng.beta(0.102, 1.898, size),
-    "even where any": lambda rng, size: np.where(
-        rng.random(size) < 0.102, rng.random(size), 0.0),
+    "even where any": lambda rng, size: np.where(rng.random(size) < 0.102, rng.random(size), 0.0),
     "few large, many small": choice([1, 0.0217], [0.03, 0.97]),
-}  # fmt: skip
+}
 
 
 def too_small_k(draws: int, numbers: Sequence[int], seed: int = 7) -> Iterator[Rate]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.analyse.difference import difference, shown_above
+from calipers.statistics.paired_test import difference, shown_above
 from simulations.means import moments
 from simulations.rates import Rate
 from simulations.shapes import RARE, SKEWED, SYMMETRIC, Floats, Shape
@@ -73,8 +73,13 @@ def gated(draws: int, seed: int = 16) -> Iterator[Rate]:
         _, passed = rejected(lost + 0.05, alpha=0.1)
         yield Rate("unchanged: fails", n, float(unchanged.mean()), some, highest=0.06)
         yield Rate("a loss of 0.05: fails", n, float(worse.mean()), some)
-        yield Rate("a loss of 0.05, strict with 0.05 allowed: passes", n, float(passed.mean()),
-                   some, highest=0.06)  # fmt: skip
+        yield Rate(
+            "a loss of 0.05, strict with 0.05 allowed: passes",
+            n,
+            float(passed.mean()),
+            some,
+            highest=0.06,
+        )
 
 
 def clustered_level(draws: int, seed: int = 5) -> Iterator[Rate]:

@@ -6,9 +6,9 @@ from typing import get_args
 
 import numpy as np
 
-from calipers.analyse.floor import candidates, choose, floor_of, folds_of
-from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence
-from calipers.model.floor import Floor, Goal, HeldOut
+from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence
+from calipers.questions.floor.result import Floor, Goal, HeldOut
+from calipers.questions.floor.rule import candidates, choose, floor_of, folds_of
 from simulations.rates import Rate
 from simulations.shapes import Draw, Floats
 
@@ -55,11 +55,13 @@ def queries(kind: str, n: int, rng: np.random.Generator) -> FloorEvidence:
     found = np.isfinite(score)
     beside = np.repeat(np.arange(n), RESULTS)
     return FloorEvidence(
-        wanted, of, score,
+        wanted,
+        of,
+        score,
         np.concatenate([of[found], beside]),
         np.concatenate([score[found], other(rng, (beside.size,))]),
         np.arange(found.sum() + beside.size) < found.sum(),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,11 @@ class Truth:
         return cls(
             Steps.of(score, 1.0 / per_query[of] / finds.sum()),
             Steps.of(score, 1.0 / all_.wanted[of] / answerable.sum()),
-            *(Steps.of(top[which], np.full(which.sum(), 1.0 / which.sum()))
-              for top, which in ((best, ~answerable), (best, answerable), (hit, finds))),
-        )  # fmt: skip
+            *(
+                Steps.of(top[which], np.full(which.sum(), 1.0 / which.sum()))
+                for top, which in ((best, ~answerable), (best, answerable), (hit, finds))
+            ),
+        )
 
 
 def broken_promises(draws: int, numbers: Sequence[int], seed: int = 12) -> Iterator[Rate]:
@@ -125,8 +129,13 @@ def broken_promises(draws: int, numbers: Sequence[int], seed: int = 12) -> Itera
                     everyone = np.ones(n, dtype=np.bool_)
                     floor = choose(some, everyone, candidates(some), goal, LEAST[goal], CONFIDENCE)
                     broken += floor is not None and kept.at(floor) < LEAST[goal]
-                yield Rate(f"{kind}, {goal} {LEAST[goal]:g}", n, broken / draws, draws,
-                           highest=1 - CONFIDENCE)  # fmt: skip
+                yield Rate(
+                    f"{kind}, {goal} {LEAST[goal]:g}",
+                    n,
+                    broken / draws,
+                    draws,
+                    highest=1 - CONFIDENCE,
+                )
 
 
 def shares(draws: int, numbers: Sequence[int], seed: int = 13) -> Iterator[Rate]:

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from calipers.analyse.agreement import cohen_kappa
-from calipers.analyse.agreement_interval import agreement_interval
-from calipers.analyse.corrected import AgainstPeople, corrected_mean, corrected_share
-from calipers.analyse.score_interval import Ends
+from calipers.labels.agreement import cohen_kappa
+from calipers.statistics.agreement_interval import agreement_interval
+from calipers.statistics.prediction_powered import AgainstPeople, corrected_mean, corrected_share
+from calipers.statistics.score_interval import Ends
 from simulations.rates import Rate
 from simulations.shapes import Floats
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calipers.analyse.score_interval import score_ends, score_interval
+from calipers.statistics.score_interval import score_ends, score_interval
 from simulations.rates import Rate
 from simulations.shapes import VALUES, Floats, Shape
 
@@ -59,6 +59,7 @@ def clustered(draws: int, seed: int = 2) -> Iterator[Rate]:
                 with_names += ends.low <= 2 / 3 <= ends.high
                 without += plain.low <= 2 / 3 <= plain.high
             label = "5 of each" if even else "1 to 9 of each"
-            yield Rate(f"{label}, as clusters", f"{clusters} intents", with_names / draws, draws,
-                       0.93, 1.0)  # fmt: skip
+            yield Rate(
+                f"{label}, as clusters", f"{clusters} intents", with_names / draws, draws, 0.93, 1.0
+            )
             yield Rate(f"{label}, as queries", f"{clusters} intents", without / draws, draws)

@@ -4,16 +4,23 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calipers.analyse.alarm import watch
-from calipers.analyse.drift import drift
+from calipers.questions.alarm.rule import watch
+from calipers.statistics.drift import drift
 from simulations.rates import Rate
 from simulations.shapes import Floats
 
 YEAR = 365
 NOISES = (
-    "no noise", "one query in a hundred thousand runs", "one query in 200", "a fifth undecided",
-    "recall near 1", "small noise", "nDCG, a tenth shaken", "thirds", "noise of whole nights",
-)  # fmt: skip
+    "no noise",
+    "one query in a hundred thousand runs",
+    "one query in 200",
+    "a fifth undecided",
+    "recall near 1",
+    "small noise",
+    "nDCG, a tenth shaken",
+    "thirds",
+    "noise of whole nights",
+)
 
 
 def nights(noise: str, count: int, n: int, rng: np.random.Generator) -> Floats:
@@ -41,9 +48,12 @@ def nights(noise: str, count: int, n: int, rng: np.random.Generator) -> Floats:
 
 
 def false_alarms(
-    years: int, numbers: Sequence[int] = (20, 50, 200, 1000), reference_nights: int = 7,
-    noises: Sequence[str] = NOISES, seed: int = 12,
-) -> Iterator[Rate]:  # fmt: skip
+    years: int,
+    numbers: Sequence[int] = (20, 50, 200, 1000),
+    reference_nights: int = 7,
+    noises: Sequence[str] = NOISES,
+    seed: int = 12,
+) -> Iterator[Rate]:
     """Alarms in a year like the reference, with a budget of one; each starts the sum again."""
     for noise in noises:
         for n in numbers:

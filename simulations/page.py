@@ -49,7 +49,7 @@ PARTS = [
         "How often the 95% interval of a mean holds the true mean. Held to: at least 0.93 at "
         "every n, at most 0.98 from n = 50 on (shares of queries are discrete, and may be "
         "above). The interval is Wilson's score interval with the effective number of queries; "
-        "`calipers/analyse/score_interval.py` says how.",
+        "`calipers/statistics/score_interval.py` says how.",
         lambda share: means.coverage(_count(20_000)(share)),
     ),
     Part(

@@ -40,9 +40,11 @@ def turned(values: Floats, mean: float) -> Floats:
 
 
 def planned(
-    draws: int, numbers: Sequence[int] = (30, 100, 300), sizes: Sequence[str] = tuple(SIZES),
+    draws: int,
+    numbers: Sequence[int] = (30, 100, 300),
+    sizes: Sequence[str] = tuple(SIZES),
     seed: int = 14,
-) -> Iterator[Rate]:  # fmt: skip
+) -> Iterator[Rate]:
     """How often the number of queries that `plan` gives shows the difference it was asked for."""
     for shape in [*SYMMETRIC, *SKEWED]:
         for name, names, change in (
@@ -55,9 +57,14 @@ def planned(
 
 
 def _planned(
-    draws: int, numbers: Sequence[int], shape: Shape, size: str, name: str, change: Change,
+    draws: int,
+    numbers: Sequence[int],
+    shape: Shape,
+    size: str,
+    name: str,
+    change: Change,
     seed: int,
-) -> Iterator[Rate]:  # fmt: skip
+) -> Iterator[Rate]:
     same = np.clip(shape.draw(np.random.default_rng(seed), (REFERENCE,)), -1.0, 1.0)
     mean = SIZES[size] * float(same.std())
     better = change(same, mean)
@@ -67,8 +74,14 @@ def _planned(
             shown = [_shown(among, better, mean, pilot, rng) for _ in range(draws)]
             known = [one for one in shown if one is not None]
             # A pilot gives a share, which varies ten times less than a yes or no.
-            yield Rate(f"{shape.name}: {name}, {size}", f"{pilot}, {kind}",
-                       float(np.mean(known)), 10 * len(known), 0.72, 1.0)  # fmt: skip
+            yield Rate(
+                f"{shape.name}: {name}, {size}",
+                f"{pilot}, {kind}",
+                float(np.mean(known)),
+                10 * len(known),
+                0.72,
+                1.0,
+            )
 
 
 def _shown(

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 import calipers
-from calipers.analyse.summary import summarise
+from calipers.engines.summary import summarise
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from simulations.shapes import Floats
@@ -21,24 +21,28 @@ def _measured(n: int, metrics: tuple[str, ...]) -> Scores:
 
 
 def result(
-    values: Floats, tags: Mapping[str, Sequence[object]] | None = None,
+    values: Floats,
+    tags: Mapping[str, Sequence[object]] | None = None,
     metrics: tuple[str, ...] = ("recall@10",),
-) -> Scores:  # fmt: skip
+) -> Scores:
     """A result in which every query has the value (or row of values) drawn for it."""
     columns = values.reshape(len(values), -1)
     base = _measured(len(values), metrics)
     named = {name: pl.Series([str(one) for one in column]) for name, column in (tags or {}).items()}
     return replace(
-        base, values=columns, tags=named,
+        base,
+        values=columns,
+        tags=named,
         summaries=summarise(base.metrics, columns, {}, base.settings),
-    )  # fmt: skip
+    )
 
 
 def pair_of(differences: Floats) -> dict[str, Scores]:
     """Two results, between 0 and 1, that differ by so much."""
     return {
-        "old": result(np.maximum(-differences, 0.0)), "new": result(np.maximum(differences, 0.0))
-    }  # fmt: skip
+        "old": result(np.maximum(-differences, 0.0)),
+        "new": result(np.maximum(differences, 0.0)),
+    }
 
 
 def found_at(ranks: Floats, depth: int) -> Matched:

@@ -100,9 +100,12 @@ SKEWED = [
     Shape("skewness 1.4", gamma(2.0, 0.1), 0.0),
     Shape("skewness −2", lambda rng, size: -gamma(1.0, 0.1)(rng, size), 0.0),
     Shape("70% ties, −½ or +¼", three(0.1, 0.2, 0.5, 0.25), 0.0),
-    Shape("half ties, skewed", lambda rng, size: np.where(
-        rng.random(size) < 0.5, 0.0, rng.gamma(4.0, 0.05, size) - 0.2), 0.0),
-]  # fmt: skip
+    Shape(
+        "half ties, skewed",
+        lambda rng, size: np.where(rng.random(size) < 0.5, 0.0, rng.gamma(4.0, 0.05, size) - 0.2),
+        0.0,
+    ),
+]
 RARE = [
     Shape("10% lose 0.45, others gain 0.05", three(0.1, 0.9, 0.45, 0.05), 0.0),
     Shape("5% lose 0.475, others gain 0.025", three(0.05, 0.95, 0.475, 0.025), 0.0),

@@ -27,9 +27,13 @@ def inst(
 
 
 def nearly_err(
-    query: Query, k: int | None, gmax: float | None, gains: str | None,
-    goes_on: Callable[[int], float], tail: Callable[[int], float],
-) -> float:  # fmt: skip
+    query: Query,
+    k: int | None,
+    gmax: float | None,
+    gains: str | None,
+    goes_on: Callable[[int], float],
+    tail: Callable[[int], float],
+) -> float:
     """The mean gain of what is seen, where a share goes on after each rank; ``tail`` is the sum of
     all weights from a rank on, for one reader there, where nothing comes any more."""
     query = worth(query, gains)

@@ -28,9 +28,14 @@ def records(count=30):
         ]
         wanted = {0: [f"c{number}-1"], 1: [f"c{number}-4", "nowhere"], 2: ["nowhere"]}[number % 3]
         made.append(
-            {"id": f"q{number}", "query": f"What is number {number}?", "retrieved": chunks,
-             "ground_truth": wanted, "tags": {"type": "even" if number % 2 == 0 else "odd"}}
-        )  # fmt: skip
+            {
+                "id": f"q{number}",
+                "query": f"What is number {number}?",
+                "retrieved": chunks,
+                "ground_truth": wanted,
+                "tags": {"type": "even" if number % 2 == 0 else "odd"},
+            }
+        )
     return made
 
 
@@ -40,11 +45,17 @@ def hostile_records():
     for number, text in enumerate(HOSTILE):
         short = text[:2000]
         made.append(
-            {"id": f"{number} {short}", "query": text, "tags": {"kind <b>": short[:100]},
-             "ground_truth": [{"quote": short}, {"quote": f"missing {short}"}],
-             "retrieved": [{"id": f"{rank}{short}", "document": short, "text": f"{rank} {text} end"}
-                           for rank in range(3)]}
-        )  # fmt: skip
+            {
+                "id": f"{number} {short}",
+                "query": text,
+                "tags": {"kind <b>": short[:100]},
+                "ground_truth": [{"quote": short}, {"quote": f"missing {short}"}],
+                "retrieved": [
+                    {"id": f"{rank}{short}", "document": short, "text": f"{rank} {text} end"}
+                    for rank in range(3)
+                ],
+            }
+        )
     return made
 
 

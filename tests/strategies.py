@@ -59,11 +59,12 @@ class World:
         rows = [(q, item, g) for q, row in self.truth.items() for item, g in row.items()]
         return GroundTruth.from_targets(
             pl.DataFrame(
-                rows, schema={"query": pl.String, "item": pl.String, "grade": pl.Float64},
+                rows,
+                schema={"query": pl.String, "item": pl.String, "grade": pl.Float64},
                 orient="row",
             ),
             queries=pl.DataFrame({"query": list(self.truth)}, schema={"query": pl.String}),
-        )  # fmt: skip
+        )
 
     def run_value(self) -> Run:
         rows = [(query, *row) for query, rows in self.run.items() for row in rows]

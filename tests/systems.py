@@ -15,9 +15,14 @@ def records(hits: Sequence[int | None], **common: Any) -> list[dict[str, Any]]:
         if rank is not None:
             retrieved[rank - 1] = "target"
         made.append(
-            {"id": f"q{i}", "query": f"question {i}", "retrieved": retrieved,
-             "ground_truth": {"target": 1}, **common}
-        )  # fmt: skip
+            {
+                "id": f"q{i}",
+                "query": f"question {i}",
+                "retrieved": retrieved,
+                "ground_truth": {"target": 1},
+                **common,
+            }
+        )
     return made
 
 

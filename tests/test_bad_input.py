@@ -45,10 +45,14 @@ ONE_FILE: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "not JSON": ('[{"query": "q", "retrieved": nope}]', ("{}:1:", "is not valid JSON")),
     "a comma too many": ('[{"query": "q"},]', ("{}:1:", "is not valid JSON")),
     "JSON after the end": (json.dumps(RECORDS) + " {}", ("goes on after the end of its value",)),
-    "NaN in JSON": ('[{"query": "q", "retrieved": {"a": NaN}, "ground_truth": ["a"]}]',
-                    ("{}:1:", "is not valid JSON")),
+    "NaN in JSON": (
+        '[{"query": "q", "retrieved": {"a": NaN}, "ground_truth": ["a"]}]',
+        ("{}:1:", "is not valid JSON"),
+    ),
     "an infinite score in JSON": (
-        '[{"query": "q", "retrieved": {"a": 1e999}, "ground_truth": ["a"]}]', ("{}",)),
+        '[{"query": "q", "retrieved": {"a": 1e999}, "ground_truth": ["a"]}]',
+        ("{}",),
+    ),
     "an empty list": ("[]", ("{} holds no queries",)),
     "a list of numbers": ("[1, 2]", ("{} $[0]",)),
     "wrong type": (json.dumps(changed(3, retrieved=[None])), ("{} $[3].retrieved[0]", "null")),
@@ -60,12 +64,15 @@ ONE_FILE: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
         as_lines(changed(3, retrieved=["a", {"id": "b", "score": "high"}])),
         ("{}:4 $.retrieved[1].score", "str"),
     ),
-    "wrong grade": (json.dumps(changed(2, ground_truth={"a": "high"})),
-                    ("{} $[2].ground_truth", "str")),
-    "wrong target": (json.dumps(changed(2, ground_truth=["a", ["b"]])),
-                     ("{} $[2].ground_truth[1]", "array")),
-    "no query": ('[{"retrieved": ["a"], "ground_truth": ["a"]}]',
-                 ("{} $[0]", "no 'query'")),
+    "wrong grade": (
+        json.dumps(changed(2, ground_truth={"a": "high"})),
+        ("{} $[2].ground_truth", "str"),
+    ),
+    "wrong target": (
+        json.dumps(changed(2, ground_truth=["a", ["b"]])),
+        ("{} $[2].ground_truth[1]", "array"),
+    ),
+    "no query": ('[{"retrieved": ["a"], "ground_truth": ["a"]}]', ("{} $[0]", "no 'query'")),
     "no ground truth": (
         json.dumps([{"query": "q", "retrieved": ["a"]}]),
         ("{} has no ground truth, only results", "--ground-truth"),
@@ -99,12 +106,14 @@ ONE_FILE: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
         b'{"query": "q", "retrieved": ["caf\xe9"], "ground_truth": ["a"]}\n',
         ("{}:2:34 is not valid UTF-8 (byte 0xe9)",),
     ),
-    "unpaired surrogate": ('[{"query": "\\ud800", "retrieved": ["a"], "ground_truth": ["a"]}]',
-                         ("{}",)),
+    "unpaired surrogate": (
+        '[{"query": "\\ud800", "retrieved": ["a"], "ground_truth": ["a"]}]',
+        ("{}",),
+    ),
     "a mapping alone": ('{"q": {"a": 1}}', ("can be a ground truth or a run", "--ground-truth")),
     "a run alone": (RUN, ("{} has no ground truth",)),
     "judgements alone": (QRELS, ("{} has no results",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", ONE_FILE)
@@ -124,13 +133,15 @@ def test_one_bad_file(fault: str, tmp_path: Path) -> None:
 TWO_FILES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "swapped": (RUN, QRELS, ("The two files are swapped", "exchange them")),
     "swapped records": (
-        as_lines([{"query": "q0", "retrieved": ["a"]}]), as_lines(
-            [{"query": "q0", "ground_truth": ["a"]}]), ("The two files are swapped",),
+        as_lines([{"query": "q0", "retrieved": ["a"]}]),
+        as_lines([{"query": "q0", "ground_truth": ["a"]}]),
+        ("The two files are swapped",),
     ),
     "both runs": (RUN, RUN, ("The ground truth is missing", "holds results (a TREC run)")),
     "both judgements": (QRELS, QRELS, ("The results are missing", "(TREC judgements)")),
     "contradiction": (
-        QRELS + "q0 0 a 2\n", RUN,
+        QRELS + "q0 0 a 2\n",
+        RUN,
         ("two different grades", "query 'q0', target 'a'", "truth:1 and 2 at", "truth:3"),
     ),
     "NaN score": (QRELS, RUN + "q0 Q0 c 3 nan t\n", ("run:3 has the score 'nan'",)),
@@ -141,13 +152,16 @@ TWO_FILES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "too few columns": (QRELS, RUN + "q0 Q0 c\n", ("run:3 has 3 columns", "has 6")),
     "too few columns in judgements": (QRELS + "q0 0\n", RUN, ("truth:3 has 2 columns", "has 4")),
     "no common ids": (
-        "q0 0 DOC-1 1\n", "q0 Q0 doc-1 1 1.0 t\n",
+        "q0 0 DOC-1 1\n",
+        "q0 Q0 doc-1 1 1.0 t\n",
         ("no item id in common", "'doc-1'", "'DOC-1'", "upper and lower case"),
     ),
     "no common queries": (
-        "q0 0 a 1\n", "0 Q0 a 1 1.0 t\n", ("no query id in common", "'0'", "'q0'"),
+        "q0 0 a 1\n",
+        "0 Q0 a 1 1.0 t\n",
+        ("no query id in common", "'0'", "'q0'"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", TWO_FILES)
@@ -188,9 +202,14 @@ def test_one_file_that_holds_both_sides(evals: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("evals", "evals.json"), ("evals.jsonl", "evals.json"), ("evlas.json", "evals.json"),
-     ("EVALS.json", "evals.json"), ("other.csv", None)],
-)  # fmt: skip
+    [
+        ("evals", "evals.json"),
+        ("evals.jsonl", "evals.json"),
+        ("evlas.json", "evals.json"),
+        ("EVALS.json", "evals.json"),
+        ("other.csv", None),
+    ],
+)
 def test_the_file_that_was_meant(given: str, meant: str | None, evals: Path) -> None:
     sentence = refused("eval", evals.with_name(given))
     assert sentence.endswith(f"Did you mean {meant}?" if meant else "check the path.")

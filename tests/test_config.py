@@ -126,11 +126,21 @@ def test_what_is_given_goes_before_the_file():
     given = {"data": None, "run": None, "k": None, "weights": None, "by": (), "seed": None}
     filled = config.fill(given, gate=True)
     assert filled == {
-        "data": "d", "run": None, "k": 4, "weights": {"mrr": 1}, "by": ["type"], "seed": None,
-    }  # fmt: skip
+        "data": "d",
+        "run": None,
+        "k": 4,
+        "weights": {"mrr": 1},
+        "by": ["type"],
+        "seed": None,
+    }
     assert config.fill({**given, "k": 9, "run": "r"}) == {
-        "data": None, "run": "r", "k": 9, "weights": {"mrr": 1}, "by": (), "seed": None,
-    }  # fmt: skip
+        "data": None,
+        "run": "r",
+        "k": 9,
+        "weights": {"mrr": 1},
+        "by": (),
+        "seed": None,
+    }
 
 
 def test_a_grid_is_left_to_the_command_that_runs_it():
@@ -150,11 +160,15 @@ def test_columns_are_named_in_a_table_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "[tool.calipers]\nk = 5\n", "[ tool . 'calipers' ]\nk = 5\n", "[tool]\ncalipers.k = 5\n",
-        "tool.calipers.k = 5\n", "tool = { calipers = { k = 5 } }\n",
-        '[tool."\\u0063alipers"]\nk = 5\n', "[project]\nname = 'x'\n['tool']\ncalipers = {k = 5}\n",
+        "[tool.calipers]\nk = 5\n",
+        "[ tool . 'calipers' ]\nk = 5\n",
+        "[tool]\ncalipers.k = 5\n",
+        "tool.calipers.k = 5\n",
+        "tool = { calipers = { k = 5 } }\n",
+        '[tool."\\u0063alipers"]\nk = 5\n',
+        "[project]\nname = 'x'\n['tool']\ncalipers = {k = 5}\n",
     ],
-)  # fmt: skip
+)
 def test_our_table_is_found_however_it_is_written(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text)
     assert find_config(tmp_path).shared["k"] == 5

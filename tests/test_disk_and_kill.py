@@ -16,10 +16,13 @@ from calipers.store.open import open_store
 
 MAIN = "from calipers.cli import main; main()"
 RECORDS = [
-    {"query": f"question {i}", "retrieved": [f"d{(i + j) % 300}" for j in range(50)],
-     "ground_truth": [f"d{i % 300}"]}
+    {
+        "query": f"question {i}",
+        "retrieved": [f"d{(i + j) % 300}" for j in range(50)],
+        "ground_truth": [f"d{i % 300}"],
+    }
     for i in range(300)
-]  # fmt: skip
+]
 WRITERS = (
     ("eval", "evals.jsonl", "--per-query", "out.parquet"),
     ("eval", "evals.jsonl", "--per-query", "out.csv"),
@@ -52,8 +55,12 @@ def test_a_full_disk_leaves_what_was_there(command: tuple[str, ...], folder: Pat
     output.write_text("what was there before")
     done = subprocess.run(
         [sys.executable, "-B", "-c", MAIN, *command],
-        cwd=folder, capture_output=True, text=True, check=False, preexec_fn=_small_disk,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=_small_disk,
+    )
     assert done.returncode == 2, done.stderr
     assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
@@ -63,8 +70,16 @@ def test_a_full_disk_leaves_what_was_there(command: tuple[str, ...], folder: Pat
 
 def test_kill_leaves_a_history_whole_and_files_whole_or_absent(folder: Path) -> None:
     random = Random(3)
-    command = ("eval", "evals.jsonl", "--save", "nightly", "--store", "history.db",
-               "--per-query", "out.csv")  # fmt: skip
+    command = (
+        "eval",
+        "evals.jsonl",
+        "--save",
+        "nightly",
+        "--store",
+        "history.db",
+        "--per-query",
+        "out.csv",
+    )
     arguments = [sys.executable, "-B", "-c", MAIN, *command]
     start = time.monotonic()
     subprocess.run(arguments, cwd=folder, check=True, capture_output=True)

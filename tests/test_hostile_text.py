@@ -13,41 +13,81 @@ from tests.command import calipers_command
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ARMED = tuple("=+-@＝＋－＠\t\r\n")
 PARTS = (
-    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"><svg onload=alert(1)>",
-    "javascript:alert(1)", "\x1b[31mred", "\x1b]0;owned\x07", "\x9b31m", "\u202egnp.exe",
-    "a\u2028b\u2029c", "fine\rEVIL", "[bold]x[/bold]", "a\x08\x08b", "=1+1", "＝1+1", "+1", "－1",
-    "@SUM(A1)", "\n=2", "\t=3", "www.x.org", "[a](http://x.org)", "![](http://x.org/p.png)",
-    "| a | b |", "`code`", "{{ 7 * 7 }}",
-)  # fmt: skip
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "javascript:alert(1)",
+    "\x1b[31mred",
+    "\x1b]0;owned\x07",
+    "\x9b31m",
+    "\u202egnp.exe",
+    "a\u2028b\u2029c",
+    "fine\rEVIL",
+    "[bold]x[/bold]",
+    "a\x08\x08b",
+    "=1+1",
+    "＝1+1",
+    "+1",
+    "－1",
+    "@SUM(A1)",
+    "\n=2",
+    "\t=3",
+    "www.x.org",
+    "[a](http://x.org)",
+    "![](http://x.org/p.png)",
+    "| a | b |",
+    "`code`",
+    "{{ 7 * 7 }}",
+)
 FORMS = ("{}", "x {}", "{} y", "{}{}")
 TEXTS = tuple(form.replace("{}", part) for part in PARTS for form in FORMS)
 READ = ("h.jsonl",)
 COMMANDS = (
-    ("eval", *READ), ("eval", *READ, "--explain"), ("eval", *READ, "--by", "type"),
-    ("eval", *READ, "--json"), ("eval", *READ, "--csv"), ("misses", *READ, "-k", "1"),
-    ("misses", *READ, "-k", "1", "--json"), ("diagnose", *READ), ("diagnose", *READ, "--json"),
-    ("sweep", *READ), ("audit", *READ), ("audit", *READ, "--json"),
-    ("compare", *READ, "other.jsonl"), ("compare", *READ, "other.jsonl", "--json"),
-    ("diff", *READ, "other.jsonl"), ("gate", *READ, "--require", "mrr >= 2"),
-    ("eval", *READ, "--missing", "error", "--unknown", "error"), ("show", "@nightly~0"),
-    ("history",), ("trend", "nightly"), ("store", "check"),
-)  # fmt: skip
+    ("eval", *READ),
+    ("eval", *READ, "--explain"),
+    ("eval", *READ, "--by", "type"),
+    ("eval", *READ, "--json"),
+    ("eval", *READ, "--csv"),
+    ("misses", *READ, "-k", "1"),
+    ("misses", *READ, "-k", "1", "--json"),
+    ("diagnose", *READ),
+    ("diagnose", *READ, "--json"),
+    ("sweep", *READ),
+    ("audit", *READ),
+    ("audit", *READ, "--json"),
+    ("compare", *READ, "other.jsonl"),
+    ("compare", *READ, "other.jsonl", "--json"),
+    ("diff", *READ, "other.jsonl"),
+    ("gate", *READ, "--require", "mrr >= 2"),
+    ("eval", *READ, "--missing", "error", "--unknown", "error"),
+    ("show", "@nightly~0"),
+    ("history",),
+    ("trend", "nightly"),
+    ("store", "check"),
+)
 TABLES = (
-    ("eval", *READ, "--per-query", "out.csv"), ("misses", *READ, "-k", "1", "-o", "out.csv"),
-    ("convert", *READ, "out.csv"), ("convert", "-r", *READ, "out.tsv"),
-    ("convert", "-g", *READ, "out.csv"), ("draft", *READ, "-o", "out.csv"),
-)  # fmt: skip
+    ("eval", *READ, "--per-query", "out.csv"),
+    ("misses", *READ, "-k", "1", "-o", "out.csv"),
+    ("convert", *READ, "out.csv"),
+    ("convert", "-r", *READ, "out.tsv"),
+    ("convert", "-g", *READ, "out.csv"),
+    ("draft", *READ, "-o", "out.csv"),
+)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("hostile")
     rows: list[dict[str, Any]] = [
-        {"id": f"{i} {text}", "query": text, "tags": {"type": text[:40]},
-         "retrieved": [{"id": f"{text}{j}", "text": text, "document": text} for j in range(3)],
-         "ground_truth": [f"{text}{i % 4}"]}
+        {
+            "id": f"{i} {text}",
+            "query": text,
+            "tags": {"type": text[:40]},
+            "retrieved": [{"id": f"{text}{j}", "text": text, "document": text} for j in range(3)],
+            "ground_truth": [f"{text}{i % 4}"],
+        }
         for i, text in enumerate(TEXTS)
-    ]  # fmt: skip
+    ]
     turned = [{**row, "retrieved": row["retrieved"][::-1]} for row in rows]
     for name, records in (("h", rows), ("other", turned)):
         lines = "".join(json.dumps(one) + "\n" for one in records)

@@ -16,9 +16,13 @@ def planned(target, folder):
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
     done = subprocess.run(
-        ["make", "--dry-run", "--no-print-directory", target], cwd=folder, capture_output=True,
-        text=True, timeout=60, check=True,
-    )  # fmt: skip
+        ["make", "--dry-run", "--no-print-directory", target],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     return done.stdout
 
 
@@ -43,7 +47,11 @@ def test_after_the_tests_are_set_up_the_demo_installs_nothing(tmp_path):
     for name in (".installed", ".demo"):
         (tmp_path / ".venv" / name).touch()
     done = subprocess.run(
-        ["make", "--dry-run", "--no-print-directory", "demo"], cwd=tmp_path, capture_output=True,
-        text=True, timeout=60, check=True,
-    )  # fmt: skip
+        ["make", "--dry-run", "--no-print-directory", "demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     assert done.stdout.split() == [".venv/bin/python", "examples/demo/run.py"]

@@ -24,10 +24,16 @@ def pairs(draw: Any) -> tuple[Judged, Found]:
     """Judgements and scores, many of them equal, with something in common."""
     items = [f"d{i}" for i in range(8)]
     queries = [f"q{i}" for i in range(draw(st.integers(1, 4)))]
-    truth = {q: draw(st.dictionaries(st.sampled_from(items), st.integers(0, 2), min_size=1))
-             for q in queries}  # fmt: skip
-    run = {q: draw(st.dictionaries(st.sampled_from(items), st.sampled_from([1.0, 2.0, 3.0]),
-                                   min_size=1)) for q in queries}  # fmt: skip
+    truth = {
+        q: draw(st.dictionaries(st.sampled_from(items), st.integers(0, 2), min_size=1))
+        for q in queries
+    }
+    run = {
+        q: draw(
+            st.dictionaries(st.sampled_from(items), st.sampled_from([1.0, 2.0, 3.0]), min_size=1)
+        )
+        for q in queries
+    }
     truth["q0"]["d0"], run["q0"]["d0"] = 1, 2.0
     return truth, run
 
@@ -77,8 +83,10 @@ def test_the_order_of_a_file_with_scores_changes_nothing(write, pair, seed, tmp_
 @given(pair=pairs(), seed=st.integers(0, 9))
 def test_the_order_of_a_mapping_and_of_records_changes_nothing(pair, seed):
     truth, run = pair
-    shuffled = {q: dict(random.Random(seed).sample(list(items.items()), len(items)))
-                for q, items in reversed(run.items())}  # fmt: skip
+    shuffled = {
+        q: dict(random.Random(seed).sample(list(items.items()), len(items)))
+        for q, items in reversed(run.items())
+    }
     assert values(truth, shuffled) == values(truth, run)
     records = [{"query": q, "retrieved": items} for q, items in shuffled.items()]
     assert values(truth, records) == values(truth, run)
@@ -98,8 +106,10 @@ RULES = {
 def test_other_names_on_one_side_are_refused_and_mapped_on_request(rule, pair):
     truth, run = pair
     renamed = {q: {RULES[rule](item): n for item, n in items.items()} for q, items in truth.items()}
-    for other, found in ((renamed, run), (truth, {q: {RULES[rule](i): s for i, s in items.items()}
-                                                  for q, items in run.items()})):  # fmt: skip
+    for other, found in (
+        (renamed, run),
+        (truth, {q: {RULES[rule](i): s for i, s in items.items()} for q, items in run.items()}),
+    ):
         with pytest.raises(NoCommonIds, match="--map-ids" if "," not in rule else "in common"):
             values(other, found)
         assert values(other, found, map_ids=rule, ties="input") == values(truth, run, ties="input")

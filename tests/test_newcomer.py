@@ -31,8 +31,9 @@ class Terminal:
         self.commands = 0
         self.environment = {
             **{n: v for n, v in os.environ.items() if not n.startswith("CALIPERS")},
-            "PYTHONPATH": str(SOURCE), "COLUMNS": "100",
-        }  # fmt: skip
+            "PYTHONPATH": str(SOURCE),
+            "COLUMNS": "100",
+        }
 
     def run(self, line: str, typed: str = "", code: int = 0) -> str:
         """What a command prints, on both streams."""
@@ -41,9 +42,13 @@ class Terminal:
         assert words[0] == "calipers"
         done = subprocess.run(
             [sys.executable, "-c", "from calipers.cli import main; main()", *words[1:]],
-            cwd=self.folder, env=self.environment, input=typed, capture_output=True, text=True,
+            cwd=self.folder,
+            env=self.environment,
+            input=typed,
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         assert done.returncode == code, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr

@@ -10,27 +10,57 @@ import polars as pl
 import pytest
 
 import calipers
-from calipers.api.operation import Named, arguments, fits
-from calipers.api.surface import OPERATIONS
 from calipers.errors import CalipersError, InvalidInput
+from calipers.operation import Named, arguments, fits
+from calipers.operations import OPERATIONS
 
 GOOD = [
-    (3, int), (np.int64(3), int), (0.5, float), (3, float), (np.float32(1), float), (True, bool),
-    ("a", str), (None, int | None), ("a", int | str), ([1, 2], Sequence[int]),
+    (3, int),
+    (np.int64(3), int),
+    (0.5, float),
+    (3, float),
+    (np.float32(1), float),
+    (True, bool),
+    ("a", str),
+    (None, int | None),
+    ("a", int | str),
+    ([1, 2], Sequence[int]),
     ((1,), Sequence[int]),
-    (np.array([1, 3]), Sequence[int]), (range(3), Sequence[int]), ({"a": 0.5}, Mapping[str, float]),
-    ({"a", "b"}, Iterable[str]), ((one for one in "ab"), Iterable[str]), (len, Callable[..., Any]),
-    (Path("x"), str | os.PathLike[str]), ("zero", Literal["zero"]), (object(), Any),
+    (np.array([1, 3]), Sequence[int]),
+    (range(3), Sequence[int]),
+    ({"a": 0.5}, Mapping[str, float]),
+    ({"a", "b"}, Iterable[str]),
+    ((one for one in "ab"), Iterable[str]),
+    (len, Callable[..., Any]),
+    (Path("x"), str | os.PathLike[str]),
+    ("zero", Literal["zero"]),
+    (object(), Any),
     ("cosine", Named("Distance", "calipers.api.live")),
-]  # fmt: skip
+]
 BAD = [
-    (True, int), (1.5, int), ("3", int), (10**30, int), ("0.5", float), (10**400, float),
-    (False, float), (1, bool), (None, bool), (b"a", str), (3, str), ("ab", Sequence[int]),
-    ([1, "a"], Sequence[int]), ({1: 2}, Mapping[str, float]), ({"a": "b"}, Mapping[str, float]),
-    ([1], Iterable[str]), (b"ab", Iterable[int]), (3, Callable[..., Any]), (b"x", os.PathLike[str]),
-    ([], Literal["zero"]), (3, Named("Distance", "calipers.api.live")),
+    (True, int),
+    (1.5, int),
+    ("3", int),
+    (10**30, int),
+    ("0.5", float),
+    (10**400, float),
+    (False, float),
+    (1, bool),
+    (None, bool),
+    (b"a", str),
+    (3, str),
+    ("ab", Sequence[int]),
+    ([1, "a"], Sequence[int]),
+    ({1: 2}, Mapping[str, float]),
+    ({"a": "b"}, Mapping[str, float]),
+    ([1], Iterable[str]),
+    (b"ab", Iterable[int]),
+    (3, Callable[..., Any]),
+    (b"x", os.PathLike[str]),
+    ([], Literal["zero"]),
+    (3, Named("Distance", "calipers.api.live")),
     ("x", Named("Scores", "calipers.api.measure")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("value", "kind"), GOOD)

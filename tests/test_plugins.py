@@ -22,7 +22,7 @@ packed = calipers_example:Packed
 [calipers.metrics]
 first_is_right = calipers_example:first_is_right
 {broken_metric}
-[calipers.retrievers]
+[calipers.live]
 fixed = calipers_example:fixed
 {broken_retriever}
 """
@@ -42,8 +42,12 @@ class Installed:
         return subprocess.run(
             [sys.executable, "-c", COMMAND, *map(str, arguments)],
             env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
-            cwd=self.folder, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
 
 
 def install(folder: Path, **broken: str) -> Installed:
@@ -67,9 +71,7 @@ def evals(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_the_command_line_uses_form_and_metric(tmp_path, evals):
     installed = install(tmp_path)
-    done = installed.run(
-        "eval", "-g", evals[0], "-r", evals[1], "-m", "first_hit@1,mrr", "--json"
-    )  # fmt: skip
+    done = installed.run("eval", "-g", evals[0], "-r", evals[1], "-m", "first_hit@1,mrr", "--json")
     assert done.returncode == 0, done.stderr
     means = {one["metric"]: one["mean"] for one in json.loads(done.stdout)["summaries"]}
     assert means == {"first_is_right@1": 0.5, "mrr": 0.75}
@@ -159,7 +161,7 @@ def test_a_broken_retriever_is_a_sentence(tmp_path):
     installed = install(tmp_path, broken_retriever="bad = calipers_broken:make")
     done = installed.run("retrieve", "bad:x", questions, "-o", tmp_path / "out.jsonl")
     assert done.returncode == 2
-    assert "The plug-in 'bad' of calipers.retrievers is left out" in done.stderr
+    assert "The plug-in 'bad' of calipers.live is left out" in done.stderr
     assert "Error: The retriever 'bad:x' cannot be made" in done.stderr
 
 

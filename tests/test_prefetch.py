@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from calipers.ahead import WORKERS, ahead
+from calipers.prefetch import WORKERS, ahead
 
 
 def same(item):

@@ -4,11 +4,11 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 # pytester takes back what a run inside this process imports, and numpy cannot be loaded twice.
 import calipers.api
-import calipers.present.gate  # noqa: F401
+import pytest
+
+import calipers.questions.gate.show  # noqa: F401
 
 pytest_plugins = ["pytester"]
 
@@ -142,8 +142,16 @@ def test_a_real_pytest_finds_the_fixture_and_loads_nothing_without_it(project):
         """
     )
     # hypothesis loads libraries of its own; only Calipers is looked at here.
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",
-               "no:hypothesispytest"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+    ]
     for name in ("test_without.py", "test_with.py"):
         done = subprocess.run(
             [*command, name], cwd=project.path, capture_output=True, text=True, check=False

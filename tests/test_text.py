@@ -30,10 +30,15 @@ def is_cjk(character: str) -> bool:
     return wide_punctuation or any(
         low <= code <= high
         for low, high in (
-            (0x2E80, 0x2FDF), (0x3001, 0x312F), (0x31A0, 0x4DBF), (0x4E00, 0x9FFF),
-            (0xF900, 0xFAFF), (0xFE30, 0xFE4F), (0x20000, 0x3FFFF),
+            (0x2E80, 0x2FDF),
+            (0x3001, 0x312F),
+            (0x31A0, 0x4DBF),
+            (0x4E00, 0x9FFF),
+            (0xF900, 0xFAFF),
+            (0xFE30, 0xFE4F),
+            (0x20000, 0x3FFFF),
         )
-    )  # fmt: skip
+    )
 
 
 def unbroken(text: str) -> str:

@@ -21,9 +21,16 @@ NIST = Path(__file__).parents[2] / "shared" / "data" / "trec_eval_test"
 
 # Measures of trec_eval that have no counterpart here.
 NOT_OURS = {
-    "G", "Rndcg", "binG", "gm_bpref", "ndcg_rel", "num_nonrel_judged_ret", "set_relative_P",
-    "utility", "yaap",
-}  # fmt: skip
+    "G",
+    "Rndcg",
+    "binG",
+    "gm_bpref",
+    "ndcg_rel",
+    "num_nonrel_judged_ret",
+    "set_relative_P",
+    "utility",
+    "yaap",
+}
 COUNTS = {"num_q", "num_ret", "num_rel", "num_rel_ret"}
 """What trec_eval sums over queries."""
 
@@ -74,9 +81,12 @@ def test_parity_to_nine_digits(rel: int, given_at: str) -> None:
 def test_parity_of_the_counts(rel: int) -> None:
     expected = json.loads((PARITY / "expected.json").read_text())[f"threshold_{rel}"]
     scores = calipers.evaluate(
-        ground_truth=PARITY / "qrels.txt", run=PARITY / "run.txt", metrics="mrr", rel=rel,
+        ground_truth=PARITY / "qrels.txt",
+        run=PARITY / "run.txt",
+        metrics="mrr",
+        rel=rel,
         like="trec_eval",
-    )  # fmt: skip
+    )
     found = of_each_query(scores)
     for query, values in expected.items():
         assert found[query]["targets"] == values["num_rel"]

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 import click
 from click.testing import CliRunner
 
-from calipers.api.surface import OPERATIONS
 from calipers.cli import group as commands
+from calipers.operations import OPERATIONS
 
 FENCE = re.compile(r"^```[^\n]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")

@@ -50,28 +50,28 @@ SLOW = ("numpy", "polars")
 # the command that starts the other face.
 WAYS_UP = {
     ("calipers.cli.serve", "calipers.web"),
-    ("calipers.cli.serve", "calipers.web.shelf"),
-    ("calipers.model.agreement", "calipers.io.kept_records"),
-    ("calipers.model.diff", "calipers.io.labels"),
-    ("calipers.model.draft", "calipers.io.labels"),
-    ("calipers.model.machine", "calipers.io.kept_records"),
-    ("calipers.model.machine", "calipers.io.labels"),
-    ("calipers.model.notebook", "calipers.present.looks"),
-    ("calipers.model.notebook", "calipers.present.notebook"),
-    ("calipers.model.plot", "calipers.present.plot"),
-    ("calipers.model.report", "calipers.present.report"),
+    ("calipers.cli.serve", "calipers.web.sources"),
+    ("calipers.labels.agreement_result", "calipers.io.records.kept"),
+    ("calipers.questions.diff.result", "calipers.io.records.label_files"),
+    ("calipers.labels.draft_result", "calipers.io.records.label_files"),
+    ("calipers.model.machine", "calipers.io.records.kept"),
+    ("calipers.model.machine", "calipers.io.records.label_files"),
+    ("calipers.model.showing", "calipers.present.printers"),
+    ("calipers.model.showing", "calipers.present.notebook"),
+    ("calipers.questions.plot.result", "calipers.questions.plot.show"),
+    ("calipers.questions.report.result", "calipers.questions.report.show"),
     ("calipers.model.scores", "calipers.measures.spec"),
-    ("calipers.model.resolution", "calipers.io.kept_records"),
-    ("calipers.model.traces", "calipers.io.kept_records"),
+    ("calipers.questions.resolve.result", "calipers.io.records.kept"),
+    ("calipers.questions.traces.result", "calipers.io.records.kept"),
 }
 # Where a module may be loaded by a name that is a string, which this check cannot follow.
 BY_STRING = {
     "calipers": "the nouns, each when it is first used",
     "calipers.cli": "the command that was typed",
-    "calipers.api.operation": "the class that a quoted annotation names",
-    "calipers.analyse.tokens": "the user's tokenizer",
+    "calipers.operation": "the class that a quoted annotation names",
+    "calipers.questions.tokens": "the user's tokenizer",
     "calipers.plugins": "what other packages bring",
-    "calipers.retrievers.recognise": "the user's retriever",
+    "calipers.live.adapters.recognise": "the user's retriever",
     "calipers.store.mlflow_log": "MLflow, which has no types",
 }
 
@@ -128,7 +128,7 @@ def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterato
 def loads_by_string(source: str) -> bool:
     """Whether a module loads others by names that it makes up or reads.
 
-    >>> loads_by_string("import_module('calipers.present.plot')")
+    >>> loads_by_string("import_module('calipers.questions.plot.show')")
     True
     """
     names = (

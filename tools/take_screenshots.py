@@ -84,10 +84,22 @@ def _save(store: str, runs: Path) -> None:
     command = [sys.executable, "-c", "from calipers.cli import main; main()", "eval"]
     for name in ("bm25", "dense", "hybrid", "hybrid"):
         subprocess.run(
-            [*command, "--run", str(runs / f"{name}.jsonl"), "-g", str(TRUTH), "-k", "1,5,10",
-             "--save", name, "--store", store],
-            check=True, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+            [
+                *command,
+                "--run",
+                str(runs / f"{name}.jsonl"),
+                "-g",
+                str(TRUTH),
+                "-k",
+                "1,5,10",
+                "--save",
+                name,
+                "--store",
+                store,
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
 
 @contextmanager
@@ -95,13 +107,33 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
     guide = Path(folder) / "guidelines.txt"
     guide.write_text(GUIDELINES, encoding="utf-8")
     process = subprocess.Popen(
-        [sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--judge",
-         str(runs / "bm25.jsonl"), str(runs / "dense.jsonl"), "-g", str(TRUTH),
-         "--judges", ",".join(judge for judge, _, _ in LOOKS.values()), "--overlap", "1",
-         "--store", store,
-         "--metric", "recall@5", "--pool", "demo", "--guidelines", str(guide)],
-        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "from calipers.cli import main; main()",
+            "serve",
+            "--judge",
+            str(runs / "bm25.jsonl"),
+            str(runs / "dense.jsonl"),
+            "-g",
+            str(TRUTH),
+            "--judges",
+            ",".join(judge for judge, _, _ in LOOKS.values()),
+            "--overlap",
+            "1",
+            "--store",
+            store,
+            "--metric",
+            "recall@5",
+            "--pool",
+            "demo",
+            "--guidelines",
+            str(guide),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
     try:
         lines = (process.stdout or iter(())).__iter__()
         links: dict[str, str] = {}
@@ -154,7 +186,7 @@ def _visit(page: Any, store: str) -> Iterator[str]:
 def _differ(store: str) -> None:
     """Two others judge the same results, and do not always say the same."""
     import calipers
-    from calipers.store.labels import append
+    from calipers.store.label_log import append
 
     desk = calipers.labels_desk("demo", store=store)
     for judge, others in (("ben", (0, 3, 1, 0, 2, 0)), ("carla", (0, 3, 0, 0, 2, 1))):
@@ -163,9 +195,13 @@ def _differ(store: str) -> None:
             when += timedelta(seconds=7 + len(judge))
             if desk.known.current(item.position, judge) is None:
                 append(
-                    desk.store, desk.content.number, item=item.position, judge=judge, grade=grade,
+                    desk.store,
+                    desk.content.number,
+                    item=item.position,
+                    judge=judge,
+                    grade=grade,
                     now=when,
-                )  # fmt: skip
+                )
 
 
 if __name__ == "__main__":

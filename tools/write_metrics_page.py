@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from calipers.api.measure import metrics
+from calipers.questions.metrics import metrics
 
 PAGE = Path("docs/metrics.md")
 INTRODUCTION = """\

@@ -113,13 +113,17 @@ Your own data: docs/your-own-data.md. A new project: {program} init."""
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="The whole job on one page.")
     parser.add_argument(
-        "--model", metavar="NAME",
+        "--model",
+        metavar="NAME",
         help="a sentence-transformers model for the dense retriever, instead of latent vectors",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--output", type=Path, default=Path(os.path.relpath(HERE / "output")), metavar="FOLDER",
+        "--output",
+        type=Path,
+        default=Path(os.path.relpath(HERE / "output")),
+        metavar="FOLDER",
         help="where the runs are written",
-    )  # fmt: skip
+    )
     return parser.parse_args()
 
 

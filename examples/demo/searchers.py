@@ -72,10 +72,16 @@ def hybrid(first: Search, second: Search) -> Search:
 def results(chunks: Sequence[Chunk], found: list[int], scores: list[float]) -> list[Result]:
     """What a retriever returns: the chunk with its score, its text and its place."""
     return [
-        {"id": c.id, "score": score, "text": c.text,
-         "document": c.document, "start": c.start, "end": c.end}
+        {
+            "id": c.id,
+            "score": score,
+            "text": c.text,
+            "document": c.document,
+            "start": c.start,
+            "end": c.end,
+        }
         for c, score in ((chunks[i], s) for i, s in zip(found, scores, strict=True))
-    ]  # fmt: skip
+    ]
 
 
 def latent_vectors(texts: Sequence[str]) -> Callable[[Sequence[str]], np.ndarray]:

@@ -3,9 +3,9 @@
 It tells you how good your retriever is, at which k, why it fails, whether the change helped,
 and stops the build when it did not.
 
-The operations are those of ``calipers.api``, which declares each of them once. Everything is
-loaded when first used: importing this package costs next to nothing, and the one-query functions
-need nothing but the standard library.
+``calipers.operations`` lists the operations, each declared where its question lives. Everything
+is loaded when first used: importing this package costs next to nothing, and the one-query
+functions need nothing but the standard library.
 """
 
 from importlib import import_module
@@ -13,15 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # What an editor and a type checker see; at run time __getattr__ finds the same.
-    from calipers.api.change import *
-    from calipers.api.decide import *
-    from calipers.api.explain import *
-    from calipers.api.history import *
-    from calipers.api.labels import *
-    from calipers.api.live import *
-    from calipers.api.measure import *
-    from calipers.api.pages import *
-    from calipers.api.truth import *
     from calipers.errors import CalipersError as CalipersError
     from calipers.functions import average_precision as average_precision
     from calipers.functions import confusion_at_k as confusion_at_k
@@ -32,16 +23,67 @@ if TYPE_CHECKING:
     from calipers.functions import recall_at_k as recall_at_k
     from calipers.functions import reciprocal_rank as reciprocal_rank
     from calipers.integrations.scorer import scorer as scorer
-    from calipers.model.comparison import Comparison as Comparison
-    from calipers.model.gate import Verdict as Verdict
+    from calipers.labels.settings import agreement as agreement
+    from calipers.labels.settings import draft as draft
+    from calipers.labels.settings import judge as judge
+    from calipers.labels.settings import labels_desk as labels_desk
+    from calipers.labels.settings import labels_export as labels_export
+    from calipers.labels.settings import labels_import as labels_import
+    from calipers.labels.settings import labels_list as labels_list
+    from calipers.labels.settings import labels_pool as labels_pool
+    from calipers.labels.settings import write_questions as write_questions
+    from calipers.live.settings import retrieve as retrieve
     from calipers.model.ground_truth import GroundTruth as GroundTruth
     from calipers.model.matched import Matched as Matched
-    from calipers.model.misses import Misses as Misses
-    from calipers.model.plot import Plot as Plot
     from calipers.model.policy import Policy as Policy
-    from calipers.model.report import Report as Report
     from calipers.model.run import Run as Run
     from calipers.model.scores import Scores as Scores
+    from calipers.questions.alarm.settings import alarm as alarm
+    from calipers.questions.audit.settings import audit as audit
+    from calipers.questions.bounds.settings import bounds as bounds
+    from calipers.questions.calls.settings import calls as calls
+    from calipers.questions.compare.result import Comparison as Comparison
+    from calipers.questions.compare.settings import compare as compare
+    from calipers.questions.convert.settings import convert as convert
+    from calipers.questions.corrected.settings import corrected as corrected
+    from calipers.questions.diagnose.settings import diagnose as diagnose
+    from calipers.questions.diagnose.settings import rules as rules
+    from calipers.questions.diff.settings import diff as diff
+    from calipers.questions.evaluate.settings import evaluate as evaluate
+    from calipers.questions.evaluate.settings import read as read
+    from calipers.questions.floor.settings import floor as floor
+    from calipers.questions.gate.result import Verdict as Verdict
+    from calipers.questions.gate.settings import gate as gate
+    from calipers.questions.gate.settings import read_baseline as read_baseline
+    from calipers.questions.gate.settings import save_baseline as save_baseline
+    from calipers.questions.grid.settings import grid as grid
+    from calipers.questions.grid.settings import plan_grid as plan_grid
+    from calipers.questions.history.settings import history as history
+    from calipers.questions.history.settings import log_to_mlflow as log_to_mlflow
+    from calipers.questions.history.settings import save as save
+    from calipers.questions.history.settings import show as show
+    from calipers.questions.history.settings import store_check as store_check
+    from calipers.questions.history.settings import store_export as store_export
+    from calipers.questions.history.settings import store_import as store_import
+    from calipers.questions.history.settings import store_info as store_info
+    from calipers.questions.history.settings import store_prune as store_prune
+    from calipers.questions.history.settings import store_vacuum as store_vacuum
+    from calipers.questions.index_recall.settings import exact_neighbours as exact_neighbours
+    from calipers.questions.index_recall.settings import index_recall as index_recall
+    from calipers.questions.levels.settings import levels as levels
+    from calipers.questions.metrics import metrics as metrics
+    from calipers.questions.misses.result import Misses as Misses
+    from calipers.questions.misses.settings import misses as misses
+    from calipers.questions.plan.settings import plan as plan
+    from calipers.questions.plot.result import Plot as Plot
+    from calipers.questions.plot.settings import plot as plot
+    from calipers.questions.report.result import Report as Report
+    from calipers.questions.report.settings import report as report
+    from calipers.questions.resolve.settings import resolve as resolve
+    from calipers.questions.slices.settings import slices as slices
+    from calipers.questions.sweep.settings import sweep as sweep
+    from calipers.questions.traces.settings import traces as traces
+    from calipers.questions.trend.settings import trend as trend
     from calipers.version import __version__ as __version__
 
     __all__: list[str]
@@ -76,7 +118,7 @@ if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
     def __getattr__(name: str) -> Any:
         if name in _HOMES:
             return getattr(import_module(f"calipers.{_HOMES[name]}"), name)
-        operations = import_module("calipers.api.surface").OPERATIONS
+        operations = import_module("calipers.operations").OPERATIONS
         if name == "__all__":
             return sorted([*_HOMES, *operations])
         if name in operations:

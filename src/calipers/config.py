@@ -25,18 +25,44 @@ NAMES = "a table of what a column is and its name in the file"
 POLICIES = {name.replace("_", "-"): words for name, words in CHOICES.items()}
 """The words of each policy, by its key in the file."""
 SHARED: dict[str, str] = {
-    "data": TEXT, "ground-truth": TEXT, "run": TEXT, "retriever": TEXT, "ask-for": NUMBER,
-    "workers": NUMBER, "corpus": TEXT, "candidates": TEXT, "exact": TEXT,
-    "metrics": TEXTS, "k": NUMBERS, "rel": NUMBER, "match": TEXT, "level": TEXT, "score": WEIGHTS,
-    "primary": TEXT, "cluster": TEXT, "store": TEXT, "like": TEXT, "map-ids": TEXT,
-    "columns": NAMES, **dict.fromkeys(POLICIES, TEXT),
-}  # fmt: skip
+    "data": TEXT,
+    "ground-truth": TEXT,
+    "run": TEXT,
+    "retriever": TEXT,
+    "ask-for": NUMBER,
+    "workers": NUMBER,
+    "corpus": TEXT,
+    "candidates": TEXT,
+    "exact": TEXT,
+    "metrics": TEXTS,
+    "k": NUMBERS,
+    "rel": NUMBER,
+    "match": TEXT,
+    "level": TEXT,
+    "score": WEIGHTS,
+    "primary": TEXT,
+    "cluster": TEXT,
+    "store": TEXT,
+    "like": TEXT,
+    "map-ids": TEXT,
+    "columns": NAMES,
+    **dict.fromkeys(POLICIES, TEXT),
+}
 """What every command that reads the file understands, and what each value must be."""
 GATE: dict[str, str] = {
-    "require": TEXTS, "baseline": TEXT, "by": TEXTS, "primary": TEXT, "allow": NUMBER,
-    "strict": SWITCH, "confidence": NUMBER, "max-age": TEXT, "anyway": SWITCH,
-    "junit": TEXT, "markdown": TEXT, "metrics": TEXTS,
-}  # fmt: skip
+    "require": TEXTS,
+    "baseline": TEXT,
+    "by": TEXTS,
+    "primary": TEXT,
+    "allow": NUMBER,
+    "strict": SWITCH,
+    "confidence": NUMBER,
+    "max-age": TEXT,
+    "anyway": SWITCH,
+    "junit": TEXT,
+    "markdown": TEXT,
+    "metrics": TEXTS,
+}
 FORMER = {
     "seed": "'seed' does nothing any more: nothing random is left in intervals and tests",
     "gate.tolerance": "'tolerance' is called 'allow' now",
@@ -51,8 +77,18 @@ RESULTS = ("run", "retriever")
 """The inputs that say what was found, not what should be."""
 STORE = "CALIPERS_STORE"
 """The environment variable that names the history; it goes before the file."""
-PATHS = ("data", "ground-truth", "run", "corpus", "candidates", "exact",
-         "baseline", "junit", "markdown", "store")  # fmt: skip
+PATHS = (
+    "data",
+    "ground-truth",
+    "run",
+    "corpus",
+    "candidates",
+    "exact",
+    "baseline",
+    "junit",
+    "markdown",
+    "store",
+)
 
 
 @dataclass(frozen=True)
@@ -198,7 +234,7 @@ _MAY_HOLD_OURS = re.compile(
 
 
 def _table(path: Path) -> Mapping[str, Any] | None:
-    from calipers.io.source import check_no_device
+    from calipers.io.files.open import check_no_device
 
     check_no_device(path)
     try:
@@ -228,9 +264,8 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 
 def _checked(
-    table: Mapping[str, Any], known: Mapping[str, str], path: Path, place: str,
-    named: Iterable[str],
-) -> dict[str, Any]:  # fmt: skip
+    table: Mapping[str, Any], known: Mapping[str, str], path: Path, place: str, named: Iterable[str]
+) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for given, value in table.items():
         name = given.replace("_", "-")

@@ -27,7 +27,7 @@ class Measured:
 
     def scores(self, metrics: "str | Iterable[str] | None" = None, **settings: Any) -> "Scores":
         """The scores, for assertions of one's own."""
-        from calipers.api.measure import evaluate
+        from calipers.questions.evaluate.settings import evaluate
 
         return evaluate(self._pair, metrics=metrics, **settings)
 
@@ -48,9 +48,9 @@ class Measured:
 
     def _judge(self, **settings: Any) -> None:
         __tracebackhide__ = True
-        from calipers.api.decide import gate
         from calipers.errors import CalipersError
-        from calipers.present.gate import failure_message
+        from calipers.questions.gate.settings import gate
+        from calipers.questions.gate.show import failure_message
 
         try:
             verdict = gate(self._pair, **settings)
@@ -78,8 +78,8 @@ def calipers_eval() -> "Callable[..., Measured]":
 
     def evaluate(data: Any = None, **settings: Any) -> Measured:
         __tracebackhide__ = True
-        from calipers.api.measure import read
         from calipers.errors import CalipersError
+        from calipers.questions.evaluate.settings import read
 
         try:
             return Measured(read(data, **settings))

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from calipers.api.keywords import Matching
+from calipers.questions.reading import Matching
 
 if TYPE_CHECKING:
-    from calipers.engines.spark_scores import SparkScores
+    from calipers.engines.spark.scores import SparkScores
     from calipers.measures import Metric
 
 _UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints", "columns")
@@ -35,10 +35,10 @@ def evaluate(
     match. The values are those of ``calipers.evaluate``, to the last bit; ``per_query`` is a
     DataFrame, and nothing of it comes to the driver.
     """
-    from calipers.analyse.scoring import choose_metrics
-    from calipers.engines.spark import evaluate_frames
+    from calipers.engines.scoring import choose_metrics
+    from calipers.engines.spark.evaluate import evaluate_frames
     from calipers.errors import InvalidInput
-    from calipers.io.columns import Columns
+    from calipers.io.tables.columns import Columns
     from calipers.match.pair import check_matching
     from calipers.model.policy import CHOICES, Policy
 
@@ -49,11 +49,20 @@ def evaluate(
     check_matching(matching.get("match"), matching.get("level"), rel, size)
     policy = Policy.like(like) if like else Policy()
     return evaluate_frames(
-        run, ground_truth, choose_metrics(metrics, k, None, weights, like),
+        run,
+        ground_truth,
+        choose_metrics(metrics, k, None, weights, like),
         policy=policy.with_changes(**{name: matching.get(name) for name in CHOICES}),
-        query=query, item=item, tags=tags,
-        columns=Columns.of(matching.get("columns")), match=matching.get("match"),
-        level=matching.get("level"), rel=rel, corpus_size=size, weights=weights,
-        partitions=partitions, confidence=confidence,
+        query=query,
+        item=item,
+        tags=tags,
+        columns=Columns.of(matching.get("columns")),
+        match=matching.get("match"),
+        level=matching.get("level"),
+        rel=rel,
+        corpus_size=size,
+        weights=weights,
+        partitions=partitions,
+        confidence=confidence,
         fingerprints=matching.get("fingerprints", True),
-    )  # fmt: skip
+    )

@@ -39,8 +39,11 @@ class Runner:
         given = {name: one.get("default", "") for name, one in action["inputs"].items()}
         unknown = set(inputs) - {name.replace("-", "_") for name in given}
         assert not unknown, unknown
-        given |= {name: inputs[name.replace("-", "_")] for name in given
-                  if name.replace("-", "_") in inputs}  # fmt: skip
+        given |= {
+            name: inputs[name.replace("-", "_")]
+            for name in given
+            if name.replace("-", "_") in inputs
+        }
         self.inputs = {name: self._filled(str(value)) for name, value in given.items()}
         for step in action["runs"]["steps"]:
             if "if" in step and not self._value(step["if"]):
@@ -59,15 +62,21 @@ class Runner:
         return (self.folder / "step-summary.md").read_text(encoding="utf-8")
 
     def _github(self) -> dict[str, Any]:
-        return {"event_name": self.event_name, "event": self.event, "ref_name": self.ref_name,
-                "sha": self.sha, "token": "ghs_secret"}  # fmt: skip
+        return {
+            "event_name": self.event_name,
+            "event": self.event,
+            "ref_name": self.ref_name,
+            "sha": self.sha,
+            "token": "ghs_secret",
+        }
 
     def _lookup(self, name: str) -> Any:
         head, *rest = name.split(".")
         value: Any = {
-            "inputs": getattr(self, "inputs", {}), "github": self._github(),
+            "inputs": getattr(self, "inputs", {}),
+            "github": self._github(),
             "steps": {one: {"outputs": found} for one, found in self.outputs.items()},
-        }[head]  # fmt: skip
+        }[head]
         for part in rest:
             value = value.get(part, "") if isinstance(value, dict) else ""
         return value
@@ -88,16 +97,25 @@ class Runner:
         own = {name: self._filled(str(value)) for name, value in step.get("env", {}).items()}
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.folder, capture_output=True, text=True, timeout=120, check=False,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
             env={
                 "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-                "PYTHONPATH": str(ROOT / "src"), "HOME": str(self.folder),
-                "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_API_URL": self.api,
-                "GITHUB_REPOSITORY": "acme/search", "GITHUB_EVENT_PATH": str(event),
-                "GITHUB_OUTPUT": str(output), "GITHUB_SHA": self.sha,
-                "GITHUB_STEP_SUMMARY": str(self.folder / "step-summary.md"), **own,
+                "PYTHONPATH": str(ROOT / "src"),
+                "HOME": str(self.folder),
+                "GITHUB_ACTION_PATH": str(ROOT),
+                "GITHUB_API_URL": self.api,
+                "GITHUB_REPOSITORY": "acme/search",
+                "GITHUB_EVENT_PATH": str(event),
+                "GITHUB_OUTPUT": str(output),
+                "GITHUB_SHA": self.sha,
+                "GITHUB_STEP_SUMMARY": str(self.folder / "step-summary.md"),
+                **own,
             },
-        )  # fmt: skip
+        )
         self.log.append(done.stdout + done.stderr)
         if "id" in step:
             lines = (line.partition("=") for line in output.read_text().splitlines())
@@ -115,8 +133,9 @@ class Runner:
             self.caches[given["key"]] = kept
         else:
             assert action == "actions/cache/restore", name
-            newest = [kept for key, kept in self.caches.items()
-                      if key.startswith(given["restore-keys"])][-1:]  # fmt: skip
+            newest = [
+                kept for key, kept in self.caches.items() if key.startswith(given["restore-keys"])
+            ][-1:]
             for kept in newest:
                 shutil.copytree(kept, path)
 

@@ -69,8 +69,9 @@ def test_two_gates_have_a_comment_each(job, server):
     for name in ("english", "german"):
         job("pull_request", pull()).run(**GIVEN, require="recall@1 >= 0.5", name=name)
     assert [one["body"].splitlines()[0] for one in server.comments] == [
-        "<!-- calipers: english -->", "<!-- calipers: german -->",
-    ]  # fmt: skip
+        "<!-- calipers: english -->",
+        "<!-- calipers: german -->",
+    ]
 
 
 def test_from_a_fork_the_summary_stands_alone(job, server):
@@ -127,8 +128,9 @@ def test_the_report_is_uploaded(job):
 
 
 def test_what_cannot_be_checked_is_no_pass(job, server):
-    done = job("pull_request", pull()).run(**{**GIVEN, "data": "nowhere.jsonl"},
-                                           require="recall@1 >= 0.5")  # fmt: skip
+    done = job("pull_request", pull()).run(
+        **{**GIVEN, "data": "nowhere.jsonl"}, require="recall@1 >= 0.5"
+    )
     assert done.code == 2
     assert "could not be checked" in done.summary
     assert "could not be checked" in server.comments[0]["body"]
@@ -195,11 +197,18 @@ def test_the_template_for_gitlab_runs(tmp_path):
     assert variables["CALIPERS_PACKAGE"].endswith(f"=={version()}")
     for line in template["calipers"]["script"]:
         subprocess.run(
-            ["bash", "-eo", "pipefail", "-c", line], cwd=folder, check=True, timeout=120,
+            ["bash", "-eo", "pipefail", "-c", line],
+            cwd=folder,
+            check=True,
+            timeout=120,
             capture_output=True,
-            env={"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"),
-                 "HOME": str(folder), **variables},
-        )  # fmt: skip
+            env={
+                "PATH": f"{folder / 'bin'}:/usr/bin:/bin",
+                "PYTHONPATH": str(ROOT / "src"),
+                "HOME": str(folder),
+                **variables,
+            },
+        )
     for path in template["calipers"]["artifacts"]["paths"]:
         assert (folder / path.replace("$CALIPERS_REPORT", variables["CALIPERS_REPORT"])).is_file()
     assert (folder / template["calipers"]["artifacts"]["reports"]["junit"]).is_file()

@@ -34,9 +34,10 @@ def visit(browser):
 
     def open_file(path, width=1280, dark=False, script=True):
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, java_script_enabled=script,
+            viewport={"width": width, "height": 900},
+            java_script_enabled=script,
             color_scheme="dark" if dark else "light",
-        )  # fmt: skip
+        )
         contexts.append(context)
         return Opened(context.new_page(), path)
 

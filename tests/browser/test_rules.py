@@ -6,13 +6,25 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.present.charts_trend import write_trend
-from calipers.present.diff import save_diff
+from calipers.questions.diff.show import save_diff
+from calipers.questions.trend.charts import write_trend
 from tests.reports import records, report_of, reversed_records
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-PAGES = ("report", "comparison", "bare", "over-k", "precision-recall", "waterfall", "slices",
-         "differences", "head-to-head", "first-trend", "trend", "diff")  # fmt: skip
+PAGES = (
+    "report",
+    "comparison",
+    "bare",
+    "over-k",
+    "precision-recall",
+    "waterfall",
+    "slices",
+    "differences",
+    "head-to-head",
+    "first-trend",
+    "trend",
+    "diff",
+)
 
 
 @pytest.fixture(scope="module")

@@ -66,14 +66,24 @@ def test_the_depth_is_the_largest_cutoff_or_everything() -> None:
 
 def test_defaults_never_flatter() -> None:
     assert recall_of(evaluate()) == {
-        "fine": 0.5, "empty": 0.0, "failed": 0.0, "hopeless": None, "silent": None,
-        "copies": 1.0, "missing": 0.0,
-    }  # fmt: skip
+        "fine": 0.5,
+        "empty": 0.0,
+        "failed": 0.0,
+        "hopeless": None,
+        "silent": None,
+        "copies": 1.0,
+        "missing": 0.0,
+    }
     assert evaluate().policy.to_dict() == {
-        "missing": "zero", "unanswerable": "exclude", "duplicates": "first", "unknown": "ignore",
-        "errors": "zero", "ties": "input", "nothing_in_common": "error",
+        "missing": "zero",
+        "unanswerable": "exclude",
+        "duplicates": "first",
+        "unknown": "ignore",
+        "errors": "zero",
+        "ties": "input",
+        "nothing_in_common": "error",
         "calls": "concat",
-    }  # fmt: skip
+    }
 
 
 CHANGES: dict[tuple[str, str], dict[str, float | None]] = {
@@ -99,10 +109,12 @@ ERRORS: dict[tuple[str, str], str] = {
 
 def test_every_value_of_every_policy_is_tested() -> None:
     elsewhere = {
-        ("ties", "error"), ("ties", "trec-9"),
-        ("nothing_in_common", "error"), ("nothing_in_common", "zero"),
+        ("ties", "error"),
+        ("ties", "trec-9"),
+        ("nothing_in_common", "error"),
+        ("nothing_in_common", "zero"),
         *(("calls", value) for value in CHOICES["calls"]),
-    }  # fmt: skip
+    }
     values = {(name, value) for name, values in CHOICES.items() for value in values}
     assert values == CHANGES.keys() | ERRORS.keys() | elsewhere
 
@@ -173,9 +185,12 @@ def test_the_custom_of_the_format_decides_ties(tmp_path: Path) -> None:
     run.write_text("q Q0 a 1 1.0 t\nq Q0 b 2 1.0 t\n")
     scores = calipers.evaluate(ground_truth={"q": ["b"]}, run=run, metrics="mrr")
     assert (scores.policy.ties, scores["mrr"].mean) == ("trec", 1.0)
-    assert calipers.evaluate(
-        ground_truth={"q": ["b"]}, run=run, metrics="mrr", ties="input"
-    )["mrr"].mean == 0.5  # fmt: skip
+    assert (
+        calipers.evaluate(ground_truth={"q": ["b"]}, run=run, metrics="mrr", ties="input")[
+            "mrr"
+        ].mean
+        == 0.5
+    )
 
 
 def test_a_judgement_twice_counts_once(tmp_path: Path) -> None:
@@ -198,9 +213,10 @@ def test_contradictory_judgements_are_refused_with_both_lines(tmp_path: Path) ->
 
 def test_grades_at_or_below_zero_are_judged_and_not_relevant() -> None:
     scores = calipers.evaluate(
-        ground_truth={"q": {"a": 1, "b": 0, "c": -1}}, run={"q": ["b", "c", "a", "x"]},
+        ground_truth={"q": {"a": 1, "b": 0, "c": -1}},
+        run={"q": ["b", "c", "a", "x"]},
         metrics="mrr,judged@4",
-    )  # fmt: skip
+    )
     assert scores["mrr"].mean == 1 / 3
     assert scores["judged@4"].mean == 3 / 4
 

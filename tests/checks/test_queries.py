@@ -8,10 +8,13 @@ from calipers.model.ground_truth import GroundTruth
 
 def truth(texts, targets=()):
     return GroundTruth.from_targets(
-        pl.DataFrame(list(targets), schema={"query": pl.String, "item": pl.String,
-                                            "grade": pl.Float64}, orient="row"),
+        pl.DataFrame(
+            list(targets),
+            schema={"query": pl.String, "item": pl.String, "grade": pl.Float64},
+            orient="row",
+        ),
         queries=pl.DataFrame({"query": list(texts), "text": list(texts.values())}),
-    )  # fmt: skip
+    )
 
 
 def test_queries_without_a_relevant_target_are_counted():
@@ -39,13 +42,15 @@ def test_questions_of_signs_alone_are_told_apart():
 
 def test_almost_the_same_question():
     found = queries.near_duplicates(
-        truth({
-            "a": "How do I sort a list of dictionaries?",
-            "b": "How do I sort a list of dictionary?",
-            "c": "How do I sort a list of dictionaries",
-            "d": "What is a decorator?",
-        })
-    )  # fmt: skip
+        truth(
+            {
+                "a": "How do I sort a list of dictionaries?",
+                "b": "How do I sort a list of dictionary?",
+                "c": "How do I sort a list of dictionaries",
+                "d": "What is a decorator?",
+            }
+        )
+    )
     assert found.count == 1
     assert (found.examples[0].query, found.severity) == ("a", "info")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calipers.checks.chunks import Chunks
 from calipers.checks.quote_evidence import ENOUGH, QuoteEvidence
-from calipers.io.corpus import open_corpus
+from calipers.io.corpus.read import open_corpus
 from calipers.text import normalise
 
 WORDS = re.findall(r"\w+", "the lock lets only one thread run at a time so that all stays safe")
@@ -80,10 +80,18 @@ def test_overlapping_chunks_are_one_place_and_two_documents_are_two():
 
 def test_chunks_know_their_columns():
     chunks = Chunks(
-        pl.DataFrame({"id": ["a"], "document": ["d"], "text": ["x\ny"], "named": [False],
-                      "start": [None], "end": [None]},
-                     schema_overrides={"start": pl.Int64, "end": pl.Int64})
-    )  # fmt: skip
+        pl.DataFrame(
+            {
+                "id": ["a"],
+                "document": ["d"],
+                "text": ["x\ny"],
+                "named": [False],
+                "start": [None],
+                "end": [None],
+            },
+            schema_overrides={"start": pl.Int64, "end": pl.Int64},
+        )
+    )
     assert (chunks.normalised, chunks.places, chunks.together) == (["x y"], [None], [""])
 
 

@@ -59,5 +59,7 @@ def test_exactly_the_similar_pairs_are_found(shingled, naive, index, stream, lea
 
 def test_case_and_punctuation_do_not_count_but_signs_of_names_do():
     assert plain_words(pl.Series(["What is  C++?", "what is c++", "What is C?"])).to_list() == [
-        "what is c++", "what is c++", "what is c",
-    ]  # fmt: skip
+        "what is c++",
+        "what is c++",
+        "what is c",
+    ]

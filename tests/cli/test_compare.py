@@ -62,16 +62,23 @@ def test_results_names_and_baseline(folder):
         "compare", "before=old.json", "new.json", "--against", "new", "--as", "csv"
     )
     rows = list(csv.DictReader(io.StringIO(printed.out)))
-    assert {(row["system"], row["baseline"]) for row in rows} == {
-        ("before", "new"), ("new", "new")
-    }  # fmt: skip
+    assert {(row["system"], row["baseline"]) for row in rows} == {("before", "new"), ("new", "new")}
 
 
 def test_per_query_goes_to_a_file(folder):
     printed = calipers_command(
-        "compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr",
-        "--per-query", "queries.csv", "--examples", "0",
-    )  # fmt: skip
+        "compare",
+        "old.jsonl",
+        "new.jsonl",
+        "-g",
+        "gt.jsonl",
+        "-m",
+        "mrr",
+        "--per-query",
+        "queries.csv",
+        "--examples",
+        "0",
+    )
     rows = list(csv.DictReader(io.StringIO((folder / "queries.csv").read_text())))
     assert len(rows) == len(OLD)
     assert (rows[0]["query"], rows[0]["old"], rows[0]["new"]) == ("q0", "0.3333333333333333", "1.0")

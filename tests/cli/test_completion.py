@@ -16,8 +16,16 @@ def test_commands_are_completed(shell):
     assert f"_CALIPERS_COMPLETE={shell}_source calipers > " in page
     typed = {"COMP_WORDS": "calipers sw", "COMP_CWORD": "sw" if shell == "fish" else "1"}
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND], capture_output=True, text=True, timeout=60, check=False,
-        env={**typed, "PATH": "", "PYTHONPATH": str(ROOT / "src"),
-             "_CALIPERS_COMPLETE": f"{shell}_complete"},
-    )  # fmt: skip
+        [sys.executable, "-c", COMMAND],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={
+            **typed,
+            "PATH": "",
+            "PYTHONPATH": str(ROOT / "src"),
+            "_CALIPERS_COMPLETE": f"{shell}_complete",
+        },
+    )
     assert "sweep" in done.stdout, done.stderr

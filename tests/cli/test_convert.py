@@ -34,8 +34,10 @@ def test_two_inputs_and_a_named_form(tmp_path):
     printed = calipers_command("convert", "-g", qrels, "-r", run, out, "--to", "ours")
     assert printed.code == 0, printed.err
     assert json.loads(out.read_text()) == {
-        "query": "q", "retrieved": [{"id": "a", "score": 0.5}], "ground_truth": {"a": 1}
-    }  # fmt: skip
+        "query": "q",
+        "retrieved": [{"id": "a", "score": 0.5}],
+        "ground_truth": {"a": 1},
+    }
 
 
 def test_the_number_of_paths(tmp_path):

@@ -11,10 +11,13 @@ from tests.command import calipers_command, refused
 
 def write(name, answers):
     records = [
-        {"id": f"q{i}", "query": f"question {i}",
-         "retrieved": [{"id": one, "text": f"text of {one}"} for one in items]}
+        {
+            "id": f"q{i}",
+            "query": f"question {i}",
+            "retrieved": [{"id": one, "text": f"text of {one}"} for one in items],
+        }
         for i, items in enumerate(answers)
-    ]  # fmt: skip
+    ]
     Path(name).write_text("".join(json.dumps(one) + "\n" for one in records))
 
 
@@ -49,8 +52,9 @@ def test_exactly_the_new_results_are_written_for_judging():
     with Path("label.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {(row["query_id"], row["item"]) for row in rows} == {
-        ("q1", "<script>alert(1)</script>"), ("q2", "f"),
-    }  # fmt: skip
+        ("q1", "<script>alert(1)</script>"),
+        ("q2", "f"),
+    }
     assert all(row["text"] and row["query"] for row in rows)
     # What is written is a file of `calipers draft`: graded, it becomes a ground truth.
     with Path("ann.csv").open("w", newline="") as file:

@@ -19,11 +19,15 @@ import calipers
 from tests.command import calipers_command
 
 RECORDS: list[dict[str, Any]] = [
-    {"query": "q1", "retrieved": ["a", "x", "b"], "ground_truth": {"a": 2, "b": 1},
-     "tags": {"type": "fact"}},
+    {
+        "query": "q1",
+        "retrieved": ["a", "x", "b"],
+        "ground_truth": {"a": 2, "b": 1},
+        "tags": {"type": "fact"},
+    },
     {"query": "q2", "retrieved": ["x", "a"], "ground_truth": {"a": 1, "c": 3}},
     {"query": "q3", "retrieved": ["x"], "ground_truth": {"x": 0}},
-]  # fmt: skip
+]
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -50,8 +54,10 @@ def test_no_empty_lines_where_there_are_no_intervals(tmp_path: Path) -> None:
     path.write_text(json.dumps(RECORDS[:1]))
     printed = calipers_command("eval", path, "-m", "recall@1,2,mrr", "-q")
     assert [line.split() for line in printed.out.splitlines()[2:]] == [
-        ["metric", "@1", "@2", "all"], ["recall", "0.500", "0.500"], ["mrr", "1.000"]
-    ]  # fmt: skip
+        ["metric", "@1", "@2", "all"],
+        ["recall", "0.500", "0.500"],
+        ["mrr", "1.000"],
+    ]
 
 
 def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
@@ -101,13 +107,19 @@ def test_an_undefined_metric_is_said_so(tmp_path: Path) -> None:
     path = tmp_path / "evals.json"
     path.write_text(json.dumps(RECORDS[2:]))
     assert "undefined" in calipers_command("eval", path, "-m", "mrr").out
-    row = next(csv.DictReader(io.StringIO(calipers_command("eval", path, "-m", "mrr",
-                                                           "--csv").out)))  # fmt: skip
+    row = next(
+        csv.DictReader(io.StringIO(calipers_command("eval", path, "-m", "mrr", "--csv").out))
+    )
     assert (row["mean"], row["low"], row["n"], row["undefined"]) == ("", "", "0", "1")
     summary = json.loads(calipers_command("eval", path, "-m", "mrr", "--json").out)["summaries"][0]
     assert summary == {
-        "metric": "mrr", "mean": None, "median": None, "interval": None, "n": 0, "undefined": 1,
-    }  # fmt: skip
+        "metric": "mrr",
+        "mean": None,
+        "median": None,
+        "interval": None,
+        "n": 0,
+        "undefined": 1,
+    }
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".tsv", ".json", ".jsonl", ".arrow"])
@@ -125,8 +137,15 @@ def test_per_query_files(ending: str, evals: Path) -> None:
     }
     table = readers[ending](path)
     assert table.columns == [
-        "query", "text", "status", "retrieved", "targets", "tag.type", "recall@1", "mrr",
-    ]  # fmt: skip
+        "query",
+        "text",
+        "status",
+        "retrieved",
+        "targets",
+        "tag.type",
+        "recall@1",
+        "mrr",
+    ]
     assert table["query"].to_list() == ["q1", "q2", "q3"]
     assert table["recall@1"].to_list() == [0.5, 0.0, None]
     assert table["tag.type"].to_list() == ["fact", None, None]
@@ -144,8 +163,12 @@ def test_a_combined_score(evals: Path) -> None:
     table = calipers_command("eval", evals, "-m", "mrr", "--score", text, "-q").out
     assert table.startswith("score is 0.675 on average (")
     assert [line.split()[0] for line in table.splitlines()[2:] if line[:1].isalpha()] == [
-        "metric", "mrr", "recall", "precision", "score",
-    ]  # fmt: skip
+        "metric",
+        "mrr",
+        "recall",
+        "precision",
+        "score",
+    ]
 
 
 def test_weights_are_relative(evals: Path) -> None:
@@ -246,8 +269,11 @@ def test_a_reader_that_leaves_gets_no_complaint(evals: Path) -> None:
         code = "from calipers.cli import main; main()"
         ended = subprocess.run(
             [sys.executable, "-c", code, *map(str, arguments)],
-            stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         assert (ended.returncode, ended.stderr) == (141, ""), arguments
     os.close(writing)
 
@@ -260,6 +286,9 @@ def test_a_terminal_without_our_characters(evals: Path) -> None:
 
 
 def test_the_version_and_a_first_look() -> None:
-    assert calipers_command("--version").out.split() == ["calipers,", "version",
-                                                         calipers.__version__]  # fmt: skip
+    assert calipers_command("--version").out.split() == [
+        "calipers,",
+        "version",
+        calipers.__version__,
+    ]
     assert "eval" in calipers_command("--help").out

@@ -35,8 +35,11 @@ def test_the_metrics_that_were_named_are_sliced_and_csv_has_the_slices(file):
     printed = calipers_command("eval", file, "--by", "type", "-m", "recall@1,f1@3", "--csv")
     rows = list(csv.DictReader(io.StringIO(printed.out)))
     assert [(row["slice"], row["metric"]) for row in rows] == [
-        ("fact", "recall@1"), ("fact", "f1@3"), ("multi-hop", "recall@1"), ("multi-hop", "f1@3")
-    ]  # fmt: skip
+        ("fact", "recall@1"),
+        ("fact", "f1@3"),
+        ("multi-hop", "recall@1"),
+        ("multi-hop", "f1@3"),
+    ]
 
 
 def test_a_tag_that_does_not_exist_is_refused(file):

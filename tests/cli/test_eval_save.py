@@ -40,8 +40,9 @@ def test_it_is_kept_although_the_reader_of_the_table_has_left(data):
     words = ["eval", str(data), "--save", "nightly"]
     begun = subprocess.Popen(
         [sys.executable, "-c", "from calipers.cli import main; main()", *words],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     begun.stdout.close()
     assert begun.wait(60) == 141
     assert [one.name for one in evaluations(open_store())] == ["nightly"]
@@ -63,13 +64,17 @@ def test_results_can_be_left_out_and_the_corpus_is_remembered(data):
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["--save", "a b"], "holds ' '"), (["--save", "@x"], "holds '@'"),
-     (["--save", "n", "--tag", "x"], "write name=value"),
-     (["--save", "n", "--tag", "x=1", "--tag", "x=2"], "given twice"),
-     (["--tag", "x=1"], "add --save NAME"), (["--no-results"], "add --save NAME"),
-     (["--save", "n", "--level", "all"], "--save needs one result"),
-     (["--mlflow", "nowhere"], "The address of MLflow")],
-)  # fmt: skip
+    [
+        (["--save", "a b"], "holds ' '"),
+        (["--save", "@x"], "holds '@'"),
+        (["--save", "n", "--tag", "x"], "write name=value"),
+        (["--save", "n", "--tag", "x=1", "--tag", "x=2"], "given twice"),
+        (["--tag", "x=1"], "add --save NAME"),
+        (["--no-results"], "add --save NAME"),
+        (["--save", "n", "--level", "all"], "--save needs one result"),
+        (["--mlflow", "nowhere"], "The address of MLflow"),
+    ],
+)
 def test_what_cannot_be_kept_is_said_before_or_after_but_always(data, options, said):
     printed = calipers_command("eval", data, *options)
     assert printed.code == 2

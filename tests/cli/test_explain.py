@@ -5,11 +5,25 @@ import pytest
 
 from calipers.cli import group
 
-FEW_LINES = frozenset({
-    # They say in a few lines what they did, or are no answer.
-    "baseline", "config", "convert", "draft", "init", "judge", "labels", "plan", "plot",
-    "questions", "retrieve", "serve", "store", "traces",
-})  # fmt: skip
+FEW_LINES = frozenset(
+    {
+        # They say in a few lines what they did, or are no answer.
+        "baseline",
+        "config",
+        "convert",
+        "draft",
+        "init",
+        "judge",
+        "labels",
+        "plan",
+        "plot",
+        "questions",
+        "retrieve",
+        "serve",
+        "store",
+        "traces",
+    }
+)
 
 
 def commands():

@@ -6,10 +6,13 @@ from tests.command import calipers_command
 def write(tmp_path, n=120):
     path = tmp_path / "evals.jsonl"
     records = [
-        {"query": f"q{i}", "ground_truth": ["a"] if i % 4 else [],
-         "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}]}
+        {
+            "query": f"q{i}",
+            "ground_truth": ["a"] if i % 4 else [],
+            "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
+        }
         for i in range(n)
-    ]  # fmt: skip
+    ]
     path.write_text("".join(json.dumps(one) + "\n" for one in records))
     return str(path)
 

@@ -41,8 +41,11 @@ def test_history_lists_newest_first_with_sparklines_and_marks(history):
     verdict, _, *lines = printed.out.splitlines()
     assert verdict == "nightly is at recall@5 0.536, down from 0.964 the time before."
     assert [line.split()[2] for line in lines[1:5]] == [
-        "2026-01-04", "2026-01-03", "2026-01-02", "2026-01-01",
-    ]  # fmt: skip
+        "2026-01-04",
+        "2026-01-03",
+        "2026-01-02",
+        "2026-01-01",
+    ]
     assert "◆" in lines[2]
     assert "1111111*" in lines[3]
     assert "model=<b>e5</b>" in lines[4]

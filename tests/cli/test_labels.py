@@ -45,8 +45,9 @@ def test_labels_in_words(files):
 
 
 def test_an_empty_store_says_how_to_make_a_pool(files):
-    calipers_command("eval", "--run", "bm25.jsonl", "-g", "gt.jsonl", "--save", "a",
-                     "--store", "h.db")  # fmt: skip
+    calipers_command(
+        "eval", "--run", "bm25.jsonl", "-g", "gt.jsonl", "--save", "a", "--store", "h.db"
+    )
     assert "make one with" in calipers_command("labels", "list", "--store", "h.db").out
 
 
@@ -96,10 +97,13 @@ def test_runs_over_different_corpora_are_refused(files):
 
 
 def test_nothing_different_and_nothing_missed_leave_nothing_to_judge(files):
-    for only, why in (("misses", "no run misses anything"),
-                      ("different", "one run alone differs from nothing")):  # fmt: skip
-        said = refused("serve", "--judge", "bm25.jsonl", "-g", "gt.jsonl", "--only", only,
-                       "--store", "h.db")  # fmt: skip
+    for only, why in (
+        ("misses", "no run misses anything"),
+        ("different", "one run alone differs from nothing"),
+    ):
+        said = refused(
+            "serve", "--judge", "bm25.jsonl", "-g", "gt.jsonl", "--only", only, "--store", "h.db"
+        )
         assert why in said
 
 
@@ -113,16 +117,31 @@ def test_a_taken_port_is_refused_with_an_offer(files):
 
 def test_the_command_serves_and_goes_on_with_its_pool(files):
     command = [
-        sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--judge",
-        "bm25.jsonl", "dense.jsonl", "-g", "gt.jsonl", "--judges", "anna,ben", "--port", "0",
-        "--store", "history.db",
-    ]  # fmt: skip
+        sys.executable,
+        "-c",
+        "from calipers.cli import main; main()",
+        "serve",
+        "--judge",
+        "bm25.jsonl",
+        "dense.jsonl",
+        "-g",
+        "gt.jsonl",
+        "--judges",
+        "anna,ben",
+        "--port",
+        "0",
+        "--store",
+        "history.db",
+    ]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     for labelled in (0, 1):
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
             env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
-        )  # fmt: skip
+        )
         try:
             link = process.stdout.readline().strip().removeprefix("anna: ")
             assert process.stdout.readline().startswith("ben: http://127.0.0.1:")

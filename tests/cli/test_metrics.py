@@ -2,8 +2,8 @@
 
 import json
 
-from calipers.api.measure import metrics
 from calipers.measures import definitions
+from calipers.questions.metrics import metrics
 from tests.command import calipers_command, refused
 
 

@@ -91,9 +91,16 @@ def test_stages_and_corpus_from_files(folder):
         "\n".join(json.dumps({"id": n, "text": n}) for n in ("b", "s", "x", "y"))
     )
     printed = calipers_command(
-        "misses", "evals.json", "-k", "2", "--match", "id", "--candidates", "candidates.json",
+        "misses",
+        "evals.json",
+        "-k",
+        "2",
+        "--match",
+        "id",
+        "--candidates",
+        "candidates.json",
         columns=120,
-    )  # fmt: skip
+    )
     assert "lost by the reranker" in printed.out
     printed = calipers_command(
         "misses", "evals.json", "-k", "2", "--match", "id", "--corpus", "chunks.jsonl", columns=120

@@ -40,7 +40,7 @@ def test_one_of_three_cannot_be_written_and_the_other_two_are(folder, lost):
 
 def test_a_place_that_fails_while_it_is_written_takes_nothing_with_it(folder, monkeypatch):
     from calipers.errors import WriteFailed
-    from calipers.present import report
+    from calipers.questions.report import show as report
 
     def fails(*_, **__):
         raise WriteFailed("The output page.html cannot be written: no space left on the device.")
@@ -79,9 +79,15 @@ def test_compare_writes_what_it_can(folder):
 
 def test_a_gate_is_heard_out_although_a_file_is_lost(folder):
     printed = calipers_command(
-        "gate", "evals.json", "--require", "recall@10 >= 0.9", "--junit", "nowhere/junit.xml",
-        "--markdown", "summary.md",
-    )  # fmt: skip
+        "gate",
+        "evals.json",
+        "--require",
+        "recall@10 >= 0.9",
+        "--junit",
+        "nowhere/junit.xml",
+        "--markdown",
+        "summary.md",
+    )
     assert printed.code == 2
     assert printed.out.startswith("Failed: 1 of 1 check failed.")
     assert (folder / "summary.md").exists()

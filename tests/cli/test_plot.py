@@ -79,10 +79,26 @@ def test_as_many_results_are_asked_for_as_are_drawn():
 def test_one_and_several_do_not_mix():
     with pytest.raises(InvalidInput, match="Several systems are given together with one run"):
         calipers.plot("questions.csv", retrievers={"a": "plotted:first", "b": "plotted:second"})
-    said = refused("plot", "questions.csv", "--retriever", "a=plotted:first",
-                   "--retriever", "a=plotted:second", "-o", "chart.svg")  # fmt: skip
+    said = refused(
+        "plot",
+        "questions.csv",
+        "--retriever",
+        "a=plotted:first",
+        "--retriever",
+        "a=plotted:second",
+        "-o",
+        "chart.svg",
+    )
     assert "Two retrievers are called 'a'" in said
-    same = ("plot", "questions.csv", "--retriever", "a=plotted:first",
-            "--retriever", "b=plotted:first", "-o", "chart.json")  # fmt: skip
+    same = (
+        "plot",
+        "questions.csv",
+        "--retriever",
+        "a=plotted:first",
+        "--retriever",
+        "b=plotted:first",
+        "-o",
+        "chart.json",
+    )
     assert "--anyway" in refused(*same)
     assert calipers_command(*same, "--anyway").code == 0

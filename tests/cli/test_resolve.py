@@ -26,9 +26,11 @@ def test_it_reports_once_several_and_not_at_all(evals):
     result = run(evals, "-o", out)
     assert result.exit_code == 0
     for words in (
-        "1 of 3 quotes found once", "1 of 3 quotes found in several places: left as they are",
-        "1 of 3 quotes not found", "2 places, a.md 0–5",
-    ):  # fmt: skip
+        "1 of 3 quotes found once",
+        "1 of 3 quotes found in several places: left as they are",
+        "1 of 3 quotes not found",
+        "2 places, a.md 0–5",
+    ):
         assert words in result.output
     assert "\u001b" not in result.output
     targets = json.loads(out.read_text())["ground_truth"]

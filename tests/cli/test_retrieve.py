@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import calipers_command, refused
-from tests.retrievers.server import running
+from tests.live.server import running
 
 MODULE = """
 def search(query: str, k: int):
@@ -119,9 +119,18 @@ def test_errors_are_counted_shown_and_can_be_asked_again() -> None:
 
 def test_parameters_are_numbers_where_they_look_like_numbers() -> None:
     calipers_command(
-        "retrieve", "live_search.py:flexible", "questions.jsonl", "-o", "run.jsonl",
-        "--param", "depth=4", "--param", "name=d", "-k", "1",
-    )  # fmt: skip
+        "retrieve",
+        "live_search.py:flexible",
+        "questions.jsonl",
+        "-o",
+        "run.jsonl",
+        "--param",
+        "depth=4",
+        "--param",
+        "name=d",
+        "-k",
+        "1",
+    )
     assert '"id":"d5"' in Path("run.jsonl").read_text()
 
 
@@ -129,11 +138,24 @@ def test_an_address_with_headers_and_stages(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("SEARCH_TOKEN", "tok-123456789")
     with running() as server:
         printed = calipers_command(
-            "retrieve", f"{server.address}/search", "questions.jsonl", "-o", "run.jsonl", "-k", "2",
-            "--request", '{"q": "{query}", "top": "{k}"}', "--results", "$.hits[*]", "--id", "$.id",
-            "--header", "Authorization: Bearer $SEARCH_TOKEN",
-            "--stage", "candidates=$.candidates[*]",
-        )  # fmt: skip
+            "retrieve",
+            f"{server.address}/search",
+            "questions.jsonl",
+            "-o",
+            "run.jsonl",
+            "-k",
+            "2",
+            "--request",
+            '{"q": "{query}", "top": "{k}"}',
+            "--results",
+            "$.hits[*]",
+            "--id",
+            "$.id",
+            "--header",
+            "Authorization: Bearer $SEARCH_TOKEN",
+            "--stage",
+            "candidates=$.candidates[*]",
+        )
         assert printed.code == 0, printed
         assert server.headers[0]["Authorization"] == "Bearer tok-123456789"
     for path in Path().iterdir():
@@ -154,7 +176,7 @@ def test_an_address_with_headers_and_stages(monkeypatch: pytest.MonkeyPatch) -> 
         ([CLOSED, "questions.jsonl", "--retries", "0"], "refuses connections"),
         ([CLOSED, "questions.jsonl", "--stage", "x"], "--stage"),
     ],
-)  # fmt: skip
+)
 def test_bad_use_is_a_sentence_and_leaves_no_file(arguments: list[str], words: str) -> None:
     sentence = refused("retrieve", *arguments, "-o", "run.jsonl")
     assert words in sentence
@@ -237,9 +259,16 @@ def test_two_versions_of_a_retriever_are_compared() -> None:
             f"def search(query, k):\n    return ['d0', 'd1', 'd2']{turned}\n"
         )
     arguments = (
-        "compare", "--retriever", "old=old/search.py:search", "--retriever",
-        "new=new/search.py:search", "questions.jsonl", "-m", "mrr", "--json",
-    )  # fmt: skip
+        "compare",
+        "--retriever",
+        "old=old/search.py:search",
+        "--retriever",
+        "new=new/search.py:search",
+        "questions.jsonl",
+        "-m",
+        "mrr",
+        "--json",
+    )
     printed = calipers_command(*arguments)
     assert printed.code == 0, printed.err
     found = json.loads(printed.out)
@@ -254,8 +283,17 @@ def test_two_versions_of_a_retriever_are_compared() -> None:
 def test_columns_that_are_named_are_asked_by() -> None:
     Path("odd.csv").write_text("what,hit\nquestion one,d0\nquestion two,d1\n")
     printed = calipers_command(
-        "eval", "odd.csv", "--retriever", "live_search.py:search", "-m", "mrr", "--json",
-        "--column", "query=what", "--column", "item=hit",
-    )  # fmt: skip
+        "eval",
+        "odd.csv",
+        "--retriever",
+        "live_search.py:search",
+        "-m",
+        "mrr",
+        "--json",
+        "--column",
+        "query=what",
+        "--column",
+        "item=hit",
+    )
     assert printed.code == 0, printed.err
     assert json.loads(printed.out)["summaries"][0]["mean"] == 0.75

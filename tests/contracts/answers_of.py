@@ -42,7 +42,7 @@ def answers(folder: Path, run: str) -> dict[str, Any]:
         "plan": calipers.plan(systems, truth, queries=80).to_dict(),
         "bounds": calipers.bounds(**new, metrics="recall@3,ndcg@5").to_dict(),
         "alarm": [asdict(one) for one in calipers.alarm("nightly", store=store).checks],
-    }  # fmt: skip
+    }
     plain: dict[str, Any] = _numbers(json.loads(json.dumps(said, default=repr)))
     return plain
 

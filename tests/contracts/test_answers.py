@@ -31,7 +31,7 @@ SHAPES = {
     "columns": lambda items: {"ids": [list(items)], "distances": [[0.5] * len(items)]},
     "under a key": lambda items: {"documents": [document(item) for item in items]},
     "iterator": lambda items: iter(items),
-}  # fmt: skip
+}
 METRICS = "recall@2,mrr,ndcg@3"
 
 
@@ -54,10 +54,12 @@ def test_a_function_a_mapping_and_records_are_read_alike(shape):
             run=[{"query": q, "retrieved": answer(i)} for q, i in ITEMS.items()],
         ),
         "whole records": calipers.read(
-            [{"query": q, "retrieved": answer(i), "ground_truth": TRUTH[q]}
-             for q, i in ITEMS.items()]
+            [
+                {"query": q, "retrieved": answer(i), "ground_truth": TRUTH[q]}
+                for q, i in ITEMS.items()
+            ]
         ),
-    }  # fmt: skip
+    }
     expected = calipers.evaluate(ground_truth=TRUTH, run=ITEMS, metrics=METRICS)
     for name, pair in pairs.items():
         assert ranking(pair) == ranking(pairs["function"]), name
@@ -95,11 +97,16 @@ def test_a_table_of_another_library_is_read():
 @pytest.mark.parametrize(
     ("operation", "settings"),
     [
-        ("evaluate", {"metrics": "recall@2"}), ("sweep", {}), ("diagnose", {}), ("misses", {}),
-        ("gate", {"require": "mrr >= 0.1"}), ("bounds", {"metrics": "recall@2"}), ("levels", {}),
+        ("evaluate", {"metrics": "recall@2"}),
+        ("sweep", {}),
+        ("diagnose", {}),
+        ("misses", {}),
+        ("gate", {"require": "mrr >= 0.1"}),
+        ("bounds", {"metrics": "recall@2"}),
+        ("levels", {}),
         ("report", {}),
     ],
-)  # fmt: skip
+)
 def test_every_operation_asks_a_retriever(operation, settings):
     asked = []
 
@@ -128,9 +135,10 @@ def test_a_retriever_is_asked_as_deep_as_the_metrics_look():
 
 def test_retrievers_are_compared():
     found = calipers.compare(
-        ground_truth=TRUTH, metrics="mrr",
+        ground_truth=TRUTH,
+        metrics="mrr",
         retrievers={"old": lambda query, k: ["z", "x"], "new": lambda query, k: ITEMS[query]},
-    )  # fmt: skip
+    )
     assert found.systems == ("old", "new")
     with pytest.raises(InvalidInput, match="without the questions"):
         calipers.compare(retrievers={"old": len, "new": len})

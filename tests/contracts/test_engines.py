@@ -13,20 +13,44 @@ from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
 from calipers.engines.part import Part, merged
 from calipers.engines.plan import EnginePlan
 from calipers.errors import InvalidInput
-from calipers.io.table_tags import TAG
+from calipers.io.tables.tags import TAG
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 
 METRICS = (
-    "recall@5", "precision@3", "ndcg@10", "map", "err@5", "rbp(p=0.9)", "mrr", "bpref",
-    "judged@10", "first_rank", "f1@5", "err@5(gains={2:7})",
-)  # fmt: skip
+    "recall@5",
+    "precision@3",
+    "ndcg@10",
+    "map",
+    "err@5",
+    "rbp(p=0.9)",
+    "mrr",
+    "bpref",
+    "judged@10",
+    "first_rank",
+    "f1@5",
+    "err@5(gains={2:7})",
+)
 PARTITIONS = (1, 2, 8, 33)
 COUNTS = (
-    "queries", "answered", "empty", "missing", "unanswerable", "unanswerable_silent", "unknown",
-    "targets", "judgements", "repeated_judgements", "retrieved", "duplicates", "ties",
-    "ties_on_targets", "depth", "shown", "unjudged",
-)  # fmt: skip
+    "queries",
+    "answered",
+    "empty",
+    "missing",
+    "unanswerable",
+    "unanswerable_silent",
+    "unknown",
+    "targets",
+    "judgements",
+    "repeated_judgements",
+    "retrieved",
+    "duplicates",
+    "ties",
+    "ties_on_targets",
+    "depth",
+    "shown",
+    "unjudged",
+)
 
 
 @dataclass(frozen=True)
@@ -52,13 +76,16 @@ def made_tables() -> Tables:
     for q in range(120):
         judged = draw.sample(range(60), draw.choice((1, 2, 7)))
         # The highest grade is in one query alone, and some have nothing relevant.
-        truth += [(f"q{q}", f"d{d}", float(draw.choice((0, 1, 2)) if q != 77 else 4))
-                  for d in judged]  # fmt: skip
+        truth += [
+            (f"q{q}", f"d{d}", float(draw.choice((0, 1, 2)) if q != 77 else 4)) for d in judged
+        ]
         if q % 10 == 3:
             continue
         depth = 3000 if q == 50 else draw.choice((1, 5, 30))
-        run += [(f"q{q}", f"d{draw.randrange(depth + 40)}", draw.choice((0.1, 0.5, 0.25, 3.0)))
-                for _ in range(depth)]  # fmt: skip
+        run += [
+            (f"q{q}", f"d{draw.randrange(depth + 40)}", draw.choice((0.1, 0.5, 0.25, 3.0)))
+            for _ in range(depth)
+        ]
     run += [(f"unknown{i}", "d1", 1.0) for i in range(5)]
     truth += truth[:4]
     return Tables(
@@ -69,10 +96,13 @@ def made_tables() -> Tables:
 
 def plan_for(tables: Tables, policy: Policy) -> EnginePlan:
     return EnginePlan(
-        metrics=METRICS, policy=policy, order="score",
-        truth_columns=("query", "item", "grade"), run_columns=("query", "item", "score"),
+        metrics=METRICS,
+        policy=policy,
+        order="score",
+        truth_columns=("query", "item", "grade"),
+        run_columns=("query", "item", "score"),
         grades=tuple(tables.truth["grade"].unique()),
-    )  # fmt: skip
+    )
 
 
 def partitions(tables: Tables, n: int, seed: int) -> Iterator[pl.DataFrame]:

@@ -10,17 +10,19 @@ import pytest
 
 from calipers import convert
 from calipers.errors import CalipersError, InvalidInput
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
 from calipers.io.load import load
+from calipers.io.records.rows import RowFormat, WholeFormat
 from calipers.io.registry import built_in, named, recognise
-from calipers.io.rows import RowFormat, WholeFormat
-from calipers.io.sight import Sight
-from calipers.io.source import Source
 from calipers.model.dataset import Dataset, Role
 
 FIXTURES = Path(__file__).parent.parent / "data" / "formats"
 ROLES: dict[str, Role] = {
-    "mapping": "ground_truth", "rank_eval_hits": "run", "rank_eval_ratings": "ground_truth"
-}  # fmt: skip
+    "mapping": "ground_truth",
+    "rank_eval_hits": "run",
+    "rank_eval_ratings": "ground_truth",
+}
 """Forms that do not say themselves what they are."""
 REQUIRED = {
     "ours": ("query",),

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from calipers.api.live import retrieve
-from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
-from calipers.retrievers.live_run import LiveRun
-from calipers.retrievers.recognise import ADAPTERS
-from tests.retrievers.server import Server, answer_to, running
+from calipers.live.adapters.recognise import ADAPTERS
+from calipers.live.live_run import LiveRun
+from calipers.live.settings import retrieve
+from calipers.questions.evaluate.settings import evaluate
+from tests.live.server import Server, answer_to, running
 
 QUESTIONS = {f"q{i}": f"question number {i}" for i in range(12)}
 TRUTH = {q: {answer_to(text, 5)[i % 5]["id"]: 1} for i, (q, text) in enumerate(QUESTIONS.items())}
@@ -117,7 +117,7 @@ def ask(request: pytest.FixtureRequest, server: Server, tmp_path: Path) -> Ask:
             textwrap.dedent(f"""
             import json, sys
             sys.path.insert(0, {str(root)!r})
-            from tests.retrievers.server import answer_to
+            from tests.live.server import answer_to
             for line in sys.stdin:
                 asked = json.loads(line)
                 print(json.dumps({{"retrieved": answer_to(asked["query"], asked["k"])}}))

@@ -18,21 +18,26 @@ FORMATS = (".jsonl", ".csv", ".parquet", ".trec")
 
 def write(folder: Path, shuffled: random.Random | None = None) -> None:
     truth = [
-        {"id": f"q{i}", "query": "question " * (1 + i % 4) + f"{i}",
-         "ground_truth": {"target": 2, f"other{i % 2}": 1},
-         "tags": {"type": "odd" if i % 2 else "even", "intent": f"{i // 3}"}}
+        {
+            "id": f"q{i}",
+            "query": "question " * (1 + i % 4) + f"{i}",
+            "ground_truth": {"target": 2, f"other{i % 2}": 1},
+            "tags": {"type": "odd" if i % 2 else "even", "intent": f"{i // 3}"},
+        }
         for i in range(len(FOUND_AT))
-    ]  # fmt: skip
+    ]
     if shuffled:
         shuffled.shuffle(truth)
     (folder / "truth.jsonl").write_text("".join(json.dumps(one) + "\n" for one in truth))
     for name, shift in (("old", 0), ("new", 7)):
         found = [*FOUND_AT[shift:], *FOUND_AT[:shift]]
         lists = {
-            f"q{i}": ["target" if rank == place else "other1" if rank == 10 else f"x{rank}"
-                      for rank in range(1, 11)]
+            f"q{i}": [
+                "target" if rank == place else "other1" if rank == 10 else f"x{rank}"
+                for rank in range(1, 11)
+            ]
             for i, place in enumerate(found)
-        }  # fmt: skip
+        }
         rows = [(q, rank, item) for q, items in lists.items() for rank, item in enumerate(items, 1)]
         records = [{"query": q, "retrieved": items} for q, items in lists.items()]
         if shuffled:
@@ -71,7 +76,9 @@ def test_with_one_thread(expected, tmp_path):
     program = [sys.executable, str(Path(__file__).with_name("answers_of.py")), tmp_path, ".csv"]
     paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     made = subprocess.run(
-        program, env={**os.environ, "POLARS_MAX_THREADS": "1", "PYTHONPATH": paths},
-        capture_output=True, check=True,
-    )  # fmt: skip
+        program,
+        env={**os.environ, "POLARS_MAX_THREADS": "1", "PYTHONPATH": paths},
+        capture_output=True,
+        check=True,
+    )
     same(json.loads(made.stdout), expected)

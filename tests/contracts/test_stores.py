@@ -96,8 +96,16 @@ def test_what_is_kept_of_an_evaluation(place):
 
 def test_evaluations_are_listed_newest_first_and_filtered(place):
     store = filled(place, [[1], [2], [3]])
-    write(store, record(records([1]), "other", day=5, tags={"model": "e5"},
-                        git=GitState("c" * 40, "feature", dirty=False))[1])  # fmt: skip
+    write(
+        store,
+        record(
+            records([1]),
+            "other",
+            day=5,
+            tags={"model": "e5"},
+            git=GitState("c" * 40, "feature", dirty=False),
+        )[1],
+    )
     assert [one.name for one in evaluations(store)] == ["other", *["nightly"] * 3]
     assert [one.saved.day for one in evaluations(store, name="nightly", last=2)] == [3, 2]
     assert [one.name for one in evaluations(store, branch="feature")] == ["other"]
@@ -133,8 +141,10 @@ def test_prune_keeps_the_latest_and_what_is_tagged(place):
     assert [one.saved.day for one in chosen] == [2, 1]
     remove(store, chosen)
     assert [(one.saved.day, dict(one.tags)) for one in evaluations(store)] == [
-        (4, {}), (3, {}), (31, {"release": "1"}),
-    ]  # fmt: skip
+        (4, {}),
+        (3, {}),
+        (31, {"release": "1"}),
+    ]
     assert list(problems(store)) == []
     assert len(prunable(store, keep=1, tagged=True)) == 2
     vacuum(store)
@@ -272,9 +282,10 @@ def test_the_migrations_make_the_tables_that_the_code_uses(place):
     with store.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         differing = [
-            change for change in compare_metadata(context, METADATA)
+            change
+            for change in compare_metadata(context, METADATA)
             if "calipers_version" not in str(change)
-        ]  # fmt: skip
+        ]
     assert differing == []
 
 

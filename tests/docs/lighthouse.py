@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.io.labels import read_labels, write_labels
+from calipers.io.records.label_files import read_labels, write_labels
 from calipers.model.labels import Label
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -26,9 +26,14 @@ def test_every_line_that_is_shown_is_printed(tmp_path):
     output = tmp_path / "output"
     done = subprocess.run(
         [sys.executable, "examples/demo/run.py", "--output", output],
-        capture_output=True, text=True, encoding="utf-8", timeout=300, check=False, cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+        cwd=ROOT,
         env={"COLUMNS": "80", "PATH": "", "PYTHONUTF8": "1"},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     text = done.stdout.replace(str(output), "examples/demo/output")
     first = PAGE.partition("```\nPython ")[2].partition("\n")[0]

@@ -56,7 +56,7 @@ def test_what_is_shown_is_what_is_printed(folder, command):
 
 
 def test_the_page_names_every_key():
-    from calipers.grids.plan import KEYS, RETRIEVER_KEYS
+    from calipers.questions.grid.plan import KEYS, RETRIEVER_KEYS
 
     table = PAGE.partition("| key in `[grid]`")[2].partition("\n\n")[0]
     for key in KEYS:

@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
-from calipers.chat.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
-from tests.chat.model_server import running
+from calipers.live.chat.prompts import JUDGE, JUDGE_THIS, WRITE, WRITE_FROM_THIS
 from tests.command import calipers_command
 from tests.docs.lighthouse import DOCS, EXAMPLE, RUNS, copy_files, fill_in, write_files
+from tests.live.chat.model_server import running
 
 PAGE = (DOCS / "make-ground-truth.md").read_text(encoding="utf-8")
 SHOWN = re.compile(r"^```\n\$ (calipers (?!\w+ --help)[^\n]+)\n(?!\$)(.*?)\n```$", re.M | re.S)
@@ -27,8 +27,12 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
     copy_files(tmp_path, *RUNS)
     shown = SHOWN.findall(PAGE)
     assert [command.split()[1] for command, _ in shown] == [
-        "draft", "agreement", "judge", "agreement", "questions",
-    ]  # fmt: skip
+        "draft",
+        "agreement",
+        "judge",
+        "agreement",
+        "questions",
+    ]
     with running() as server:
         for command, expected in shown:
             words = shlex.split(command.replace(ENDPOINT, server.endpoint))

@@ -8,18 +8,18 @@ import pytest
 from scipy import stats
 
 import calipers
-from calipers.analyse.agreement import cohen_kappa
-from calipers.analyse.agreement_interval import agreement_interval
-from calipers.analyse.corrected import corrected_mean
-from calipers.analyse.difference import difference
-from calipers.analyse.drift import drift, reference, threshold
-from calipers.analyse.enough_k import enough_k
-from calipers.analyse.floor import lowest_mean
-from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.non_inferiority import non_inferiority
-from calipers.analyse.plan import visible_difference
-from calipers.analyse.score_interval import score_interval
-from calipers.analyse.unequal import unequal_interval, unequal_p
+from calipers.labels.agreement import cohen_kappa
+from calipers.questions.floor.rule import lowest_mean
+from calipers.questions.sweep.enough_k import enough_k
+from calipers.statistics.agreement_interval import agreement_interval
+from calipers.statistics.drift import drift, reference, threshold
+from calipers.statistics.largest_share import largest_mean
+from calipers.statistics.non_inferiority import non_inferiority
+from calipers.statistics.paired_test import difference
+from calipers.statistics.prediction_powered import corrected_mean
+from calipers.statistics.queries_needed import visible_difference
+from calipers.statistics.score_interval import score_interval
+from calipers.statistics.two_sample import unequal_interval, unequal_p
 from simulations.page import HEAD
 from simulations.results import pair_of
 
@@ -59,8 +59,13 @@ def test_evaluate_an_interval_of_a_mean():
     reach = np.sqrt(u * 0.25 + u**2 / 4) / (1 + u)
     found = score_interval([1.0, 0.0] * 50)
     assert found == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-9)
-    says("evaluate", "25/99, so 99 effective", f"0.5 ± {reach:.3f}", f"{found.low:.3f} to",
-         f"{found.high:.3f}")  # fmt: skip
+    says(
+        "evaluate",
+        "25/99, so 99 effective",
+        f"0.5 ± {reach:.3f}",
+        f"{found.low:.3f} to",
+        f"{found.high:.3f}",
+    )
 
 
 def test_slices_a_slice_and_the_rest():
@@ -71,8 +76,13 @@ def test_slices_a_slice_and_the_rest():
     p = unequal_p(few, many)
     # The interval that just touches zero is the one with this p.
     assert unequal_interval(few, many, 1.0 - p).low == pytest.approx(0.0, abs=1e-6)
-    says("slices", f"{mine.low:.3f}–{mine.high:.3f}", f"{rest.low:.3f}–{rest.high:.3f}",
-         f"{down:.3f} down, to −{down - 0.4:.3f}", f"p = {p:.3f}")  # fmt: skip
+    says(
+        "slices",
+        f"{mine.low:.3f}–{mine.high:.3f}",
+        f"{rest.low:.3f}–{rest.high:.3f}",
+        f"{down:.3f} down, to −{down - 0.4:.3f}",
+        f"p = {p:.3f}",
+    )
 
 
 def test_floor_how_many_queries_promise_anything():
@@ -139,8 +149,15 @@ def test_history_nights_that_add_up():
     assert found.alarm == 4
     reach = 2 * 0.25 * (threshold(1.0) + 1.166)
     assert (np.exp(reach) - reach - 1) / (2 * 0.25**2) == pytest.approx(365, rel=1e-4)
-    says("history", f"{spread:.4f}", f"{0.03 / spread:.2f}", f"{luck:.2f}", f"{step:.2f}",
-         f"{5 * step:.2f}", f"{threshold(1.0):.2f}")  # fmt: skip
+    says(
+        "history",
+        f"{spread:.4f}",
+        f"{0.03 / spread:.2f}",
+        f"{luck:.2f}",
+        f"{step:.2f}",
+        f"{5 * step:.2f}",
+        f"{threshold(1.0):.2f}",
+    )
 
 
 def test_make_ground_truth_kappa():
@@ -162,5 +179,11 @@ def test_make_ground_truth_a_machine_corrected_by_people():
     value = 0.5 + weight * (0.6 - 0.7)
     found = corrected_mean(machine, np.concatenate([people, np.full(30, np.nan)]))
     assert (found.value, found.weight) == pytest.approx((value, weight), abs=1e-9)
-    says("make-ground-truth", f"{covariance:.4f}", f"{variance:.4f}", f"{weight:.2f}",
-         f"{value:.3f}", f"{machine.mean():.3f}")  # fmt: skip
+    says(
+        "make-ground-truth",
+        f"{covariance:.4f}",
+        f"{variance:.4f}",
+        f"{weight:.2f}",
+        f"{value:.3f}",
+        f"{machine.mean():.3f}",
+    )

@@ -12,7 +12,7 @@ import pytest
 
 from calipers.io.load import load
 from tests.command import calipers_command
-from tests.retrievers.server import running
+from tests.live.server import running
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "your-own-data.md").read_text(encoding="utf-8")

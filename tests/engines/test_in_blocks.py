@@ -8,16 +8,18 @@ import polars as pl
 import pytest
 
 import calipers
-from calipers.api.inputs import as_read
 from calipers.engines.in_blocks import evaluate_in_blocks
 from calipers.errors import CalipersError
-from calipers.io import long_tables
-from calipers.io.score_tables import read_score_table
+from calipers.io.tables import long as long_tables
+from calipers.io.tables.scores import read_score_table
 from calipers.match.pair import settle
 from calipers.measures import parse
+from calipers.questions.inputs import as_read
 
-BY_ID = ("recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,"
-         "err@5(gains={2:7}),precision@1")  # fmt: skip
+BY_ID = (
+    "recall@5,ndcg@3,map,err@5,mrr,bpref,judged@10,first_rank,gm_map,num_ret,"
+    "err@5(gains={2:7}),precision@1"
+)
 BY_TEXT = "recall@1,ndcg@2,mrr"
 BY_SPAN = "recall@1,mrr,span_recall@2,iou@3"
 POLICIES = {
@@ -88,8 +90,12 @@ def results(draw: random.Random, kind: str, query: str) -> list[dict[str, Any]]:
         i = draw.randrange(40)
         start = draw.randrange(60)
         letter = "D" if draw.random() < 0.05 else "d"
-        row: dict[str, Any] = {"query": query, "item": f"{letter}{i}", "document": f"D{i // 2}",
-               "score": draw.choice((0.5, 0.25, 1.0 + rank, 1.0 + 1e-12 * rank))}  # fmt: skip
+        row: dict[str, Any] = {
+            "query": query,
+            "item": f"{letter}{i}",
+            "document": f"D{i // 2}",
+            "score": draw.choice((0.5, 0.25, 1.0 + rank, 1.0 + 1e-12 * rank)),
+        }
         if kind == "quote":
             row |= {"text": " ".join(draw.sample(WORDS, 3)), "document": f"d{i % 3}"}
         if kind == "span":
@@ -181,9 +187,13 @@ def test_a_query_may_come_back_at_the_beginning_or_at_the_end(tmp_path, place):
 
 def test_scores_in_a_file_answer_what_scores_in_memory_answer(tmp_path):
     truth = pl.DataFrame(
-        {"query": [f"question {i}" + " word" * (i % 7) for i in range(60)], "item": "a",
-         "grade": 1.0, "tag.land": ["x", "y", None] * 20}
-    )  # fmt: skip
+        {
+            "query": [f"question {i}" + " word" * (i % 7) for i in range(60)],
+            "item": "a",
+            "grade": 1.0,
+            "tag.land": ["x", "y", None] * 20,
+        }
+    )
     run = truth.select("query", item=pl.Series(["a", "b"] * 30), score=pl.lit(1.0)).reverse()
     blocks, memory = both_ways(
         tmp_path, truth, run, 7, metrics="recall@5,mrr,first_rank", weights={"mrr": 1.0}

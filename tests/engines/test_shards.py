@@ -13,7 +13,7 @@ import calipers
 from calipers.engines import shards
 from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.io import scratch
+from calipers.io.files import scratch
 from calipers.model.run import Run, in_query_order
 from tests.command import calipers_command
 
@@ -23,8 +23,11 @@ QUERIES, DEPTH = 300, 20
 @pytest.fixture
 def mixed() -> pl.DataFrame:
     """A run whose rows are in no order."""
-    rows = [(f"q{q}", f"d{(q * 7 + i * 13) % 50}", 1.0 / (1 + (q * i) % 9))
-            for i in range(DEPTH) for q in range(QUERIES)]  # fmt: skip
+    rows = [
+        (f"q{q}", f"d{(q * 7 + i * 13) % 50}", 1.0 / (1 + (q * i) % 9))
+        for i in range(DEPTH)
+        for q in range(QUERIES)
+    ]
     return pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
 
 
@@ -113,9 +116,10 @@ def test_scores_from_shards_are_those_from_memory(mixed, judged, small, order):
     metrics = "recall@5,ndcg@10,map,err@5,rbp"
     in_memory = calipers.evaluate(ground_truth=judged, run=run, metrics=metrics)
     on_disk = calipers.evaluate(
-        ground_truth=judged, run=Run(frames(table), order=order, ties="input", together=Shards()),
+        ground_truth=judged,
+        run=Run(frames(table), order=order, ties="input", together=Shards()),
         metrics=metrics,
-    )  # fmt: skip
+    )
     assert on_disk.to_dict() == in_memory.to_dict()
 
 
@@ -137,9 +141,12 @@ except WriteFailed as error:
     print(error)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120,
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
+    )
     assert f"The temporary file in {tmp_path} cannot grow" in done.stdout, done.stderr
     assert "--temp" in done.stdout
     assert list(tmp_path.iterdir()) == []
@@ -148,7 +155,7 @@ except WriteFailed as error:
 STOPPED_AMONG_SHARDS = """
 import signal, sys, time
 from calipers.engines import shards
-from calipers.io.scratch import ScratchFile
+from calipers.io.files.scratch import ScratchFile
 from calipers.cli import program
 # Who starts this test in the background may have had it ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -175,12 +182,25 @@ def test_who_is_stopped_while_shards_are_on_disk_leaves_nothing(mixed, judged, t
     stopped = {}
     for sent in (signal.SIGINT, signal.SIGTERM):
         stopped[sent] = subprocess.Popen(
-            [sys.executable, "-c", STOPPED_AMONG_SHARDS, "eval",
-             "-g", str(tmp_path / "truth.parquet"), "-r", str(tmp_path / "run.parquet"),
-             "--temp", str(temp), "--per-query", str(out / "scores.parquet")],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            [
+                sys.executable,
+                "-c",
+                STOPPED_AMONG_SHARDS,
+                "eval",
+                "-g",
+                str(tmp_path / "truth.parquet"),
+                "-r",
+                str(tmp_path / "run.parquet"),
+                "--temp",
+                str(temp),
+                "--per-query",
+                str(out / "scores.parquet"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )  # fmt: skip
+        )
     for sent, process in stopped.items():
         assert process.stdout is not None
         assert process.stdout.readline().startswith("shards are written")
@@ -203,9 +223,12 @@ print(sum(one.height for one in kept()), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120,
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
+    )
     assert done.stdout == "120000\n", done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -234,7 +257,14 @@ def test_the_command_takes_both(mixed, judged, tmp_path):
     mixed.write_parquet(tmp_path / "run.parquet")
     judged.write_parquet(tmp_path / "truth.parquet")
     done = calipers_command(
-        "eval", "-g", str(tmp_path / "truth.parquet"), "-r", str(tmp_path / "run.parquet"),
-        "--memory", "64MB", "--temp", str(tmp_path),
-    )  # fmt: skip
+        "eval",
+        "-g",
+        str(tmp_path / "truth.parquet"),
+        "-r",
+        str(tmp_path / "run.parquet"),
+        "--memory",
+        "64MB",
+        "--temp",
+        str(tmp_path),
+    )
     assert done.code == 0, done.err

@@ -27,8 +27,19 @@ def files(tmp_path):
 
 
 def test_the_command_prints_what_it_prints_here(session, files):
-    common = ["eval", "-g", files / "truth.jsonl", "-r", files / "run", "--ties", "trec",
-              "--by", "half", "-m", "recall@5,mrr"]  # fmt: skip
+    common = [
+        "eval",
+        "-g",
+        files / "truth.jsonl",
+        "-r",
+        files / "run",
+        "--ties",
+        "trec",
+        "--by",
+        "half",
+        "-m",
+        "recall@5,mrr",
+    ]
     for form in (["--quiet"], ["--csv"], ["--json"]):
         here = calipers_command(*common, *form)
         there = calipers_command(*common, *form, "--engine", "spark")

@@ -23,7 +23,7 @@ TRUTH = pl.DataFrame({"query": ["q"], "item": ["a"], "grade": [1.0]})
         ({"item": ["q"], "score": [1.0]}, "The run has no column for the query"),
         ({"query": ["q"], "item": ["a"]}, "neither a score nor a rank"),
     ],
-)  # fmt: skip
+)
 def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
     run = pl.DataFrame(run, schema_overrides={"query": pl.String, "item": pl.String})
     with pytest.raises(InvalidInput, match=sentence) as raised:
@@ -44,11 +44,17 @@ def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
         ({"query": ["q"], "document": ["d"], "start": ["x"], "end": [3]}, "'start' holds 'x' at"),
         ({"query": ["q", "q"], "item": ["a", "a"], "grade": [1.0, 2.0]}, "two different grades"),
     ],
-)  # fmt: skip
+)
 def test_bad_ground_truths_get_the_sentences_of_memory(session, truth, sentence):
     truth = pl.DataFrame(truth, schema_overrides={"query": pl.String, "item": pl.String})
-    run = {"query": ["q"], "item": ["a"], "document": ["d"], "start": [0], "end": [1],
-           "score": [1.0]}  # fmt: skip
+    run = {
+        "query": ["q"],
+        "item": ["a"],
+        "document": ["d"],
+        "start": [0],
+        "end": [1],
+        "score": [1.0],
+    }
     frames = frame_of(session, pl.DataFrame(run)), frame_of(session, truth)
     with pytest.raises(InvalidInput, match=sentence) as raised:
         spark.evaluate(*frames, metrics="mrr")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.analyse.score_interval import mean_interval
-from calipers.analyse.summary import summarise
+from calipers.engines.summary import summarise
 from calipers.model.scores import MetricFacts
+from calipers.statistics.score_interval import mean_interval
 
 METRICS = ("recall@2", "mrr", "first_rank")
 
@@ -51,18 +51,23 @@ def test_a_score_has_the_bounds_of_its_parts():
     mixed = summarise(
         [MetricFacts("rank", "rank", None, "higher", (1, None), ""), *scores.metrics],
         np.column_stack([chance.integers(1, 9, 20), scores.values]),
-        {"rank": 1.0, "mrr": 1.0}, scores.settings,
-    )  # fmt: skip
+        {"rank": 1.0, "mrr": 1.0},
+        scores.settings,
+    )
     assert mixed["score"].interval.method == "t"
 
 
 def test_clusters_make_the_interval_that_of_the_clusters():
     judged = {f"q{i}": {"a": 1} for i in range(30)}
     records: list[dict[str, Any]] = [
-        {"query": query, "retrieved": ["a"] if i % 3 else ["b"], "ground_truth": truth,
-         "tags": {"intent": f"{i % 3}-{i // 15}"}}
+        {
+            "query": query,
+            "retrieved": ["a"] if i % 3 else ["b"],
+            "ground_truth": truth,
+            "tags": {"intent": f"{i % 3}-{i // 15}"},
+        }
         for i, (query, truth) in enumerate(judged.items())
-    ]  # fmt: skip
+    ]
     alone = calipers.evaluate(records, metrics="recall@1")["recall@1"]
     together = calipers.evaluate(records, metrics="recall@1", cluster="intent")
     assert together["recall@1"].mean == alone.mean

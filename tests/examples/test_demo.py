@@ -56,5 +56,8 @@ def test_the_demo_runs_to_its_end(tmp_path):
     for words in ("calipers compare", "calipers sweep", "calipers diagnose", "calipers misses"):
         assert words in done.stdout
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == [
-        "bm25.jsonl", "chunks.jsonl", "dense.jsonl", "hybrid.jsonl",
-    ]  # fmt: skip
+        "bm25.jsonl",
+        "chunks.jsonl",
+        "dense.jsonl",
+        "hybrid.jsonl",
+    ]

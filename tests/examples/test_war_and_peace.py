@@ -45,8 +45,11 @@ def example():
 def run(text: Path, *options: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, SCRIPT, text, *options],
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -24,8 +24,11 @@ def _fuzz(*arguments: str) -> str:
     # In a process of its own: a fork does not take along the threads that the tests have started.
     done = subprocess.run(
         [sys.executable, "-m", "fuzz", *arguments],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     return done.stdout
 

@@ -28,8 +28,10 @@ class Case:
     grades: dict[str, float]
 
     def results(self) -> list[dict[str, Any]]:
-        return [{"id": one, "text": f"Chapter {one}. {SENTENCES[one]} It rained."}
-                for one in self.retrieved]  # fmt: skip
+        return [
+            {"id": one, "text": f"Chapter {one}. {SENTENCES[one]} It rained."}
+            for one in self.retrieved
+        ]
 
     def plain_quotes(self) -> list[str]:
         return [SENTENCES[one] for one in self.grades]

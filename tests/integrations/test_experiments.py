@@ -42,10 +42,12 @@ def test_langsmith_beside_an_evaluator_of_openevals(pairs, match, monkeypatch):
         for n, (_, expected) in enumerate(pairs)
     ]
     results = library.evaluate(
-        lambda inputs: {"documents": pairs[inputs["n"]][0]}, data=examples,
+        lambda inputs: {"documents": pairs[inputs["n"]][0]},
+        data=examples,
         evaluators=[evaluator(*METRICS, match=match), openevals.exact_match],
-        summary_evaluators=[summary_evaluator(*METRICS, match=match)], upload_results=False,
-    )  # fmt: skip
+        summary_evaluators=[summary_evaluator(*METRICS, match=match)],
+        upload_results=False,
+    )
     wanted = together(pairs, match)
     seen = 0
     for row in results:
@@ -76,12 +78,16 @@ def test_a_simulated_conversation_of_openevals():
         return evaluator("recall@3", "mrr")(outputs=returned, reference_outputs=reference_outputs)
 
     found = run_multiturn_simulation(
-        app=answer, user=["Who built it?", "Who owns it?"], max_turns=2,
-        trajectory_evaluators=[searched], reference_outputs={"ground_truth": ["c4", "c9"]},
-    )  # fmt: skip
+        app=answer,
+        user=["Who built it?", "Who owns it?"],
+        max_turns=2,
+        trajectory_evaluators=[searched],
+        reference_outputs={"ground_truth": ["c4", "c9"]},
+    )
     assert found["evaluator_results"] == [
-        {"key": "recall@3", "score": 1.0}, {"key": "mrr", "score": 1.0},
-    ]  # fmt: skip
+        {"key": "recall@3", "score": 1.0},
+        {"key": "mrr", "score": 1.0},
+    ]
 
 
 @WAYS
@@ -93,11 +99,12 @@ def test_langfuse(pairs, match):
         public_key="pk", secret_key="sk", base_url="http://127.0.0.1:9", tracing_enabled=False
     )
     result = client.run_experiment(
-        name="retrieval", task=lambda *, item, **_: pairs[item["input"]][0],
+        name="retrieval",
+        task=lambda *, item, **_: pairs[item["input"]][0],
         data=[{"input": n, "expected_output": expected} for n, (_, expected) in enumerate(pairs)],
         evaluators=[evaluator(*METRICS, match=match)],
         run_evaluators=[run_evaluator(*METRICS, match=match)],
-    )  # fmt: skip
+    )
     wanted = together(pairs, match)
     assert len(result.item_results) == len(pairs)
     for one in result.item_results:

@@ -71,14 +71,25 @@ def run_snippet(name: str) -> None:
 def test_the_export_from_langsmith_that_the_page_shows(tmp_path, monkeypatch):
     pytest.importorskip("langsmith", reason="needs langsmith")
     number = "01a1df9c-f6c6-72ae-acce-c45ae607add5"
-    run = {"id": "1", "trace_id": "1", "run_type": "RETRIEVER", "inputs": {"query": "Who?"},
-           "outputs": {"documents": [{"id": "c1"}]}, "start_time": "2026-01-02T03:04:05Z",
-           "project_id": number}  # fmt: skip
+    run = {
+        "id": "1",
+        "trace_id": "1",
+        "run_type": "RETRIEVER",
+        "inputs": {"query": "Who?"},
+        "outputs": {"documents": [{"id": "c1"}]},
+        "start_time": "2026-01-02T03:04:05Z",
+        "project_id": number,
+    }
 
     class Handler(JsonHandler):
         def do_GET(self) -> None:  # noqa: N802 - as the base class calls it
-            project = {"id": number, "tenant_id": number, "name": "search",
-                       "start_time": run["start_time"], "reference_dataset_id": None}  # fmt: skip
+            project = {
+                "id": number,
+                "tenant_id": number,
+                "name": "search",
+                "start_time": run["start_time"],
+                "reference_dataset_id": None,
+            }
             self.send(200, [project] if "/sessions" in self.path else {"version": "0.16.0"})
 
         def do_POST(self) -> None:  # noqa: N802 - as the base class calls it
@@ -100,8 +111,15 @@ def test_the_export_from_langfuse_that_the_page_shows(tmp_path, monkeypatch):
     pytest.importorskip("langfuse", reason="needs langfuse")
     from langfuse._client import resource_manager
 
-    row = {"id": "o1", "traceId": "t1", "projectId": "p", "type": "RETRIEVER", "input": "Who?",
-           "output": '[{"id": "c1"}]', "startTime": "2026-01-02T03:04:05Z"}  # fmt: skip
+    row = {
+        "id": "o1",
+        "traceId": "t1",
+        "projectId": "p",
+        "type": "RETRIEVER",
+        "input": "Who?",
+        "output": '[{"id": "c1"}]',
+        "startTime": "2026-01-02T03:04:05Z",
+    }
     pages = {None: {"data": [row], "meta": {"cursor": "next"}}, "next": {"data": [], "meta": {}}}
 
     class Handler(JsonHandler):
@@ -165,10 +183,18 @@ def in_query(run: Any) -> Any:
     from langsmith.types import Run
 
     return Run(
-        id=str(run.id), trace_id=str(run.trace_id), run_type=run.run_type.upper(), name=run.name,
-        inputs=run.inputs, outputs=run.outputs, start_time=run.start_time, end_time=run.end_time,
-        metadata=run.metadata, error=run.error, status="SUCCESS",
-    )  # fmt: skip
+        id=str(run.id),
+        trace_id=str(run.trace_id),
+        run_type=run.run_type.upper(),
+        name=run.name,
+        inputs=run.inputs,
+        outputs=run.outputs,
+        start_time=run.start_time,
+        end_time=run.end_time,
+        metadata=run.metadata,
+        error=run.error,
+        status="SUCCESS",
+    )
 
 
 def observations(spans: Any) -> Iterator[Any]:
@@ -180,14 +206,23 @@ def observations(spans: Any) -> Iterator[Any]:
             key.removeprefix("langfuse.observation."): one for key, one in span.attributes.items()
         }
         yield ObservationV2(
-            id=f"{span.context.span_id:016x}", trace_id=f"{span.context.trace_id:032x}",
-            project_id="p", type=said["type"].upper(), name=span.name, input=said.get("input"),
-            output=said.get("output"), level=said.get("level"),
-            status_message=said.get("status_message"), start_time=moment(span.start_time),
+            id=f"{span.context.span_id:016x}",
+            trace_id=f"{span.context.trace_id:032x}",
+            project_id="p",
+            type=said["type"].upper(),
+            name=span.name,
+            input=said.get("input"),
+            output=said.get("output"),
+            level=said.get("level"),
+            status_message=said.get("status_message"),
+            start_time=moment(span.start_time),
             end_time=moment(span.end_time),
-            metadata={key.removeprefix("metadata."): json.loads(one)
-                      for key, one in said.items() if key.startswith("metadata.")},
-        )  # fmt: skip
+            metadata={
+                key.removeprefix("metadata."): json.loads(one)
+                for key, one in said.items()
+                if key.startswith("metadata.")
+            },
+        )
 
 
 def moment(nanoseconds: int) -> datetime:
@@ -224,8 +259,10 @@ def test_observations_that_langfuse_gives(tmp_path):
     answer.write_text(ObservationsV2Response(data=made, meta=ObservationsV2Meta()).json())
     run = load(rows, "run").run
     assert sorted(run.frame.select("query", "item", "call").rows(), key=str) == [
-        (QUESTION, "c4", 1), (QUESTION, "c9", 2), ("by hand", "c2", None),
-    ]  # fmt: skip
+        (QUESTION, "c4", 1),
+        (QUESTION, "c9", 2),
+        ("by hand", "c2", None),
+    ]
     errors = dict(run.queries.select("query", "error").iter_rows())
     assert errors == {QUESTION: None, "by hand": None, "failed": "timeout"}
     for path in (rows, answer):

@@ -49,9 +49,13 @@ def test_a_threshold_and_a_policy_are_those_of_evaluate(case):
     score = calipers.scorer("recall@3", "precision@3", rel=2, unanswerable="zero")
     record = {"query": "q", "retrieved": case.retrieved, "ground_truth": case.grades}
     scores = calipers.evaluate(
-        [record], metrics="recall@3,precision@3", rel=2, unanswerable="zero",
-        nothing_in_common="zero", match="id",
-    )  # fmt: skip
+        [record],
+        metrics="recall@3,precision@3",
+        rel=2,
+        unanswerable="zero",
+        nothing_in_common="zero",
+        match="id",
+    )
     found = score(case.retrieved, case.grades)
     assert found == {name: scores.per_query[name][0] for name in score.names}
 

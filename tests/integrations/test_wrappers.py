@@ -23,9 +23,10 @@ class TestLangSmith:
         def holds(case):
             for outputs, expected, match in shapes(case):
                 found = evaluator(*METRICS, match=match)(
-                    inputs={"question": "q"}, outputs={"documents": outputs},
+                    inputs={"question": "q"},
+                    outputs={"documents": outputs},
                     reference_outputs={"ground_truth": expected},
-                )  # fmt: skip
+                )
                 values = {one["key"]: one["score"] for one in found}
                 assert agree(values, evaluated(outputs, expected, match))
 
@@ -44,10 +45,12 @@ class TestLangSmith:
             for n in range(4)
         ]
         results = library.evaluate(
-            lambda inputs: {"documents": ["0", "1"] if inputs["n"] else []}, data=examples,
+            lambda inputs: {"documents": ["0", "1"] if inputs["n"] else []},
+            data=examples,
             evaluators=[evaluator("recall@2", "mrr")],
-            summary_evaluators=[summary_evaluator("recall@2")], upload_results=False,
-        )  # fmt: skip
+            summary_evaluators=[summary_evaluator("recall@2")],
+            upload_results=False,
+        )
         by_n = {
             row["example"].inputs["n"]: {
                 one.key: one.score for one in row["evaluation_results"]["results"]
@@ -55,9 +58,11 @@ class TestLangSmith:
             for row in results
         }
         assert by_n == {
-            0: {"recall@2": 0.0, "mrr": 0.0}, 1: {"recall@2": 1.0, "mrr": 0.5},
-            2: {"recall@2": 0.0, "mrr": 0.0}, 3: {"recall@2": 0.0, "mrr": 0.0},
-        }  # fmt: skip
+            0: {"recall@2": 0.0, "mrr": 0.0},
+            1: {"recall@2": 1.0, "mrr": 0.5},
+            2: {"recall@2": 0.0, "mrr": 0.0},
+            3: {"recall@2": 0.0, "mrr": 0.0},
+        }
         (mean,) = results._summary_results["results"]
         assert (mean.key, mean.score) == ("mean recall@2", 0.25)
         assert "interval" in mean.comment
@@ -81,11 +86,14 @@ class TestLlamaIndex:
             ):
                 found = {
                     one.metric_name: one.compute(
-                        query="q", expected_ids=expected, retrieved_ids=case.retrieved,
-                        expected_texts=quotes, retrieved_texts=texts,
+                        query="q",
+                        expected_ids=expected,
+                        retrieved_ids=case.retrieved,
+                        expected_texts=quotes,
+                        retrieved_texts=texts,
                     ).score
                     for one in metrics(*METRICS, match=match)
-                }  # fmt: skip
+                }
                 plain = {name: None if v != v else v for name, v in found.items()}
                 assert agree(plain, wanted)
 
@@ -140,9 +148,10 @@ class TestMLflow:
                 trace = SimpleNamespace(search_spans=lambda span_type, s=spans: s)
                 for given_outputs, given_trace in ((outputs, None), ("an answer", trace)):
                     found = score(
-                        outputs=given_outputs, expectations={"ground_truth": expected},
+                        outputs=given_outputs,
+                        expectations={"ground_truth": expected},
                         trace=given_trace,
-                    )  # fmt: skip
+                    )
                     assert agree({one.name: one.value for one in found}, wanted)
 
         holds()
@@ -168,9 +177,11 @@ class TestMLflow:
 
             rows = [
                 {"inputs": {"question": "Who?"}, "expectations": {"ground_truth": ["c2", "c9"]}},
-                {"inputs": {"question": "When?"},
-                 "expectations": {"expected_retrieved_context": [{"doc_uri": "c1"}]}},
-            ]  # fmt: skip
+                {
+                    "inputs": {"question": "When?"},
+                    "expectations": {"expected_retrieved_context": [{"doc_uri": "c1"}]},
+                },
+            ]
             found = mlflow.genai.evaluate(
                 data=rows, predict_fn=answer, scorers=[scorer("recall@5")]
             )
@@ -221,13 +232,15 @@ class TestLangfuse:
             public_key="pk", secret_key="sk", base_url="http://127.0.0.1:9", tracing_enabled=False
         )
         result = client.run_experiment(
-            name="retrieval", task=lambda *, item, **_: item["input"].split(),
+            name="retrieval",
+            task=lambda *, item, **_: item["input"].split(),
             data=[
                 {"input": "a b", "expected_output": ["b"]},
                 {"input": "", "expected_output": ["a"]},
             ],
-            evaluators=[evaluator("mrr")], run_evaluators=[run_evaluator("mrr")],
-        )  # fmt: skip
+            evaluators=[evaluator("mrr")],
+            run_evaluators=[run_evaluator("mrr")],
+        )
         values = [
             [(one.name, one.value) for one in item.evaluations] for item in result.item_results
         ]
@@ -256,10 +269,14 @@ class TestHaystack:
             for match, truth in expected.items():
                 pipeline = Pipeline()
                 pipeline.add_component("calipers", evaluator(*METRICS, match=match))
-                found = pipeline.run({"calipers": {
-                    "ground_truth_documents": [truth],
-                    "retrieved_documents": [documents(case.results())],
-                }})["calipers"]  # fmt: skip
+                found = pipeline.run(
+                    {
+                        "calipers": {
+                            "ground_truth_documents": [truth],
+                            "retrieved_documents": [documents(case.results())],
+                        }
+                    }
+                )["calipers"]
                 said = [{"quote": one} for one in case.plain_quotes()]
                 plain = list(case.grades) if match == "id" else said
                 wanted = evaluated(case.results(), plain, match)
@@ -337,7 +354,10 @@ def test_no_library_is_imported_before_its_wrapper_is_used():
         + "print(*[n for n in sys.argv[1:] if n in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *libraries], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code, *libraries],
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "PYTHONPATH": str(source)},
-    )  # fmt: skip
+    )
     assert done.stdout.split() == []

@@ -7,7 +7,7 @@ import pytest
 
 from calipers import read
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.source import Source, most_unpacked
+from calipers.io.files.open import Source, most_unpacked
 
 MEGABYTE = 1 << 20
 

@@ -13,23 +13,52 @@ from typing import Any
 import pytest
 
 from calipers.errors import InvalidInput
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
 from calipers.io.registry import recognise
-from calipers.io.sight import Sight
-from calipers.io.source import Source
 
 FIXTURES = Path(__file__).parents[1] / "data" / "formats"
 CASES = 5_000
 WORDS = (
-    "how", "do", "lists", "grow", "what", "is", "the", "lock", "of", "threads", "17", "3.5", "who",
-    "Größe", "東京", "a-b", "x_1", "it's", "(not)", "really?", "2024", "#1", "1e5", "Q0", "0", "-",
-    "query", "item", "rank",
-)  # fmt: skip
+    "how",
+    "do",
+    "lists",
+    "grow",
+    "what",
+    "is",
+    "the",
+    "lock",
+    "of",
+    "threads",
+    "17",
+    "3.5",
+    "who",
+    "Größe",
+    "東京",
+    "a-b",
+    "x_1",
+    "it's",
+    "(not)",
+    "really?",
+    "2024",
+    "#1",
+    "1e5",
+    "Q0",
+    "0",
+    "-",
+    "query",
+    "item",
+    "rank",
+)
 NOTHING = "records"
 """Records without results and without a ground truth: whoever measures them is told so."""
 ROLES: dict[str, Any] = {
-    "mapping": "run", "msmarco_run": "run", "three_columns": "ground_truth",
-    "rank_eval_hits": "run", "rank_eval_ratings": "ground_truth",
-}  # fmt: skip
+    "mapping": "run",
+    "msmarco_run": "run",
+    "three_columns": "ground_truth",
+    "rank_eval_hits": "run",
+    "rank_eval_ratings": "ground_truth",
+}
 Make = Callable[[random.Random], bytes]
 
 
@@ -153,9 +182,13 @@ def prose(rng: random.Random) -> bytes:
 
 def makers() -> dict[str, Make]:
     found: dict[str, Make] = {
-        "trec_run": trec_run, "trec_judgements": trec_judgements, "msmarco_run": msmarco_run,
-        "three_columns": three_columns, "mapping": mapping, "": prose,
-    }  # fmt: skip
+        "trec_run": trec_run,
+        "trec_judgements": trec_judgements,
+        "msmarco_run": msmarco_run,
+        "three_columns": three_columns,
+        "mapping": mapping,
+        "": prose,
+    }
     for path in FIXTURES.iterdir():
         name = path.name.split(".")[0]
         if path.is_dir() or name in found or name == "deepeval_camel":

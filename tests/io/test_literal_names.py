@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import calipers
-from calipers.io.write import WRITERS
+from calipers.io.files.write import WRITERS
 
 ODD = ("z*", "e[1]", "a?", "{a,b}", "**", "~x", "$HOME", "a b", "%41", "-x", "#1", "[!a]")
 ENDINGS = (".csv", ".parquet", ".arrow", ".jsonl", ".run")

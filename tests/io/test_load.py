@@ -20,8 +20,9 @@ RECORDS: list[dict[str, Any]] = [
 
 
 def frame(mapping: dict[str, dict[str, float]], number: str) -> pl.DataFrame:
-    rows = [{"query": q, "item": i, number: v} for q, items in mapping.items()
-            for i, v in items.items()]  # fmt: skip
+    rows = [
+        {"query": q, "item": i, number: v} for q, items in mapping.items() for i, v in items.items()
+    ]
     return pl.DataFrame(rows)
 
 
@@ -75,9 +76,8 @@ def test_progress_is_told_the_bytes(tmp_path: Path) -> None:
     path.write_text("q Q0 a 1 0.5 t\n")
     told: list[tuple[int, int]] = []
     calipers.evaluate(
-        ground_truth={"q": ["a"]}, run=path,
-        progress=lambda done, total: told.append((done, total)),
-    )  # fmt: skip
+        ground_truth={"q": ["a"]}, run=path, progress=lambda done, total: told.append((done, total))
+    )
     size = path.stat().st_size
     assert told
     assert told[-1] == (size, size)

@@ -6,8 +6,8 @@ import pytest
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.formats.ours import OURS_ALONE
 from calipers.io.load import load
+from calipers.io.records.rows import RowFormat
 from calipers.io.registry import built_in, named
-from calipers.io.rows import RowFormat
 
 
 def write(tmp_path, text, name="data"):
@@ -95,9 +95,10 @@ def test_a_dataset_of_nothing_is_said_so(tmp_path):
 def test_records_of_our_names_alone_are_no_other_form():
     # Such a file is taken for ours without asking the others, so none of them may want it.
     others = [
-        form for form in built_in()
+        form
+        for form in built_in()
         if isinstance(form, RowFormat) and not form.fallback and form.name != "ours"
-    ]  # fmt: skip
+    ]
     assert len(others) > 5
     for n in range(len(OURS_ALONE) + 1):
         for keys in map(frozenset, combinations(sorted(OURS_ALONE), n)):

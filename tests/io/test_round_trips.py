@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import Run, convert
-from calipers.io.entries import id_of
 from calipers.io.formats.trec import encoded
 from calipers.io.load import load
+from calipers.io.records.entries import id_of
 from calipers.io.registry import built_in
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth

@@ -7,8 +7,8 @@ import pytest
 
 from calipers import evaluate
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns
 from calipers.io.load import load
+from calipers.io.tables.columns import Columns
 
 GIL = "The GIL is a lock that only one thread holds."
 TWO = {"How?": ["a#14", "a#15"], "When?": ["b#1"]}
@@ -31,7 +31,8 @@ class Sheet:
 READ = {
     "one row per target": Sheet("question,chunk_id\nHow?,a#14\nHow?,a#15\nWhen?,b#1\n", TWO),
     "semicolons in a cell": Sheet(
-        "question,chunk_id\nHow?,a#14;a#15\nWhen?,b#1\n", TWO,
+        "question,chunk_id\nHow?,a#14;a#15\nWhen?,b#1\n",
+        TWO,
         "1 cell holds several ids in 'chunk_id': 2 ids, divided by ';'",
     ),
     "blanks behind semicolons": Sheet(
@@ -48,22 +49,26 @@ READ = {
         'question,chunk_ids\nHow?,"a#14\na#15"\nWhen?,b#1\n', TWO, "divided by line ends"
     ),
     "a list as in JSON": Sheet(
-        'question,relevant\nHow?,"[""a#14"", ""a#15""]"\nWhen?,"[""b#1""]"\n', TWO,
+        'question,relevant\nHow?,"[""a#14"", ""a#15""]"\nWhen?,"[""b#1""]"\n',
+        TWO,
         "divided by lists",
     ),
     "a list as Python prints it": Sheet(
         "question;gold\nHow?;['a#14', 'a#15']\nWhen?;['b#1']\n", TWO, "divided by lists"
     ),
     "numbers as ids": Sheet(
-        "question,chunk_id\nHow?,14;15\nWhen?,1\n", {"How?": ["14", "15"], "When?": ["1"]},
+        "question,chunk_id\nHow?,14;15\nWhen?,1\n",
+        {"How?": ["14", "15"], "When?": ["1"]},
         "2 ids",
     ),
     "a number that became a decimal": Sheet(
-        "question,chunk_id\nHow?,14.0\nWhen?,1\n", {"How?": ["14.0"], "When?": ["1"]},
+        "question,chunk_id\nHow?,14.0\nWhen?,1\n",
+        {"How?": ["14.0"], "When?": ["1"]},
         r"Ids such as '14\.0' stand beside whole numbers in 'chunk_id'",
     ),
     "a list of numbers": Sheet(
-        'question,chunk_ids\nHow?,"[14, 15]"\nWhen?,[1]\n', {"How?": ["14", "15"], "When?": ["1"]},
+        'question,chunk_ids\nHow?,"[14, 15]"\nWhen?,[1]\n',
+        {"How?": ["14", "15"], "When?": ["1"]},
         "2 ids",
     ),
     "expected_chunks with ids": Sheet(
@@ -73,16 +78,17 @@ READ = {
         "query,expected_chunks\nHow?,a#14;a#15\nWhen?,b#1\n", TWO, "2 ids"
     ),
     "expected_chunks with texts": Sheet(
-        f"question,expected_chunks\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n", QUOTES,
-        "'expected_chunks' is taken as quotes", by="quote",
+        f"question,expected_chunks\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n",
+        QUOTES,
+        "'expected_chunks' is taken as quotes",
+        by="quote",
     ),
-    "capitals and blanks in the header": Sheet(
-        "Question , Chunk ID\nHow?,a#14\nWhen?,b#1\n", ONE
-    ),
+    "capitals and blanks in the header": Sheet("Question , Chunk ID\nHow?,a#14\nWhen?,b#1\n", ONE),
     "camel case": Sheet("userQuery,expectedChunkIds\nHow?,a#14\nWhen?,b#1\n", ONE),
     "a column of notes": Sheet("question,chunk_id,comment\nHow?,a#14,hard\nWhen?,b#1,\n", ONE),
     "an answer beside ids": Sheet(
-        "question,chunk_id,answer\nHow?,a#14,By an eighth\nWhen?,b#1,Now\n", ONE,
+        "question,chunk_id,answer\nHow?,a#14,By an eighth\nWhen?,b#1,Now\n",
+        ONE,
         "Not read: the column 'answer'",
     ),
     "a column relevant beside ids": Sheet(
@@ -104,49 +110,62 @@ READ = {
     "a byte order mark": Sheet(b"\xef\xbb\xbfquestion,chunk_id\r\nHow?,a#14\r\nWhen?,b#1\r\n", ONE),
     "Windows-1252": Sheet(
         "question;chunk_id\nWie groß?;a#14\nWhen?;b#1\n".encode("cp1252"),
-        {"Wie groß?": ["a#14"], "When?": ["b#1"]}, r"read as Windows-1252 \(cp1252\)",
+        {"Wie groß?": ["a#14"], "When?": ["b#1"]},
+        r"read as Windows-1252 \(cp1252\)",
     ),
     "UTF-16 as Excel's Unicode text": Sheet(
         "question\tchunk_id\nWie groß?\ta#14\nWhen?\tb#1\n".encode("utf-16"),
-        {"Wie groß?": ["a#14"], "When?": ["b#1"]}, "read as UTF-16",
+        {"Wie groß?": ["a#14"], "When?": ["b#1"]},
+        "read as UTF-16",
     ),
     "line ends of an old Mac": Sheet(b"question,chunk_id\rHow?,a#14\rWhen?,b#1\r", ONE),
     "merged cells": Sheet(
-        "question,chunk_id\nHow?,a#14\n,a#15\nWhen?,b#1\n", TWO,
+        "question,chunk_id\nHow?,a#14\n,a#15\nWhen?,b#1\n",
+        TWO,
         r"1 row has no question and belong.*merged cells",
     ),
     "empty rows at the end": Sheet("question,chunk_id\nHow?,a#14\nWhen?,b#1\n,\n,\n", ONE),
     "empty columns at the end": Sheet("question,chunk_id,,\nHow?,a#14,,\nWhen?,b#1,,\n", ONE),
     "a question without an answer": Sheet(
-        "question,chunk_id\nHow?,a#14\nWhen?,\n", {"How?": ["a#14"], "When?": []},
+        "question,chunk_id\nHow?,a#14\nWhen?,\n",
+        {"How?": ["a#14"], "When?": []},
         "1 question has nothing that should be found, such as 'When.'",
     ),
     "quotes": Sheet(
         f'question,quote\nHow?,"{GIL}"\nWhen?,{QUOTES["When?"][0]}\n', QUOTES, by="quote"
     ),
     "reference": Sheet(
-        f"question,reference\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n", QUOTES,
-        "'reference' is taken as quotes", by="quote",
+        f"question,reference\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n",
+        QUOTES,
+        "'reference' is taken as quotes",
+        by="quote",
     ),
     "answer_text": Sheet(
-        f"question,answer_text\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n", QUOTES,
-        "'answer_text' is taken as quotes", by="quote",
+        f"question,answer_text\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n",
+        QUOTES,
+        "'answer_text' is taken as quotes",
+        by="quote",
     ),
     "answer alone": Sheet(
-        f"question,answer\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n", QUOTES,
-        "'answer' is taken as quotes", by="quote",
+        f"question,answer\nHow?,{GIL}\nWhen?,{QUOTES['When?'][0]}\n",
+        QUOTES,
+        "'answer' is taken as quotes",
+        by="quote",
     ),
     "an id and the text of a question": Sheet(
         "id,query_id,question,chunk_id\n1,q1,How?,a#14\n2,q2,When?,b#1\n",
         {"q1": ["a#14"], "q2": ["b#1"]},
     ),
     "columns that the user names": Sheet(
-        "Frage;Fundstellen\nHow?;a#14;\nWhen?;b#1\n".replace(";\n", "\n"), ONE,
+        "Frage;Fundstellen\nHow?;a#14;\nWhen?;b#1\n".replace(";\n", "\n"),
+        ONE,
         columns=("query=Frage", "item=Fundstellen"),
     ),
     "a column in place of the usual one": Sheet(
-        "question,chunk_id,checked\nHow?,x,a#14\nWhen?,y,b#1\n", ONE,
-        "Not read: the column 'chunk_id'", columns=("item=checked",),
+        "question,chunk_id,checked\nHow?,x,a#14\nWhen?,y,b#1\n",
+        ONE,
+        "Not read: the column 'chunk_id'",
+        columns=("item=checked",),
     ),
     "ids with bars, a row for each": Sheet(
         "question,chunk_id,grade\nHow?,a|14,1\nWhen?,b|1,1\n", {"How?": ["a|14"], "When?": ["b|1"]}
@@ -154,7 +173,7 @@ READ = {
     "ground_truth with ids": Sheet(
         "question,ground_truth\nHow?,a#14;a#15\nWhen?,b#1\n", TWO, "2 ids, divided by ';'"
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", READ)
@@ -176,7 +195,8 @@ def test_a_spreadsheet_is_read_as_it_is_meant(name, tmp_path):
 
 REFUSED = {
     "mixed dividers": (
-        "question,chunk_id\nHow?,a#14;a#15|a#16\n", r"two kinds of dividers at .*:2: 'a#14;a#15\|"
+        "question,chunk_id\nHow?,a#14;a#15|a#16\n",
+        r"two kinds of dividers at .*:2: 'a#14;a#15\|",
     ),
     "blanks between ids": ("question,chunk_id\nHow?,a#14 a#15\n", "could be 2 ids or one; put ';'"),
     "a list that is none": ("question,chunk_id\nHow?,[a#14]\n", "is no list of ids at .*:2"),
@@ -194,17 +214,19 @@ REFUSED = {
     ),
     "a column twice": ("question,chunk_id,chunk_id\nHow?,a,b\n", "column 'chunk_id' twice"),
     "whether, and not what": (
-        "question,relevant\nHow?,1\nWhen?,0\n", "'relevant' of .* could be two things"
+        "question,relevant\nHow?,1\nWhen?,0\n",
+        "'relevant' of .* could be two things",
     ),
     "no header": ("how do lists grow\t17\t1\n", "a table without a header: its first line holds"),
     "no header, a question": ("How?,lists#14\n", r"header: its first line holds 'How\?'"),
     "the first question is missing": ("question,chunk_id\n,a\nHow?,b\n", "no question at .*:2"),
     "too many cells": ("question,chunk_id\nHow?,a,b\n", ":2 has 3 cells, and the header has 2"),
     "grades in words": (
-        "question,chunk_id,grade\nHow?,a,yes\n", "'grade' holds 'yes' at .*:2; it must hold a finit"
+        "question,chunk_id,grade\nHow?,a,yes\n",
+        "'grade' holds 'yes' at .*:2; it must hold a finit",
     ),
     "questions alone": ("question\nHow?\n", "no column for the item; found question"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", REFUSED)

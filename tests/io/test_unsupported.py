@@ -16,7 +16,8 @@ NAMED = {
         "is a topic file",
     ),
     "topics with tabs": (
-        "301\tinternational organized crime\n302\tpoliomyelitis and post polio\n", "is a topic file"
+        "301\tinternational organized crime\n302\tpoliomyelitis and post polio\n",
+        "is a topic file",
     ),
     "topics with six words": (
         "301 what is the charge of an electron\n302 who wrote the book of job first\n",
@@ -24,7 +25,8 @@ NAMED = {
     ),
     "topics with colons": ("301:who wrote this\n302:how do lists grow\n", "is a topic file"),
     "values of trec_eval": (
-        "map\t301\t0.17\nP_5\t301\t0.2000\nmap\tall\t0.17\n", "is what trec_eval printed"
+        "map\t301\t0.17\nP_5\t301\t0.2000\nmap\tall\t0.17\n",
+        "is what trec_eval printed",
     ),
     "prose": ("It was a dark and stormy night; rain\nfell in torrents, except at\n", "is plain"),
     "promptfoo's output": (
@@ -36,21 +38,23 @@ NAMED = {
         "is the output of promptfoo",
     ),
     "promptfoo's configuration": (
-        "prompts:\n  - x {{y}}\nproviders:\n  - openai:gpt\n", "is a configuration of promptfoo"
+        "prompts:\n  - x {{y}}\nproviders:\n  - openai:gpt\n",
+        "is a configuration of promptfoo",
     ),
     "scores of MTEB": (
         json.dumps({"task_name": "NFCorpus", "scores": {"test": [{"ndcg_at_10": 0.3}]}}),
         "is a result of MTEB",
     ),
     "SQuAD": (
-        json.dumps({"version": "2.0", "data": [{"title": "a", "paragraphs": []}]}), "is SQuAD"
+        json.dumps({"version": "2.0", "data": [{"title": "a", "paragraphs": []}]}),
+        "is SQuAD",
     ),
     "SQuAD as a table": ("id,title,context,question,answers\n1,a,b c d,who?,x\n", "is SQuAD"),
     "predictions of LlamaIndex": (
         json.dumps({"class_name": "RagPredictionDataset", "predictions": [{"response": "a"}]}),
         "holds predictions of LlamaIndex",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", NAMED)

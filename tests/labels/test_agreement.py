@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.agreement import (
+from calipers.errors import InvalidInput
+from calipers.labels.agreement import (
     NOTHING_SHARED,
     ONE_GRADE,
     coefficients,
@@ -17,7 +18,6 @@ from calipers.analyse.agreement import (
     fleiss_kappa,
     krippendorff_alpha,
 )
-from calipers.errors import InvalidInput
 
 NONE = float("nan")
 TWO = ("anna", "bo")
@@ -62,14 +62,24 @@ def test_alpha_of_two_observers_as_krippendorff_computes_it():
 
 def test_fleiss_kappa_as_fleiss_computes_it():
     counts = [
-        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
-    ]  # fmt: skip
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ]
     table = np.array([np.repeat(range(5), row) for row in counts], dtype=float)
     found = fleiss_kappa(table, [str(i) for i in range(14)])
     assert (round(found.value, 3), round(found.observed, 3), round(found.expected, 3)) == (
-        0.210, 0.378, 0.213,
-    )  # fmt: skip
+        0.210,
+        0.378,
+        0.213,
+    )
 
 
 @pytest.mark.parametrize(

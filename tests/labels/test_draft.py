@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import draft
-from calipers.analyse.draft import pool_runs, shuffled, without_judged
 from calipers.errors import InvalidInput
-from calipers.io.labels import read_labels
+from calipers.io.records.label_files import read_labels
+from calipers.labels.draft import pool_runs, shuffled, without_judged
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from tests.command import calipers_command, refused
@@ -119,9 +119,15 @@ def test_the_command(files):
 def test_nothing_left_is_no_error_and_no_file(files):
     (files / "truth.json").write_text('{"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 0}}')
     printed = calipers_command(
-        "draft", files / "first.jsonl", "--questions", files / "questions.jsonl",
-        "-g", files / "truth.json", "-o", files / "label.csv",
-    )  # fmt: skip
+        "draft",
+        files / "first.jsonl",
+        "--questions",
+        files / "questions.jsonl",
+        "-g",
+        files / "truth.json",
+        "-o",
+        files / "label.csv",
+    )
     assert printed.code == 0
     assert "Nothing is left to label; 4 pairs judged before left out" in printed.out
     assert not (files / "label.csv").exists()

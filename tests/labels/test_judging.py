@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.judging import in_order, judged_truth, label_worth, shares
-from calipers.model.judging import LabelState, LogEntry, PoolItem, PoolSettings
+from calipers.labels.judging import in_order, judged_truth, label_worth, shares
+from calipers.labels.judging_result import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.model.labels import Label
 
 RECORDS = st.lists(
@@ -13,8 +13,9 @@ RECORDS = st.lists(
         st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True),
         st.lists(st.sampled_from("abcx"), min_size=1, max_size=2, unique=True),
     ),
-    min_size=1, max_size=4,
-).filter(lambda some: any(set(r) & set(t) for r, t in some))  # fmt: skip
+    min_size=1,
+    max_size=4,
+).filter(lambda some: any(set(r) & set(t) for r, t in some))
 
 
 @settings(max_examples=30, deadline=None)
@@ -22,10 +23,13 @@ RECORDS = st.lists(
 def test_the_worth_of_a_label_is_how_far_it_moves_the_mean(records, metric):
     def data(more=None):
         return [
-            {"query": f"q {n}", "retrieved": list(retrieved),
-             "ground_truth": [*truth, *([more[1]] if more and more[0] == n else [])]}
+            {
+                "query": f"q {n}",
+                "retrieved": list(retrieved),
+                "ground_truth": [*truth, *([more[1]] if more and more[0] == n else [])],
+            }
             for n, (retrieved, truth) in enumerate(records)
-        ]  # fmt: skip
+        ]
 
     pair = calipers.read(data())
     before = calipers.evaluate(pair, metrics=metric)[metric].mean
@@ -44,8 +48,11 @@ def test_the_worth_of_a_label_is_how_far_it_moves_the_mean(records, metric):
                 assert retrieved.index(item) >= int(metric.partition("@")[2] or 20)
 
 
-@given(st.sets(st.text(min_size=1, max_size=3), min_size=1, max_size=30), st.floats(0, 1),
-       st.integers(0, 5))  # fmt: skip
+@given(
+    st.sets(st.text(min_size=1, max_size=3), min_size=1, max_size=30),
+    st.floats(0, 1),
+    st.integers(0, 5),
+)
 def test_shares_divide_what_is_not_for_everybody(queries, overlap, seed):
     found = shares(sorted(queries), overlap, seed)
     assert list(found) == sorted(queries)
@@ -77,10 +84,14 @@ def test_the_order_within_a_question_does_not_follow_the_worth():
 
 
 GIVEN = st.lists(
-    st.tuples(st.integers(0, 5), st.sampled_from(["anna", "ben", "carl", "machine:m"]),
-              st.integers(0, 3), st.sampled_from(["label", "label", "settle"])),
+    st.tuples(
+        st.integers(0, 5),
+        st.sampled_from(["anna", "ben", "carl", "machine:m"]),
+        st.integers(0, 3),
+        st.sampled_from(["label", "label", "settle"]),
+    ),
     max_size=15,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -97,8 +108,11 @@ def test_the_ground_truth_is_the_settlement_or_the_majority(given_, machines):
     expected = {("q0", "d0"): 1.0, ("q0", "old"): 1.0}
     disputed = 0
     for at in range(6):
-        latest = {one.judge: one.grade for one in entries if one.kind == "label" and one.item == at
-                  and (machines or one.judge != "machine:m")}  # fmt: skip
+        latest = {
+            one.judge: one.grade
+            for one in entries
+            if one.kind == "label" and one.item == at and (machines or one.judge != "machine:m")
+        }
         settled = [one.grade for one in entries if one.kind == "settle" and one.item == at]
         if not latest:
             continue

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.merging import disagreements, merge_opinions, merged_grade
 from calipers.errors import InvalidInput
-from calipers.model.agreement import Opinions
+from calipers.labels.agreement_result import Opinions
+from calipers.labels.merging import disagreements, merge_opinions, merged_grade
 from calipers.model.labels import Label
 
 GRADES = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=6)
@@ -102,10 +102,13 @@ def test_a_question_that_loses_its_only_target_to_a_tie_is_named():
 
     found = merge_opinions(
         opinions(
-            said("lost", "a", ann=1.0, bob=0.0), said("lost", "b", ann=0.0, bob=0.0),
-            said("kept", "a", ann=1.0, bob=0.0), said("kept", "b", ann=1.0, bob=1.0),
-            said("gone", "a", ann=2.0, bob=1.0), said("never", "a", ann=0.0, bob=0.0),
+            said("lost", "a", ann=1.0, bob=0.0),
+            said("lost", "b", ann=0.0, bob=0.0),
+            said("kept", "a", ann=1.0, bob=0.0),
+            said("kept", "b", ann=1.0, bob=1.0),
+            said("gone", "a", ann=2.0, bob=1.0),
+            said("never", "a", ann=0.0, bob=0.0),
         )
-    )  # fmt: skip
+    )
     assert found.left_without == ("lost", "gone")
     assert found.to_dict()["left_without"] == ["lost", "gone"]

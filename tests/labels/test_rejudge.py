@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.rejudge import with_targets
+from calipers.labels.rejudge import with_targets
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
@@ -23,22 +23,38 @@ def test_everything_returned_and_everything_expected_is_there_once(rows, targets
     # Question by question, and where a target comes from does not show in its place.
     assert [one.query_id for one in found] == sorted(one.query_id for one in found)
     other = with_targets(
-        [*given_rows, *(Label(query, item=item) for query, item in expected)], truth, [],
-        {"p": "P?", "q": "Q?"}, queries=queries, seed=3,
-    )  # fmt: skip
+        [*given_rows, *(Label(query, item=item) for query, item in expected)],
+        truth,
+        [],
+        {"p": "P?", "q": "Q?"},
+        queries=queries,
+        seed=3,
+    )
     assert [one.pair for one in found] == [one.pair for one in other]
 
 
 def test_texts_come_from_wherever_a_run_knows_them():
-    frame = pl.DataFrame({
-        "query": ["q", "q"], "rank": [1, 2], "item": ["c1", "c2"], "text": ["Door.", "0123456789"],
-        "document": ["d", "d"], "start": [0, 100], "end": [5, 110],
-    })  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "query": ["q", "q"],
+            "rank": [1, 2],
+            "item": ["c1", "c2"],
+            "text": ["Door.", "0123456789"],
+            "document": ["d", "d"],
+            "start": [0, 100],
+            "end": [5, 110],
+        }
+    )
     targets = pl.DataFrame(
-        {"query": ["r"] * 4, "item": ["c1", None, None, None],
-         "quote": [None, "a sentence", None, None], "document": [None, None, "d", "d"],
-         "start": [None, None, 102, 500], "end": [None, None, 105, 510]}
-    )  # fmt: skip
+        {
+            "query": ["r"] * 4,
+            "item": ["c1", None, None, None],
+            "quote": [None, "a sentence", None, None],
+            "document": [None, None, "d", "d"],
+            "start": [None, None, 102, 500],
+            "end": [None, None, 105, 510],
+        }
+    )
     truth = GroundTruth.from_targets(targets)
     run = Run.from_frame(frame, order="rank", name="one")
     found = with_targets([], truth, [run], {"r": "R?"}, queries=None, seed=0)
@@ -49,10 +65,16 @@ def test_texts_come_from_wherever_a_run_knows_them():
 
 def test_a_target_that_no_run_returns_can_be_put_right(tmp_path):
     quotes = ("a sentence", "another way to say it", "gone")
-    truth = [{"query": "q ?", "ground_truth": [
-        {"quote": quotes[0], "group": "g"}, {"quote": quotes[1], "group": "g"},
-        {"quote": quotes[2]},
-    ]}]  # fmt: skip
+    truth = [
+        {
+            "query": "q ?",
+            "ground_truth": [
+                {"quote": quotes[0], "group": "g"},
+                {"quote": quotes[1], "group": "g"},
+                {"quote": quotes[2]},
+            ],
+        }
+    ]
     run = [{"query": "q ?", "retrieved": [{"id": "c", "text": "Here is a sentence."}]}]
     desk = calipers.labels_pool(
         "again", {"one": run}, ground_truth=truth, again=True, store=str(tmp_path / "h.db")
@@ -66,7 +88,9 @@ def test_a_target_that_no_run_returns_can_be_put_right(tmp_path):
     assert after.fingerprint != before.fingerprint
     rows = {row["quote"]: row for row in after.targets.iter_rows(named=True)}
     assert {quote: row["grade"] for quote, row in rows.items()} == {
-        "a sentence": 1, "another way to say it": 3, "gone": 0,
-    }  # fmt: skip
+        "a sentence": 1,
+        "another way to say it": 3,
+        "gone": 0,
+    }
     # Two ways to say it are still two ways to say the same.
     assert rows["a sentence"]["group"] == rows["another way to say it"]["group"] is not None

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.worth_judging import worth_judging
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.model.judging import PoolSettings
+from calipers.labels.judging_result import PoolSettings
+from calipers.labels.worth_judging import worth_judging
 
 LISTS = st.dictionaries(
     st.sampled_from("pqr"),
@@ -26,9 +26,11 @@ def test_questions_with_a_miss_are_those_whose_targets_are_not_all_near_the_top(
     truth, one, other, depth
 ):
     found = worth_judging(
-        "misses", load(truth, "ground_truth").ground_truth, runs(one, other),
+        "misses",
+        load(truth, "ground_truth").ground_truth,
+        runs(one, other),
         PoolSettings(depth=depth),
-    )  # fmt: skip
+    )
     assert found == {
         query
         for query, targets in truth.items()
@@ -51,7 +53,11 @@ def test_what_cannot_be_known_gets_a_sentence():
 
 def test_a_pool_of_misses_has_no_other_question(tmp_path):
     desk = calipers.labels_pool(
-        "some", {"one": {"p ?": ["a", "b"], "q ?": ["c", "d"]}}, only="misses", depth=2,
-        ground_truth={"p ?": ["a"], "q ?": ["x"]}, store=str(tmp_path / "h.db"),
-    )  # fmt: skip
+        "some",
+        {"one": {"p ?": ["a", "b"], "q ?": ["c", "d"]}},
+        only="misses",
+        depth=2,
+        ground_truth={"p ?": ["a"], "q ?": ["x"]},
+        store=str(tmp_path / "h.db"),
+    )
     assert {one.label.query_id for one in desk.items} == {"q ?"}

@@ -27,9 +27,12 @@ class Case:
 def values_of(world: World, **settings: Any) -> dict[tuple[str, Metric], float]:
     """The value of every metric for every query; NaN where it is undefined."""
     scores = calipers.evaluate(
-        ground_truth=world.ground_truth_value(), run=world.run_value(), metrics=ALL_METRICS,
-        corpus_size=1000, **settings,
-    )  # fmt: skip
+        ground_truth=world.ground_truth_value(),
+        run=world.run_value(),
+        metrics=ALL_METRICS,
+        corpus_size=1000,
+        **settings,
+    )
     return {
         (query, metric): value
         for query, row in zip(scores.queries["query"], scores.values.tolist(), strict=True)
@@ -51,8 +54,11 @@ def both_values(cases: list[Case]) -> Iterator[tuple[Case, Metric, float, float]
             if metric.rel not in case.rels:
                 continue
             yield (
-                case, metric, values[f"{number} before", metric], values[f"{number} after", metric],
-            )  # fmt: skip
+                case,
+                metric,
+                values[f"{number} before", metric],
+                values[f"{number} after", metric],
+            )
 
 
 def in_this_order(ranking: list[str]) -> list[tuple[str, float]]:

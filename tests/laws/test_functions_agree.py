@@ -31,17 +31,23 @@ def test_no_function_is_left_out() -> None:
 
 @settings(max_examples=80)
 @given(
-    st.lists(ids, max_size=10), judgements, st.sampled_from([1, 2, 5, 40]),
+    st.lists(ids, max_size=10),
+    judgements,
+    st.sampled_from([1, 2, 5, 40]),
     st.sampled_from([None, 0.5, 2]),
-)  # fmt: skip
+)
 def test_one_query_equals_the_batch(ranking, grades, k, rel) -> None:
     names = {function: name.format(k=k) for function, name in PAIRS.items()}
     plain = [*names.values(), *(f"{count}@{k}" for count in COUNTS)]
     whole = ["mrr", "map", f"ndcg@{k}(gain=exp)"]
     scores = calipers.evaluate(
-        ground_truth={"anchor": ["z"], "q": grades}, run={"anchor": ["z"], "q": ranking},
-        metrics=[*plain, *whole], rel=rel, corpus_size=50, unanswerable="zero",
-    )  # fmt: skip
+        ground_truth={"anchor": ["z"], "q": grades},
+        run={"anchor": ["z"], "q": ranking},
+        metrics=[*plain, *whole],
+        rel=rel,
+        corpus_size=50,
+        unanswerable="zero",
+    )
     batch = dict(zip([*plain, *whole], scores.values[1].tolist(), strict=True))
     with_rel: dict[str, Any] = {} if rel is None else {"rel": rel}
 

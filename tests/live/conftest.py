@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from calipers.retrievers import pace
-from tests.retrievers.server import Server, running
+from calipers.live import pace
+from tests.live.server import Server, running
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import os
 import sys
 import time
 
-from calipers.retrievers import http  # noqa: F401 - loaded here once, not in every fork
-from calipers.retrievers.retrieve import retrieve_to_report
+from calipers.live.adapters import http  # noqa: F401 - loaded here once, not in every fork
+from calipers.live.retrieve import retrieve_to_report
 
 
 def quick(query: str, k: int) -> dict[str, list[dict[str, str]]]:

@@ -11,23 +11,53 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.io.documents import BadDocument, Row
-from calipers.names import METADATA, RESULT, WRAPPED
-from calipers.retrievers.at_once import rows_at_once
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.shapes import row_of
+from calipers.io.names import METADATA, RESULT, WRAPPED
+from calipers.io.records.documents import BadDocument, Row
+from calipers.live.adapters.layout import Layout
+from calipers.live.at_once import rows_at_once
+from calipers.live.shapes import row_of
 
 words = st.sampled_from(["a", "b", "", "7", "é"])
-odd = st.sampled_from([
-    None, True, 0, 7, -1, 2**70, 0.5, 3.0, math.nan, math.inf, 1e308, np.float32(0.25),
-    np.float64(2.0), np.int64(3), np.bool_(True), np.str_("n"), Decimal("1.5"), Fraction(1, 3),
-    UUID(int=5), b"x", [], ["a"], ("a", 1), {}, {"id": "inner", "text": "t"}, {"score": 9},
-])  # fmt: skip
+odd = st.sampled_from(
+    [
+        None,
+        True,
+        0,
+        7,
+        -1,
+        2**70,
+        0.5,
+        3.0,
+        math.nan,
+        math.inf,
+        1e308,
+        np.float32(0.25),
+        np.float64(2.0),
+        np.int64(3),
+        np.bool_(True),
+        np.str_("n"),
+        Decimal("1.5"),
+        Fraction(1, 3),
+        UUID(int=5),
+        b"x",
+        [],
+        ["a"],
+        ("a", 1),
+        {},
+        {"id": "inner", "text": "t"},
+        {"score": 9},
+    ]
+)
 values = st.one_of(words, st.floats(0, 1), st.integers(0, 9), odd)
-places = st.sampled_from([
-    *(place for places in RESULT.values() for place in places[:3]), *WRAPPED, *METADATA[:3],
-    "relevance_score", "other",
-])  # fmt: skip
+places = st.sampled_from(
+    [
+        *(place for places in RESULT.values() for place in places[:3]),
+        *WRAPPED,
+        *METADATA[:3],
+        "relevance_score",
+        "other",
+    ]
+)
 
 
 def one_by_one(listed: list[Any]) -> list[Row] | None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import CalipersError
+from calipers.live.settings import retrieve
 
 QUESTIONS = {"q1": "one", "q2": "two"}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from calipers.retrievers.base import Question
-from calipers.retrievers.code import StaleCodeWarning, code_of, code_of_files
-from calipers.retrievers.project import digest, forget_bytecode
-from calipers.retrievers.recognise import as_retriever
+from calipers.live.adapters.base import Question
+from calipers.live.adapters.recognise import as_retriever
+from calipers.live.code import StaleCodeWarning, code_of, code_of_files
+from calipers.live.project import digest, forget_bytecode
 
 SEARCH = (
     "import helper_of_search\n\ndef search(query, k):\n    return helper_of_search.find(query)\n"

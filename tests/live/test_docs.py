@@ -11,14 +11,22 @@ from pathlib import Path
 import pytest
 
 from tests.command import calipers_command
-from tests.retrievers.server import Server
+from tests.live.server import Server
 
 DOCS = Path(__file__).parents[2] / "docs"
 NEEDS = {
-    "langchain": "langchain_core", "llama-index": "llama_index.core", "haystack": "haystack",
-    "faiss": "faiss", "chroma": "chromadb", "qdrant": "qdrant_client", "lancedb": "lancedb",
-    "langsmith": "openevals", "langfuse": "langfuse", "mlflow": "mlflow.genai", "dspy": "dspy",
-}  # fmt: skip
+    "langchain": "langchain_core",
+    "llama-index": "llama_index.core",
+    "haystack": "haystack",
+    "faiss": "faiss",
+    "chroma": "chromadb",
+    "qdrant": "qdrant_client",
+    "lancedb": "lancedb",
+    "langsmith": "openevals",
+    "langfuse": "langfuse",
+    "mlflow": "mlflow.genai",
+    "dspy": "dspy",
+}
 TALKATIVE = {"langsmith", "mlflow"}
 """Libraries that print a word of their own before what the page prints."""
 PAGES = [DOCS / "retrieve.md", *sorted((DOCS / "adapters").glob("*.md"))]
@@ -82,7 +90,7 @@ def _console(text: str, server: Server) -> None:
 
 
 def test_every_adapter_has_its_page() -> None:
-    from calipers.retrievers.recognise import ADAPTERS
+    from calipers.live.adapters.recognise import ADAPTERS
 
     stems = {page.stem.replace("-", "_") for page in PAGES}
     assert {name for name, _, _ in ADAPTERS} <= stems

@@ -12,20 +12,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.live import retrieve
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
-from calipers.retrievers import driver as driver_module
-from calipers.retrievers.journal import Journal
-from calipers.retrievers.ledger import SAME_FAILURES
-from calipers.retrievers.retrieve import retrieve_to_report
-from tests.retrievers.server import SLOW_SECONDS, Server, answer_to
+from calipers.live import driver as driver_module
+from calipers.live.journal import Journal
+from calipers.live.ledger import SAME_FAILURES
+from calipers.live.retrieve import retrieve_to_report
+from calipers.live.settings import retrieve
+from tests.live.server import SLOW_SECONDS, Server, answer_to
 
 TROUBLES = {
-    "fine": None, "slow": None, "few": None, "twice": None, "many": None, "unsorted": None,
-    "none": None, "once": None, "busy": None, "resetonce": None,
-    "fail": "http 500", "hang": "timeout", "drip": "timeout", "broken": "bad answer",
-    "types": "bad answer", "keys": "bad answer", "missing": "http 404", "reset": "reset",
-}  # fmt: skip
+    "fine": None,
+    "slow": None,
+    "few": None,
+    "twice": None,
+    "many": None,
+    "unsorted": None,
+    "none": None,
+    "once": None,
+    "busy": None,
+    "resetonce": None,
+    "fail": "http 500",
+    "hang": "timeout",
+    "drip": "timeout",
+    "broken": "bad answer",
+    "types": "bad answer",
+    "keys": "bad answer",
+    "missing": "http 404",
+    "reset": "reset",
+}
 """What the server does for a word in the question, and as what it is counted."""
 
 
@@ -38,9 +52,15 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
     questions = [f"{word} {i}" for i in range(6) for word in TROUBLES]
     output = tmp_path / "run.jsonl"
     report = retrieve_to_report(
-        server.search, questions, k=5, output=output, results="$.hits[*]", workers=8,
-        timeout=1, retries=1,
-    )  # fmt: skip
+        server.search,
+        questions,
+        k=5,
+        output=output,
+        results="$.hits[*]",
+        workers=8,
+        timeout=1,
+        retries=1,
+    )
     expected = Counter(kind for kind in TROUBLES.values() for _ in range(6) if kind)
     assert dict(report.errors) == dict(expected)
     assert report.answered == len(questions) - expected.total()
@@ -246,17 +266,27 @@ def test_a_dead_server_does_not_spoil_a_run_that_was_begun(server: Server, tmp_p
     questions, output = [f"fine {i}" for i in range(20)], tmp_path / "run.jsonl"
     with pytest.raises(RetrieverFailed):
         retrieve(
-            server.search, [*questions[:10], "fail now", *questions[11:]], k=2, output=output,
-            results="$.hits[*]", workers=1, retries=0, max_errors=0,
-        )  # fmt: skip
+            server.search,
+            [*questions[:10], "fail now", *questions[11:]],
+            k=2,
+            output=output,
+            results="$.hits[*]",
+            workers=1,
+            retries=0,
+            max_errors=0,
+        )
     before = output.read_bytes()
     server.shutdown()
     server.server_close()
     with pytest.raises(RetrieverFailed, match=r"refused: .* 11 of 20 questions are finished"):
         retrieve(
-            server.search, [*questions[:10], "fail now", *questions[11:]], k=2, output=output,
-            results="$.hits[*]", retries=0,
-        )  # fmt: skip
+            server.search,
+            [*questions[:10], "fail now", *questions[11:]],
+            k=2,
+            output=output,
+            results="$.hits[*]",
+            retries=0,
+        )
     assert output.read_bytes() == before
 
 
@@ -312,9 +342,12 @@ def test_progress_is_told() -> None:
         return ["a"]
 
     retrieve(
-        slow, ["a", "b", "c", "d"], workers=1,
-        progress=lambda counts: seen.append(counts.done), total=totals.append,
-    )  # fmt: skip
+        slow,
+        ["a", "b", "c", "d"],
+        workers=1,
+        progress=lambda counts: seen.append(counts.done),
+        total=totals.append,
+    )
     assert totals == [4]
     assert seen == sorted(seen)
     assert seen[-1] == 4

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.live import retrieve
-from calipers.api.measure import evaluate
 from calipers.errors import CalipersError
-from calipers.retrievers.counts import AnswerCounts
-from calipers.retrievers.earlier import Wish, backup_path, meta_path
-from calipers.retrievers.journal import Journal
-from calipers.retrievers.questions import open_questions
+from calipers.live.counts import AnswerCounts
+from calipers.live.journal import Journal
+from calipers.live.questions import open_questions
+from calipers.live.resume import Wish, backup_path, meta_path
+from calipers.live.settings import retrieve
+from calipers.questions.evaluate.settings import evaluate
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
 
@@ -130,8 +130,11 @@ def test_a_finished_run_is_asked_again_and_the_old_one_kept(
     assert again.report.earlier == f"The finished run of before is kept in {output}.bak."
     assert backup_path(output).read_bytes() == old
     assert names(tmp_path) == [
-        "run.jsonl", "run.jsonl.bak", "run.jsonl.bak.meta.json", "run.jsonl.meta.json",
-    ]  # fmt: skip
+        "run.jsonl",
+        "run.jsonl.bak",
+        "run.jsonl.bak.meta.json",
+        "run.jsonl.meta.json",
+    ]
 
 
 def test_a_finished_run_of_another_retriever_is_not_replaced(tmp_path: Path) -> None:
@@ -282,8 +285,8 @@ def test_the_questions_that_are_left(tmp_path: Path) -> None:
 
 LIMITED = """
 import resource, sys
-from tests.retrievers.test_journal import QUESTIONS, search
-from calipers.api.live import retrieve
+from tests.live.test_journal import QUESTIONS, search
+from calipers.live.settings import retrieve
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, resource.RLIM_INFINITY))
 retrieve(search, QUESTIONS, k=3, output=sys.argv[1])
 """
@@ -294,8 +297,11 @@ def test_a_file_that_may_not_grow_keeps_whole_lines(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     ended = subprocess.run(
         [sys.executable, "-c", LIMITED, str(output)],
-        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "WriteFailed: The run" in ended.stderr
     assert "cannot be written: File too large; what is there stays" in ended.stderr
     kept = without_times(output)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import RetrieverFailed
-from calipers.retrievers.base import AskFailed, Question
-from calipers.retrievers.counts import AnswerCounts
-from calipers.retrievers.entry import RunEntry, encode, failed_entry
-from calipers.retrievers.ledger import SAME_FAILURES, Finished, Ledger
+from calipers.live.adapters.base import AskFailed, Question
+from calipers.live.counts import AnswerCounts
+from calipers.live.entry import RunEntry, encode, failed_entry
+from calipers.live.ledger import SAME_FAILURES, Finished, Ledger
 
 WORKERS = 4
 

@@ -7,11 +7,11 @@ from unittest import mock
 
 import pytest
 
-from calipers.api.live import retrieve
-from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.retrievers import live_run
-from calipers.retrievers.live_run import LiveRun
+from calipers.live import live_run
+from calipers.live.live_run import LiveRun
+from calipers.live.settings import retrieve
+from calipers.questions.evaluate.settings import evaluate
 
 QUESTIONS = {f"q{i}": f"question {i}" for i in range(6)}
 

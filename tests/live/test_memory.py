@@ -3,7 +3,7 @@
 import tracemalloc
 from pathlib import Path
 
-from calipers.api.live import retrieve
+from calipers.live.settings import retrieve
 
 FEW, MANY = 2_000, 8_000
 BYTES_PER_QUESTION = 40
@@ -21,9 +21,14 @@ def peak(folder: Path, n: int, times: int = 1) -> int:
     for time in range(times):
         tracemalloc.start()
         run = retrieve(
-            lambda query, k: items, questions, k=20, output=output, workers=2,
-            restart=time == 0, resume=time > 0,
-        )  # fmt: skip
+            lambda query, k: items,
+            questions,
+            k=20,
+            output=output,
+            workers=2,
+            restart=time == 0,
+            resume=time > 0,
+        )
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert run.report.answered == n

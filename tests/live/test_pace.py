@@ -6,18 +6,27 @@ from typing import Any
 import pytest
 
 from calipers.errors import InvalidInput
-from calipers.retrievers.base import AskFailed
-from calipers.retrievers.pace import LONGEST_PAUSE, Pace, Throttle, explain, pause_before
+from calipers.live.adapters.base import AskFailed
+from calipers.live.pace import LONGEST_PAUSE, Pace, Throttle, explain, pause_before
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("workers", 0), ("workers", 1.5), ("workers", 5000), ("workers", True), ("timeout", 0),
-        ("timeout", float("nan")), ("timeout", "5"), ("retries", -1), ("rate", 0),
-        ("rate", float("inf")), ("max_errors", -1), ("warm_up", -1),
+        ("workers", 0),
+        ("workers", 1.5),
+        ("workers", 5000),
+        ("workers", True),
+        ("timeout", 0),
+        ("timeout", float("nan")),
+        ("timeout", "5"),
+        ("retries", -1),
+        ("rate", 0),
+        ("rate", float("inf")),
+        ("max_errors", -1),
+        ("warm_up", -1),
     ],
-)  # fmt: skip
+)
 def test_limits_that_make_no_sense_are_refused(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"^{name} is "):
         Pace(**{"workers": 1, name: value})

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.columns import Columns
 from calipers.io.load import load
-from calipers.retrievers import questions as questions_module
-from calipers.retrievers.base import Question
-from calipers.retrievers.questions import open_questions, read_questions
+from calipers.io.tables.columns import Columns
+from calipers.live import questions as questions_module
+from calipers.live.adapters.base import Question
+from calipers.live.questions import open_questions, read_questions
 
 EXPECTED = (Question("q1", "Who wrote it?"), Question("When?", "When?"))
 RECORDS = [

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.retrievers import interrupted
-from tests.retrievers.server import Server
+
+from tests.live.server import Server
 
 KILLS = 20
 WORKERS = 4
@@ -35,8 +35,10 @@ def recorded(path: Path) -> list[dict[str, Any]]:
 def forks() -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, interrupted.__file__],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     with process:
         yield process
         assert process.stdin is not None
@@ -116,9 +118,19 @@ def test_control_c_keeps_what_is_done_and_says_how_to_go_on(server: Server, tmp_
     questions, output = tmp_path / "questions.json", tmp_path / "run.jsonl"
     questions.write_text(json.dumps([f"slow {i}" for i in range(2000)]))
     command = [
-        sys.executable, "-c", "from calipers.cli import main; main()", "retrieve", server.search,
-        str(questions), "-o", str(output), "--results", "$.hits[*]", "-k", "2",
-    ]  # fmt: skip
+        sys.executable,
+        "-c",
+        "from calipers.cli import main; main()",
+        "retrieve",
+        server.search,
+        str(questions),
+        "-o",
+        str(output),
+        "--results",
+        "$.hits[*]",
+        "-k",
+        "2",
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     _wait_for_news(output, 5)
     process.send_signal(signal.SIGINT)

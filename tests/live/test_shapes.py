@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.io.documents import Row
-from calipers.retrievers.base import AskFailed
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.shapes import Answer, read_answer
+from calipers.io.records.documents import Row
+from calipers.live.adapters.base import AskFailed
+from calipers.live.adapters.layout import Layout
+from calipers.live.shapes import Answer, read_answer
 
 
 @dataclass
@@ -55,7 +55,7 @@ PAIRS = [Row("a", 0.5), Row("b", 0.25)]
         iter([("a", 0.5), ("b", np.float32(0.25))]),
         [{"document": {"id": "a"}, "score": 0.5}, {"node": {"node_id": "b"}, "score": 0.25}],
     ],
-)  # fmt: skip
+)
 def test_the_usual_shapes_are_one_answer(raw: Any) -> None:
     assert read(raw).retrieved == PAIRS
 

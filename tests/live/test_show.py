@@ -1,12 +1,15 @@
-from calipers.api.live import retrieve
-from calipers.present.retrieval import report_lines
+from calipers.live.settings import retrieve
+from calipers.live.show import report_lines
 
 
 def test_everything_remarkable_is_said() -> None:
     answers = {
-        "none": [], "few": ["a"], "many": ["a", "b", "c", "d"],
-        "unsorted": [("a", 1.0), ("b", 3.0), ("c", 2.0)], "bad": None,
-    }  # fmt: skip
+        "none": [],
+        "few": ["a"],
+        "many": ["a", "b", "c", "d"],
+        "unsorted": [("a", 1.0), ("b", 3.0), ("c", 2.0)],
+        "bad": None,
+    }
     report = retrieve(lambda query, k: answers[query], list(answers), k=3, workers=1).report
     lines = report_lines(report)
     assert lines[0].startswith("4 questions of 5 answered; 5 asked in ")

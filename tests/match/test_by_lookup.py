@@ -20,19 +20,34 @@ from calipers.model.run import Scored
 METRICS = "recall@1,3,precision@2,ndcg,map,mrr"
 EDGES = ("edge_query", "edge_rank", "edge_target", "target_query", "target_grade", "retrieved")
 AUDIT = (
-    "retrieved", "status", "unknown", "unknown_examples", "duplicates", "ties",
-    "sample_queries", "tied_targets", "copy_ranks",
-)  # fmt: skip
+    "retrieved",
+    "status",
+    "unknown",
+    "unknown_examples",
+    "duplicates",
+    "ties",
+    "sample_queries",
+    "tied_targets",
+    "copy_ranks",
+)
 
 usual_ids = st.sampled_from(["a", "b", "c", "d", "é", "Z", "10", "", "a b", "𝒳"])
 odd_ids = st.sampled_from([10, 7, np.int64(10), "\ud800", "a\x1eb", None, 1.5, True])
 usual_scores = st.sampled_from([0.5, 1.0, 2, -1.5, 0.0, -0.0, 1e300, 1 + 2**-40, 3e-320])
 odd_scores = st.sampled_from(
     [
-        True, np.float32(0.25), Decimal("0.5"), float("nan"), float("inf"), None, "1.5", [1.0],
-        2**70, 10**400,
+        True,
+        np.float32(0.25),
+        Decimal("0.5"),
+        float("nan"),
+        float("inf"),
+        None,
+        "1.5",
+        [1.0],
+        2**70,
+        10**400,
     ]
-)  # fmt: skip
+)
 
 
 def mappings(ids: Any, scores: Any, least: int) -> Any:
@@ -117,9 +132,12 @@ def test_what_happens_to_the_ground_truth_later_changes_nothing_either() -> None
 
 
 numbers = st.one_of(
-    st.floats(), st.integers(-(2**80), 2**80), st.booleans(), st.floats(width=32).map(np.float32),
+    st.floats(),
+    st.integers(-(2**80), 2**80),
+    st.booleans(),
+    st.floats(width=32).map(np.float32),
     st.floats().map(np.float64),
-)  # fmt: skip
+)
 
 
 @given(st.lists(st.one_of(st.floats(), numbers), max_size=40))

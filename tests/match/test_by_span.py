@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import evaluate
-from calipers.api.measure import read
+from calipers.questions.evaluate.settings import read
 
 span = st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(0, 12)).map(
     lambda s: (s[0], min(s[1:]), max(s[1:]))
@@ -44,9 +44,11 @@ def naive(chunks, wanted, least, together):
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(span, min_size=1, max_size=5), targets, st.sampled_from([0.25, 0.5, 1]),
+    st.lists(span, min_size=1, max_size=5),
+    targets,
+    st.sampled_from([0.25, 0.5, 1]),
     st.sampled_from(["evidence", "chunk"]),
-)  # fmt: skip
+)
 def test_edges_are_those_of_the_naive_reference(chunks, wanted, least, level):
     found = read(
         records(chunks, wanted), match=f"span(min={least})", level=level, nothing_in_common="zero"

@@ -1,7 +1,7 @@
 import pytest
 
-from calipers.api.measure import read
 from calipers.errors import InvalidInput
+from calipers.questions.evaluate.settings import read
 
 TEXT = "some text with a long enough quote"
 

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.measure import read
 from calipers.errors import InvalidInput
 from calipers.match.choose import MatchRule, parse_matching, with_ids_as_texts
 from calipers.model.run import Run
+from calipers.questions.evaluate.settings import read
 
 SPAN = {"document": "d", "start": 0, "end": 20}
 TEXT = "the lock is held by one"
@@ -68,11 +68,13 @@ def test_where_one_way_is_possible_it_is_taken_without_a_word(result, target, ch
         ({"id": "a"}, {"id": "a", "quote": TEXT}, "id", "no texts, so the quotes"),
         ({"text": TEXT}, {"id": "a", "quote": TEXT}, "quote", "no ids, so the ids"),
         (
-            {"id": "a"}, {"id": "a", "quote": TEXT, **SPAN}, "id",
+            {"id": "a"},
+            {"id": "a", "quote": TEXT, **SPAN},
+            "id",
             "no places in documents and no texts, so the spans and quotes",
         ),
     ],
-)  # fmt: skip
+)
 def test_evidence_that_the_results_cannot_be_held_against_is_said(result, target, chosen, said):
     found = settings(result, target)
     assert found["match"] == chosen

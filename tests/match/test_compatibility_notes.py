@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from calipers.match.imitation import imitation_notes
+from calipers.match.compatibility_notes import imitation_notes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import LIKE
 

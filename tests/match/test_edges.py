@@ -36,9 +36,12 @@ class Case:
             target_grade=np.array([grade for grade, _ in self.targets], dtype=np.float64),
             target_unit=np.array([group for _, group in self.targets], dtype=np.int64),
             edge_query=np.zeros(len(edges), dtype=np.int64),
-            edge_rank=rank, edge_target=target, edge_overlap=np.ones(len(edges)),
-            retrieved=np.array([len(self.held)]), corpus_size=100,
-        )  # fmt: skip
+            edge_rank=rank,
+            edge_target=target,
+            edge_overlap=np.ones(len(edges)),
+            retrieved=np.array([len(self.held)]),
+            corpus_size=100,
+        )
 
     def value(self, name: str) -> float:
         return float(compute(self.matches(), [parse_one(name)], Policy())[0, 0])

@@ -48,8 +48,9 @@ IDS = IDS.rename({IDS.columns[1]: "item"}).sort("query", "item")
 def in_pieces(frame: pl.DataFrame, rows: int = 7) -> Run:
     return replace(
         Run.from_frame(frame),
-        scan=lambda: (frame[i : i + rows] for i in range(0, frame.height, rows)), in_memory=False,
-    )  # fmt: skip
+        scan=lambda: (frame[i : i + rows] for i in range(0, frame.height, rows)),
+        in_memory=False,
+    )
 
 
 @pytest.mark.parametrize("is_mixed", [False, True])

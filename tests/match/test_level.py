@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.api.measure import read
 from calipers.errors import InvalidInput
 from calipers.match.level import NoDocuments
+from calipers.questions.evaluate.settings import read
 
 DOCUMENTS = "abc"
 chunk = st.sampled_from([f"{document}{n}" for document in DOCUMENTS for n in range(3)])
@@ -88,9 +88,13 @@ def test_a_level_that_does_not_exist_is_an_error():
 
 def test_files_that_mix_queries_are_rolled_up_too(tmp_path):
     run = pl.DataFrame(
-        {"query": ["a", "b", "a", "b"], "item": ["1", "2", "3", "4"],
-         "document": ["x", "y", "z", "W"], "score": [1.0, 2.0, 3.0, 4.0]}
-    )  # fmt: skip
+        {
+            "query": ["a", "b", "a", "b"],
+            "item": ["1", "2", "3", "4"],
+            "document": ["x", "y", "z", "W"],
+            "score": [1.0, 2.0, 3.0, 4.0],
+        }
+    )
     truth = {"query": ["a", "b"], "item": ["1", "9"], "document": ["x", "w"], "grade": [1.0, 1.0]}
     run.write_parquet(tmp_path / "run.parquet")
     found, sorted_ = (

@@ -37,9 +37,10 @@ def test_what_is_not_alike_has_no_rule(one, other):
 def test_queries_that_are_named_in_two_ways_are_said_and_not_matched(case):
     ours, theirs, said = ALIKE[case]
     scores = calipers.evaluate(
-        {ours: ["a"], "shared": ["b"]}, ground_truth={theirs: ["a"], "shared": ["b"]},
+        {ours: ["a"], "shared": ["b"]},
+        ground_truth={theirs: ["a"], "shared": ["b"]},
         metrics="recall@1",
-    )  # fmt: skip
+    )
     assert scores["recall@1"].mean == 0.5
     (note,) = scores.settings["notes"]
     assert note.startswith("Some queries seem to be named in two ways")

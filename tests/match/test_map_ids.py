@@ -73,8 +73,8 @@ def test_documents_are_mapped_too() -> None:
     targets = pl.DataFrame({"query": ["q"], "document": ["docs/a"], "start": [0], "end": [9]})
     results = pl.DataFrame({"query": ["q"], "document": ["a.md"], "start": [0], "end": [9]})
     truth, run = map_ids(
-        GroundTruth.from_targets(targets), Run.from_frame(results), parse_id_map(
-            "prefix=docs/,extension"
-        ),
-    )  # fmt: skip
+        GroundTruth.from_targets(targets),
+        Run.from_frame(results),
+        parse_id_map("prefix=docs/,extension"),
+    )
     assert calipers.evaluate(ground_truth=truth, run=run, metrics="recall@1")["recall@1"].mean == 1

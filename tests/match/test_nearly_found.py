@@ -31,9 +31,11 @@ OTHERS = [
 def notes(target, result, **options):
     """What is said where another query has ids in common, so that nothing is refused."""
     scores = calipers.evaluate(
-        {"q": [result], "other": ["z"]}, ground_truth={"q": [target], "other": ["z"]},
-        metrics="recall@1", **options,
-    )  # fmt: skip
+        {"q": [result], "other": ["z"]},
+        ground_truth={"q": [target], "other": ["z"]},
+        metrics="recall@1",
+        **options,
+    )
     return scores["recall@1"].mean, scores.settings["notes"]
 
 

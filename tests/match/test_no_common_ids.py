@@ -20,26 +20,33 @@ def span(document: str, start: int = 0, end: int = 9) -> dict[str, Any]:
 
 CASES: dict[str, tuple[dict[str, Any], Any, tuple[str, ...]]] = {
     "extension": (
-        span("a.md"), span("a"),
+        span("a.md"),
+        span("a"),
         ("no document in common", "'a.md'", "'a'", "extension", "--map-ids extension"),
     ),
     "case": (span("A"), span("a"), ("no document in common", "--map-ids case")),
     "prefix": (
-        span("docs/a"), span("a"), ("prefix 'docs/'", "--map-ids prefix=docs/"),
+        span("docs/a"),
+        span("a"),
+        ("prefix 'docs/'", "--map-ids prefix=docs/"),
     ),
     "number": (span("17"), span("a"), ("all numbers",)),
     "ids taken as quotes": (
-        {"id": "a#6", "text": "a lock"}, "chunk-a#6",
+        {"id": "a#6", "text": "a lock"},
+        "chunk-a#6",
         ("'a#6'", "'chunk-a#6'", "--map-ids prefix=chunk-"),
     ),
     "quotes": (
-        {"text": "Nothing of it."}, {"quote": WANTED},
+        {"text": "Nothing of it."},
+        {"quote": WANTED},
         ("no text in common", "'Nothing of it.'", "same documents"),
     ),
     "quotes in capitals": (
-        {"text": WANTED.upper()}, {"quote": WANTED}, ("no text in common", "quote(case=ignore)"),
+        {"text": WANTED.upper()},
+        {"quote": WANTED},
+        ("no text in common", "quote(case=ignore)"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -68,10 +75,11 @@ def test_trec_eval_gives_zeros() -> None:
 FOUND_NOTHING = {
     "another place of the document": (span("a", 50, 59), span("a")),
     "another part of the document": (
-        {"text": "Nothing.", "document": "a"}, {"quote": WANTED, "document": "a"},
+        {"text": "Nothing.", "document": "a"},
+        {"quote": WANTED, "document": "a"},
     ),
     "a part of the quote": ({"text": f"It says that {WANTED[:30]}"}, {"quote": WANTED}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FOUND_NOTHING)

@@ -29,9 +29,14 @@ def test_every_metric_has_a_reference() -> None:
 )
 def test_equal_to_the_reference(world: World, ties: Any, missing: Any, unanswerable: Any) -> None:
     scores = calipers.evaluate(
-        ground_truth=world.ground_truth_value(), run=world.run_value(), metrics=ALL_METRICS,
-        corpus_size=1000, ties=ties, missing=missing, unanswerable=unanswerable,
-    )  # fmt: skip
+        ground_truth=world.ground_truth_value(),
+        run=world.run_value(),
+        metrics=ALL_METRICS,
+        corpus_size=1000,
+        ties=ties,
+        missing=missing,
+        unanswerable=unanswerable,
+    )
     for name, row in zip(scores.queries["query"], scores.values.tolist(), strict=True):
         query = world.query(name, ties)
         for metric, found in zip(ALL_METRICS, row, strict=True):
@@ -59,9 +64,11 @@ def test_some_queries_at_a_time_have_the_values_of_all_at_once(world: World, at_
 def test_two_threads_find_what_one_finds(world: World) -> None:
     def values() -> Any:
         return calipers.evaluate(
-            ground_truth=world.ground_truth_value(), run=world.run_value(), metrics=ALL_METRICS,
+            ground_truth=world.ground_truth_value(),
+            run=world.run_value(),
+            metrics=ALL_METRICS,
             corpus_size=1000,
-        ).values  # fmt: skip
+        ).values
 
     alone = values()
     with pytest.MonkeyPatch.context() as patch:

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.measure import read
 from calipers.errors import InvalidInput
 from calipers.measures import compute, parse, parse_one
 from calipers.measures.coverage import Union
+from calipers.questions.evaluate.settings import read
 
 place = st.integers(0, 15)
 span = st.tuples(st.sampled_from("ab"), place, place).map(lambda s: (s[0], min(s[1:]), max(s[1:])))

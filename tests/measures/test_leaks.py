@@ -13,19 +13,26 @@ TEXTS = {one: f"The {one * 5} file is closed to visitors." for one in IDS}
 def records(draw):
     made = [{"query": "anchor", "retrieved": ["z"], "ground_truth": ["z"]}]
     for i in range(draw(st.integers(1, 5))):
-        made.append({
-            "query": f"q{i}",
-            "retrieved": draw(st.lists(st.sampled_from(IDS), max_size=6)),
-            "ground_truth": draw(st.lists(st.sampled_from(IDS), unique=True, max_size=2)),
-            "forbidden": draw(st.lists(st.sampled_from(IDS), max_size=3)),
-        })  # fmt: skip
+        made.append(
+            {
+                "query": f"q{i}",
+                "retrieved": draw(st.lists(st.sampled_from(IDS), max_size=6)),
+                "ground_truth": draw(st.lists(st.sampled_from(IDS), unique=True, max_size=2)),
+                "forbidden": draw(st.lists(st.sampled_from(IDS), max_size=3)),
+            }
+        )
     made.append({"query": "last", "retrieved": ["a"], "ground_truth": ["z"], "forbidden": ["y"]})
     return made
 
 
 def chunk(one):
-    return {"id": one, "text": TEXTS.get(one, "free"), "document": f"doc-{one}",
-            "start": 100, "end": 200}  # fmt: skip
+    return {
+        "id": one,
+        "text": TEXTS.get(one, "free"),
+        "document": f"doc-{one}",
+        "start": 100,
+        "end": 200,
+    }
 
 
 def ways(made):
@@ -38,10 +45,13 @@ def ways(made):
         lambda one: {"document": f"doc-{one}", "start": 199, "end": 300},
     ):
         yield [
-            {**one, "retrieved": [chunk(r) for r in one["retrieved"]],
-             "forbidden": [write(f) for f in one.get("forbidden", [])]}
+            {
+                **one,
+                "retrieved": [chunk(r) for r in one["retrieved"]],
+                "forbidden": [write(f) for f in one.get("forbidden", [])],
+            }
             for one in made
-        ]  # fmt: skip
+        ]
 
 
 @given(records(), st.integers(1, 4))
@@ -57,8 +67,12 @@ def test_leaks_are_those_that_a_loop_counts(made, k):
 
 
 def test_a_span_beside_the_forbidden_one_is_no_leak():
-    record = {"query": "q", "retrieved": [chunk("a")], "ground_truth": ["a"],
-              "forbidden": [{"document": "doc-a", "start": 200, "end": 300}]}  # fmt: skip
+    record = {
+        "query": "q",
+        "retrieved": [chunk("a")],
+        "ground_truth": ["a"],
+        "forbidden": [{"document": "doc-a", "start": 200, "end": 300}],
+    }
     assert calipers.evaluate([record], metrics="leak@1", match="id")["leak@1"].mean == 0
 
 
@@ -92,8 +106,14 @@ def test_what_is_forbidden_is_part_of_the_ground_truth():
 def test_it_survives_being_written(tmp_path):
     import json
 
-    records = [{"query": "q", "retrieved": [chunk("a")], "ground_truth": ["a"],
-                "forbidden": [{"id": "b"}, {"quote": "secret"}]}]  # fmt: skip
+    records = [
+        {
+            "query": "q",
+            "retrieved": [chunk("a")],
+            "ground_truth": ["a"],
+            "forbidden": [{"id": "b"}, {"quote": "secret"}],
+        }
+    ]
     source = tmp_path / "evals.jsonl"
     source.write_text(json.dumps(records[0]) + "\n")
     wanted = calipers.evaluate(source, metrics="recall@1", match="id").fingerprints["ground_truth"]

@@ -22,16 +22,23 @@ def test_the_example_of_ndeval():
     )
     # Printed with four digits, the rest cut off.
     assert [math.floor(scores[name].mean * 1e4) / 1e4 for name in scores] == [
-        0.7868, 0.7868, 0.7868, 0.6666,
-    ]  # fmt: skip
+        0.7868,
+        0.7868,
+        0.7868,
+        0.6666,
+    ]
 
 
 GAINS = [2, 0, 4, 0, 1]
 CWL_EVAL = {
-    "nerr8@5": 0.5, "nerr8@2": 0.3333333333333333, "nerr9@5": 0.4705882352941176,
-    "nerr10": 0.4878706199460916, "nerr11": 0.46391752577319584,
-    "inst": 0.3657791019227539, "inst(t=3)": 0.20695540358041753,
-}  # fmt: skip
+    "nerr8@5": 0.5,
+    "nerr8@2": 0.3333333333333333,
+    "nerr9@5": 0.4705882352941176,
+    "nerr10": 0.4878706199460916,
+    "nerr11": 0.46391752577319584,
+    "inst": 0.3657791019227539,
+    "inst(t=3)": 0.20695540358041753,
+}
 """What cwl-eval 1.0.12 computes of these gains over 4, to a depth of 1,000."""
 
 

@@ -24,9 +24,11 @@ def values(parameter: Parameter) -> st.SearchStrategy[float | str]:
         return gains.map(lambda one: str(GainTable(tuple(sorted(one.items())))))
     limits = parameter.limits
     return st.floats(
-        max(limits.low, -1e308), min(limits.high, 1e308),
-        exclude_min=not limits.included, exclude_max=not limits.included,
-    )  # fmt: skip
+        max(limits.low, -1e308),
+        min(limits.high, 1e308),
+        exclude_min=not limits.included,
+        exclude_max=not limits.included,
+    )
 
 
 @st.composite
@@ -134,20 +136,26 @@ def test_every_other_name_leads_to_its_metric() -> None:
 
 def test_several_cutoffs_are_several_metrics() -> None:
     assert [str(m) for m in parse("recall@1,3, 5,mrr,P_5")] == [
-        "recall@1", "recall@3", "recall@5", "mrr", "precision@5",
-    ]  # fmt: skip
+        "recall@1",
+        "recall@3",
+        "recall@5",
+        "mrr",
+        "precision@5",
+    ]
     assert [str(m) for m in parse("P_5,10,ndcg_cut.5,10,mrr")] == [
-        "precision@5", "precision@10", "ndcg@5", "ndcg@10", "mrr",
-    ]  # fmt: skip
+        "precision@5",
+        "precision@10",
+        "ndcg@5",
+        "ndcg@10",
+        "mrr",
+    ]
     assert [str(m) for m in parse(["recall@1,3(rel=2)"])] == ["recall@1(rel=2)", "recall@3(rel=2)"]
     assert parse("recall@5,R@5,recall_5") == parse("recall@5")
 
 
 def test_a_metric_without_cutoff_takes_the_list() -> None:
     names = parse("recall,mrr,ndcg@3,bpref", ks=[1, 5])
-    assert [str(m) for m in names] == [
-        "recall@1", "recall@5", "mrr@1", "mrr@5", "ndcg@3", "bpref",
-    ]  # fmt: skip
+    assert [str(m) for m in names] == ["recall@1", "recall@5", "mrr@1", "mrr@5", "ndcg@3", "bpref"]
     assert [str(m) for m in parse("ndcg@all", ks=[1])] == ["ndcg"]
 
 
@@ -292,9 +300,14 @@ def test_a_table_of_gains_that_makes_no_sense_is_refused(table: str) -> None:
 def test_trec_eval_has_its_own_persistence_and_rounding() -> None:
     asked = "rbp,rbp_resid,rbp(p=0.5),rbp(p=0.8),11pt_avg,iprec_at_recall_0.1,map"
     assert [str(metric) for metric in parse(asked, like="trec_eval")] == [
-        "rbp(p=0.9)", "rbp_residual(p=0.9)", "rbp(p=0.5)", "rbp",
-        "eleven_point_average(needed=nearest)", "iprec_at_recall(level=0.1,needed=nearest)", "map",
-    ]  # fmt: skip
+        "rbp(p=0.9)",
+        "rbp_residual(p=0.9)",
+        "rbp(p=0.5)",
+        "rbp",
+        "eleven_point_average(needed=nearest)",
+        "iprec_at_recall(level=0.1,needed=nearest)",
+        "map",
+    ]
     assert str(parse("11pt_avg", like="trec_eval-9")[0]) == "eleven_point_average(needed=trec-9)"
 
 

@@ -85,8 +85,9 @@ def rows(mapping: dict[str, dict[str, float]], number: str) -> list[dict[str, An
 
 def as_trec(folder: Path) -> tuple[Path, Path]:
     truth, run = folder / "qrels.txt", folder / "run.txt.gz"
-    truth.write_text("".join(f"{r['query']} 0 {r['item']} {r['grade']}\n"
-                             for r in rows(TRUTH, "grade")))  # fmt: skip
+    truth.write_text(
+        "".join(f"{r['query']} 0 {r['item']} {r['grade']}\n" for r in rows(TRUTH, "grade"))
+    )
     lines = "".join(f"{r['query']} Q0 {r['item']} 0 {r['score']} t\n" for r in rows(RUN, "score"))
     run.write_bytes(gzip.compress(lines.encode()))
     return truth, run
@@ -139,8 +140,10 @@ def test_the_format_does_not_matter(form, tmp_path: Path) -> None:
 
 
 def test_objects_in_memory_are_no_other_content() -> None:
-    frames = (pl.DataFrame(rows(mapping, number)) for mapping, number in
-              ((TRUTH, "grade"), (RUN, "score")))  # fmt: skip
+    frames = (
+        pl.DataFrame(rows(mapping, number))
+        for mapping, number in ((TRUTH, "grade"), (RUN, "score"))
+    )
     assert contents(prints(*frames)) == GOLDEN
     assert contents(prints(records(), records())) == GOLDEN
     ranked = {query: list(items) for query, items in RUN.items()}
@@ -159,9 +162,7 @@ def test_the_order_of_rows_does_not_matter(world: World, random) -> None:
     random.shuffle(truth_rows)
     random.shuffle(run_rows)
     mixed = World({q: dict(items) for q, items in truth_rows}, dict(run_rows))
-    one, other = (
-        prints(w.ground_truth_value(), w.run_value()) for w in (straight, mixed)
-    )  # fmt: skip
+    one, other = (prints(w.ground_truth_value(), w.run_value()) for w in (straight, mixed))
     assert one == other
 
 
@@ -219,9 +220,15 @@ def test_settings_have_a_fingerprint_too() -> None:
     base = prints(TRUTH, RUN)
     others = [
         prints(TRUTH, RUN, **change)
-        for change in ({"rel": 1}, {"rel": 2}, {"missing": "exclude"}, {"confidence": 0.9},
-                       {"weights": {"mrr": 1.0}}, {"corpus_size": 9})
-    ]  # fmt: skip
+        for change in (
+            {"rel": 1},
+            {"rel": 2},
+            {"missing": "exclude"},
+            {"confidence": 0.9},
+            {"weights": {"mrr": 1.0}},
+            {"corpus_size": 9},
+        )
+    ]
     assert len({base["settings"], *(other["settings"] for other in others)}) == 7
     assert prints(TRUTH, RUN)["settings"] == base["settings"]
 

@@ -31,13 +31,14 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str] | None, str]] = {
     "no number": ({"query": ["q"], "item": ["a"], "grade": [None]}, None, "found None"),
     "NaN": ({"query": ["q"], "item": ["a"], "grade": [float("nan")]}, None, "row 0: found nan"),
     "a contradiction": (
-        {"query": ["q", "q"], "item": ["a", "a"], "grade": [1.0, 2.5]}, None,
+        {"query": ["q", "q"], "item": ["a", "a"], "grade": [1.0, 2.5]},
+        None,
         "query 'q', target 'a' is graded 1 at row 0 and 2.5 at row 1",
     ),
     "the same query twice": ({"query": ["q"], "item": ["a"]}, ["q", "q"], "same id 'q'"),
     "a query that is not listed": ({"query": ["q"], "item": ["a"]}, ["r"], "'q', which is not"),
     "a query without an id": ({"query": [None], "item": ["a"]}, ["r"], "has no id"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", REFUSED)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from calipers.model.when_asked import WhenAsked
+from calipers.model.lazy import WhenAsked
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,12 @@ def ranking(run: Run, ties: Any) -> dict[str, list[tuple[int, str]]]:
 
 @settings(max_examples=60)
 @given(
-    worlds, st.lists(st.integers(0, 40), max_size=6), st.booleans(), st.randoms(),
+    worlds,
+    st.lists(st.integers(0, 40), max_size=6),
+    st.booleans(),
+    st.randoms(),
     st.sampled_from(["input", "trec"]),
-)  # fmt: skip
+)
 def test_batches_do_not_matter(world: World, cuts, mixed: bool, random, ties: Any) -> None:
     rows = [(query, *row) for query, rows in world.run.items() for row in rows]
     if mixed:
@@ -45,9 +48,10 @@ def test_batches_do_not_matter(world: World, cuts, mixed: bool, random, ties: An
             together.setdefault(query, []).append((item, score))
         world = world.with_run(together)
     wanted = {
-        query: list(enumerate(world.ranking(query, ties), 1)) for query in world.run if
-        world.run[query]
-    }  # fmt: skip
+        query: list(enumerate(world.ranking(query, ties), 1))
+        for query in world.run
+        if world.run[query]
+    }
     run = in_batches(rows, cuts)
     assert ranking(run, ties) == wanted
     truth = world.ground_truth_value()
@@ -57,8 +61,9 @@ def test_batches_do_not_matter(world: World, cuts, mixed: bool, random, ties: An
 
 
 def test_ranks_make_the_order_where_they_are_given() -> None:
-    frame = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [3, 1, 2],
-                          "score": [9.0, 5.0, 1.0]})  # fmt: skip
+    frame = pl.DataFrame(
+        {"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [3, 1, 2], "score": [9.0, 5.0, 1.0]}
+    )
     assert Run.from_frame(frame).frame["item"].to_list() == ["b", "c", "a"]
     assert Run.from_frame(frame.drop("rank")).frame["item"].to_list() == ["a", "b", "c"]
     assert Run.from_frame(frame, order="listed").frame["item"].to_list() == ["a", "b", "c"]
@@ -67,8 +72,10 @@ def test_ranks_make_the_order_where_they_are_given() -> None:
 def test_ranks_with_gaps_become_ranks_without() -> None:
     frame = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [10, 30, 20]})
     assert Run.from_frame(frame).frame.select("rank", "item").rows() == [
-        (1, "a"), (2, "c"), (3, "b"),
-    ]  # fmt: skip
+        (1, "a"),
+        (2, "c"),
+        (3, "b"),
+    ]
 
 
 def test_a_table_without_queries_is_no_run() -> None:

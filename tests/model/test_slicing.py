@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.cuts import UNTAGGED, asked, has_questions, labels_of, length_of
+from calipers.model.slicing import UNTAGGED, asked, has_questions, labels_of, length_of
 
 # Every kind of blank that Python splits at, and two characters that look like one and are none.
 BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000"

@@ -87,10 +87,13 @@ def _corrected() -> Any:
 
 def _scored() -> list[dict[str, Any]]:
     return [
-        {"query": f"q{i} {_MARK[0]}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
-         "ground_truth": ["a"] if i % 4 else []}
+        {
+            "query": f"q{i} {_MARK[0]}",
+            "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
+            "ground_truth": ["a"] if i % 4 else [],
+        }
         for i in range(60)
-    ]  # fmt: skip
+    ]
 
 
 MAKERS: dict[str, Callable[[], Any]] = {

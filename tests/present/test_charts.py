@@ -3,8 +3,9 @@
 import pytest
 
 import calipers
-from calipers.present import charts, charts_compared, draw
+from calipers.present import charts, draw
 from calipers.present.palette import LIGHT, PAGE
+from calipers.questions.compare import charts as charts_compared
 from tests.reports import records, report_of, reversed_records
 
 
@@ -67,8 +68,10 @@ def test_slices_show_their_means(system):
 def test_head_to_head_counts_every_query_once(comparison):
     rows = charts_compared.head_to_head(comparison, "new", "recall@10")["data"]["values"]
     found = comparison.difference("new", "recall@10")
-    counted = {kind: sum(row["count"] for row in rows if row["outcome"] == kind)
-               for kind in ("better", "worse", "equal")}  # fmt: skip
+    counted = {
+        kind: sum(row["count"] for row in rows if row["outcome"] == kind)
+        for kind in ("better", "worse", "equal")
+    }
     assert counted == {"better": found.wins, "worse": found.losses, "equal": found.ties}
 
 

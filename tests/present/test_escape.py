@@ -17,8 +17,14 @@ def test_no_tag_no_cell_and_no_line_comes_out_of_text(text):
 def test_latex_specials_never_stand_bare(text):
     shown = for_latex(text)
     stripped = shown
-    for command in ("textbackslash", "textasciicircum", "textasciitilde", "textless",
-                    "textgreater", "textbar"):  # fmt: skip
+    for command in (
+        "textbackslash",
+        "textasciicircum",
+        "textasciitilde",
+        "textless",
+        "textgreater",
+        "textbar",
+    ):
         stripped = stripped.replace(f"\\{command}{{}}", "")
     for special in "{}$&#%_":
         stripped = stripped.replace(f"\\{special}", "")

@@ -6,7 +6,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.present.looks import _PRINTED, SCREEN, as_text
+from calipers.present.printers import _PRINTED, SCREEN, as_text
 from tests.present.results import MAKERS, hostile
 
 WIDTHS = (60, 80, 200)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.api.live_samples import PORT
-from tests.chat.model_server import running
+from tests.live.chat.model_server import running
+from tests.questions.live_samples import PORT
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import calipers
-from tests.api.samples import Sample, without, write_files
+from tests.questions.samples import Sample, without, write_files
 
 PORT = "CALIPERS_TEST_MODEL_PORT"
 ENDPOINT = f"http://127.0.0.1:${PORT}/v1"
@@ -57,23 +57,29 @@ LIVE_SAMPLES: dict[str, Sample] = {
             "finders.py:search", "evals.jsonl", k=5, output="out.jsonl"
         ).report.to_dict(),
         ("finders.py:search", "evals.jsonl", "-k", "5", "-o", "out.jsonl", "--json"),
-        prepare=write_live_files, comparable=without_times,
+        prepare=write_live_files,
+        comparable=without_times,
     ),
     "grid": Sample(
-        lambda: calipers.grid("calipers.toml").to_dict(), ("calipers.toml", "--json"),
-        prepare=write_live_files, comparable=without_times,
+        lambda: calipers.grid("calipers.toml").to_dict(),
+        ("calipers.toml", "--json"),
+        prepare=write_live_files,
+        comparable=without_times,
     ),
     "plan_grid": Sample(
         lambda: calipers.plan_grid("calipers.toml").to_dict(),
-        ("calipers.toml", "--dry-run", "--json"), prepare=write_live_files,
+        ("calipers.toml", "--dry-run", "--json"),
+        prepare=write_live_files,
     ),
     "judge": Sample(
         lambda: calipers.judge("label.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
-        ("label.jsonl", "-o", "out.jsonl", *MODEL), prepare=write_live_files,
+        ("label.jsonl", "-o", "out.jsonl", *MODEL),
+        prepare=write_live_files,
     ),
     "write_questions": Sample(
         lambda: calipers.write_questions("long.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
-        ("long.jsonl", "-o", "out.jsonl", *MODEL), prepare=write_live_files,
+        ("long.jsonl", "-o", "out.jsonl", *MODEL),
+        prepare=write_live_files,
     ),
-}  # fmt: skip
+}
 """By the name of the operation."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.io.baselines import baseline_dict
+from calipers.questions.gate.baselines import baseline_dict
 from fuzz.seeds import small_records
 
 TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")
@@ -22,10 +22,15 @@ def write_files() -> None:
     turned = [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS]
     Path("turned.jsonl").write_text("".join(json.dumps(one) + "\n" for one in turned))
     scored = [
-        {**one, "ground_truth": one["ground_truth"] if i % 3 else {},
-         "retrieved": [{**r, "score": 1 / (1 + i % 4 + j)} for j, r in enumerate(one["retrieved"])]}
+        {
+            **one,
+            "ground_truth": one["ground_truth"] if i % 3 else {},
+            "retrieved": [
+                {**r, "score": 1 / (1 + i % 4 + j)} for j, r in enumerate(one["retrieved"])
+            ],
+        }
         for i, one in enumerate(RECORDS * 5)
-    ]  # fmt: skip
+    ]
     scored = [{**one, "id": f"q{i}", "query": f"question {i}"} for i, one in enumerate(scored)]
     agent = [
         {**one, "retrieved": [{**r, "call": 1 + j // 2} for j, r in enumerate(one["retrieved"])]}
@@ -60,10 +65,14 @@ def save_nights(*files: str) -> None:
     for number, file in enumerate(files):
         pair = calipers.read(file)
         calipers.save(
-            calipers.evaluate(pair, metrics="recall@3,mrr"), "nightly", tags={"night": f"{number}"},
-            ground_truth=pair.ground_truth, run=pair.run, store="history.db",
+            calipers.evaluate(pair, metrics="recall@3,mrr"),
+            "nightly",
+            tags={"night": f"{number}"},
+            ground_truth=pair.ground_truth,
+            run=pair.run,
+            store="history.db",
             now=datetime(2026, 1, 1 + number, 6, tzinfo=UTC),
-        )  # fmt: skip
+        )
 
 
 def write_baseline() -> None:
@@ -127,9 +136,13 @@ def without(*names: str) -> Callable[[Any], Any]:
 def saved(file: str, *, name: str, tags: dict[str, str]) -> None:
     pair = calipers.read(file)
     calipers.save(
-        calipers.evaluate(pair), name, tags=tags, ground_truth=pair.ground_truth, run=pair.run,
+        calipers.evaluate(pair),
+        name,
+        tags=tags,
+        ground_truth=pair.ground_truth,
+        run=pair.run,
         store="history.db",
-    )  # fmt: skip
+    )
 
 
 def logged(file: str) -> None:
@@ -163,9 +176,12 @@ def write_pool() -> None:
     for name in ("history.db", "gt.jsonl"):
         Path(name).unlink(missing_ok=True)
     desk = calipers.labels_pool(
-        "pool", ["evals.jsonl", "turned.jsonl"], ground_truth="evals.jsonl", judges=["anna"],
+        "pool",
+        ["evals.jsonl", "turned.jsonl"],
+        ground_truth="evals.jsonl",
+        judges=["anna"],
         store="history.db",
-    )  # fmt: skip
+    )
     desk.give("anna", 0, 3)
     label = desk.items[1].label
     row = {"query_id": label.query_id, "item": label.item, "grade": 2}
@@ -178,7 +194,8 @@ SAMPLES: dict[str, Sample] = {
     ),
     "slices": Sample(
         lambda: calipers.slices(calipers.evaluate("evals.jsonl"), "type").to_dict(),
-        ("evals.jsonl", "--by", "type", "--json"), part="slices",
+        ("evals.jsonl", "--by", "type", "--json"),
+        part="slices",
     ),
     "levels": Sample(
         lambda: calipers.levels("evals.jsonl", at="evidence,chunk").to_dict(),
@@ -195,7 +212,8 @@ SAMPLES: dict[str, Sample] = {
     ),
     "bounds": Sample(
         lambda: calipers.bounds("evals.jsonl", metrics="recall@3").to_dict(),
-        ("evals.jsonl", "-m", "recall@3", "--bounds", "--json"), part="bounds",
+        ("evals.jsonl", "-m", "recall@3", "--bounds", "--json"),
+        part="bounds",
     ),
     "metrics": Sample(lambda: calipers.metrics(), ("--json",)),
     "compare": Sample(
@@ -210,9 +228,7 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.traces(TRACES, mask="email", n=2).to_dict(),
         (TRACES, "--mask", "email", "-n", "2", "--json"),
     ),
-    "calls": Sample(
-        lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--json")
-    ),
+    "calls": Sample(lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--json")),
     "floor": Sample(
         lambda: calipers.floor("scored.jsonl", k=3).to_dict(), ("scored.jsonl", "-k", "3", "--json")
     ),
@@ -225,19 +241,22 @@ SAMPLES: dict[str, Sample] = {
     "corrected": Sample(
         lambda: calipers.corrected("evals.jsonl", people="people.jsonl", k=[1, 3, 5]).to_dict(),
         ("evals.jsonl", "-k", "1,3,5", "--corrected-by", "people.jsonl", "--json"),
-        part="corrected", prepare=write_people,
+        part="corrected",
+        prepare=write_people,
     ),
     "gate": Sample(
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),
         ("evals.jsonl", "--require", "recall@5 >= 0.1", "--json"),
     ),
     "read_baseline": Sample(
-        lambda: baseline_dict(calipers.read_baseline("main.json")), ("main.json", "--json"),
+        lambda: baseline_dict(calipers.read_baseline("main.json")),
+        ("main.json", "--json"),
         prepare=write_baseline,
     ),
     "save_baseline": Sample(
         lambda: baseline_dict(calipers.save_baseline("evals.jsonl", to="out.json", metrics="mrr")),
-        ("evals.jsonl", "-m", "mrr", "-o", "out.json", "--json"), comparable=without("saved"),
+        ("evals.jsonl", "-m", "mrr", "-o", "out.json", "--json"),
+        comparable=without("saved"),
         left=lambda: json.loads(Path("out.json").read_text()),
     ),
     "report": Sample(
@@ -258,68 +277,85 @@ SAMPLES: dict[str, Sample] = {
     ),
     "show": Sample(
         lambda: calipers.show("@nightly~1", store="history.db").to_dict(),
-        ("@nightly~1", "--store", "history.db", "--json"), prepare=write_saved,
+        ("@nightly~1", "--store", "history.db", "--json"),
+        prepare=write_saved,
         comparable=without("id"),
     ),
     "history": Sample(
         lambda: calipers.history("nightly", store="history.db").to_dict(),
-        ("nightly", "--store", "history.db", "--json"), prepare=write_saved,
+        ("nightly", "--store", "history.db", "--json"),
+        prepare=write_saved,
         comparable=without("id", "store"),
     ),
     "trend": Sample(
         lambda: calipers.trend("nightly", metrics="mrr", by="type", store="history.db").to_dict(),
         ("nightly", "-m", "mrr", "--by", "type", "--store", "history.db", "--json"),
-        prepare=write_saved, comparable=without("id", "evaluation"),
+        prepare=write_saved,
+        comparable=without("id", "evaluation"),
     ),
     "alarm": Sample(
         lambda: calipers.alarm("nightly", metrics="recall@3", store="history.db").to_dict(),
         ("nightly", "-m", "recall@3", "--store", "history.db", "--json"),
-        prepare=write_many_saved, comparable=without("id", "evaluations"),
+        prepare=write_many_saved,
+        comparable=without("id", "evaluations"),
     ),
     "log_to_mlflow": Sample(
-        lambda: logged("evals.jsonl"), ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),
-        left=lambda: in_mlflow(tracking()), needs="mlflow",
+        lambda: logged("evals.jsonl"),
+        ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),
+        left=lambda: in_mlflow(tracking()),
+        needs="mlflow",
     ),
     "store_info": Sample(
-        lambda: calipers.store_info("history.db").to_dict(), ("--store", "history.db", "--json"),
-        prepare=write_saved, comparable=without("place"),
+        lambda: calipers.store_info("history.db").to_dict(),
+        ("--store", "history.db", "--json"),
+        prepare=write_saved,
+        comparable=without("place"),
     ),
     "labels_list": Sample(
-        lambda: calipers.labels_list("history.db").to_dict(), ("--store", "history.db", "--json"),
-        prepare=write_pool, comparable=without("created"),
+        lambda: calipers.labels_list("history.db").to_dict(),
+        ("--store", "history.db", "--json"),
+        prepare=write_pool,
+        comparable=without("created"),
     ),
     "labels_export": Sample(
         lambda: calipers.labels_export("pool", "gt.jsonl", store="history.db").to_dict(),
-        ("pool", "-o", "gt.jsonl", "--store", "history.db", "--json"), prepare=write_pool,
+        ("pool", "-o", "gt.jsonl", "--store", "history.db", "--json"),
+        prepare=write_pool,
     ),
     "labels_import": Sample(
         lambda: calipers.labels_import("pool", "ben.jsonl", store="history.db").to_dict(),
-        ("pool", "ben.jsonl", "--store", "history.db", "--json"), prepare=write_pool,
+        ("pool", "ben.jsonl", "--store", "history.db", "--json"),
+        prepare=write_pool,
     ),
     "store_check": Sample(
-        lambda: calipers.store_check("history.db").to_dict(), ("--store", "history.db", "--json"),
+        lambda: calipers.store_check("history.db").to_dict(),
+        ("--store", "history.db", "--json"),
         prepare=write_saved,
     ),
     "store_vacuum": Sample(
         lambda: calipers.store_vacuum("history.db").to_dict(),
-        ("--store", "history.db", "--json"), prepare=write_saved,
+        ("--store", "history.db", "--json"),
+        prepare=write_saved,
     ),
     "store_export": Sample(
         lambda: calipers.store_export("other.db", store="history.db").to_dict(),
-        ("other.db", "--store", "history.db", "--json"), prepare=write_saved,
+        ("other.db", "--store", "history.db", "--json"),
+        prepare=write_saved,
         comparable=without("fingerprint"),
         left=lambda: len(calipers.history(store="other.db").evaluations),
     ),
     "store_import": Sample(
         lambda: calipers.store_import("history.db", store="other.db").to_dict(),
-        ("history.db", "--store", "other.db", "--json"), prepare=write_saved,
+        ("history.db", "--store", "other.db", "--json"),
+        prepare=write_saved,
         comparable=without("fingerprint"),
         left=lambda: len(calipers.history(store="other.db").evaluations),
     ),
     "store_prune": Sample(
         lambda: calipers.store_prune(keep=1, tagged=True, store="history.db").to_dict(),
         ("--keep", "1", "--tagged", "--yes", "--store", "history.db", "--json"),
-        prepare=write_saved, comparable=without("id"),
+        prepare=write_saved,
+        comparable=without("id"),
         left=lambda: len(calipers.history(store="history.db").evaluations),
     ),
     "audit": Sample(
@@ -328,7 +364,8 @@ SAMPLES: dict[str, Sample] = {
     ),
     "resolve": Sample(
         lambda: calipers.resolve("quoted.jsonl", "docs", first=True).to_dict(),
-        ("quoted.jsonl", "--corpus", "docs", "--first", "--json"), prepare=write_labels,
+        ("quoted.jsonl", "--corpus", "docs", "--first", "--json"),
+        prepare=write_labels,
     ),
     "draft": Sample(
         lambda: drafted("evals.jsonl", k=2),
@@ -337,12 +374,13 @@ SAMPLES: dict[str, Sample] = {
     ),
     "agreement": Sample(
         lambda: calipers.agreement(["anna.jsonl", "bo.jsonl"], merge=None).to_dict(),
-        ("anna.jsonl", "bo.jsonl", "--json"), prepare=write_labels,
+        ("anna.jsonl", "bo.jsonl", "--json"),
+        prepare=write_labels,
     ),
     "convert": Sample(
         lambda: calipers.convert("evals.jsonl", "out.trec").to_dict(),
         ("evals.jsonl", "out.trec", "--json"),
         left=lambda: {path.name: path.read_text() for path in Path().glob("out*")},
     ),
-}  # fmt: skip
+}
 """By the name of the operation."""

@@ -8,23 +8,24 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.api import inputs
 from calipers.errors import InvalidInput
-from calipers.io.source import Source
+from calipers.io.files.open import Source
 from calipers.match import by_id, by_quote, by_span
+from calipers.questions import inputs
 from tests.command import calipers_command
 
 RECORDS: list[dict[str, Any]] = [
     {
         "id": f"q{i}",
         "query": f"question {i}",
-        "retrieved": [{"id": f"d{(i + j) % 12}", "text": f"text {j}", "score": 9 - j}
-                      for j in range(6)],
+        "retrieved": [
+            {"id": f"d{(i + j) % 12}", "text": f"text {j}", "score": 9 - j} for j in range(6)
+        ],
         "ground_truth": {f"d{i % 12}": 2, f"d{(i + 4) % 12}": 1, "far": 1},
         "tags": {"type": "odd" if i % 2 else "even"},
     }
     for i in range(24)
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -59,10 +60,23 @@ def counted(monkeypatch):
 
 def test_every_output_at_once_reads_the_file_once_and_matches_once(evals, counted, tmp_path):
     result = calipers_command(
-        "eval", evals, "--html", tmp_path / "r.html", "--markdown", tmp_path / "r.md",
-        "--per-query", tmp_path / "q.csv", "--by", "type", "--bounds", "--json",
-        "--save", "nightly", "--store", tmp_path / "history.db",
-    )  # fmt: skip
+        "eval",
+        evals,
+        "--html",
+        tmp_path / "r.html",
+        "--markdown",
+        tmp_path / "r.md",
+        "--per-query",
+        tmp_path / "q.csv",
+        "--by",
+        "type",
+        "--bounds",
+        "--json",
+        "--save",
+        "nightly",
+        "--store",
+        tmp_path / "history.db",
+    )
     assert result.code == 0, result.err
     assert dict(counted) == {"read evals.jsonl": 1, "matched": 1}
 
@@ -70,13 +84,13 @@ def test_every_output_at_once_reads_the_file_once_and_matches_once(evals, counte
 def test_a_run_beside_its_ground_truth_is_read_once_each(evals, counted, tmp_path):
     truth, run = tmp_path / "truth.jsonl", tmp_path / "run.jsonl"
     truth.write_text(
-        "".join(json.dumps({k: r[k] for k in ("id", "query", "ground_truth")}) + "\n"
-                for r in RECORDS)
-    )  # fmt: skip
+        "".join(
+            json.dumps({k: r[k] for k in ("id", "query", "ground_truth")}) + "\n" for r in RECORDS
+        )
+    )
     run.write_text(
-        "".join(json.dumps({k: r[k] for k in ("id", "query", "retrieved")}) + "\n"
-                for r in RECORDS)
-    )  # fmt: skip
+        "".join(json.dumps({k: r[k] for k in ("id", "query", "retrieved")}) + "\n" for r in RECORDS)
+    )
     result = calipers_command(
         "eval", "-g", truth, "-r", run, "--html", tmp_path / "r.html", "--bounds", "--json"
     )

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.listing import list_results
-from calipers.api.measure import read
+from calipers.questions.evaluate.settings import read
+from calipers.questions.listing import list_results
 
 TEXTS = st.sampled_from(["one", "two", None])
 RESULTS = st.lists(st.tuples(st.sampled_from("abcd"), TEXTS), max_size=6)
@@ -52,8 +52,10 @@ def test_a_file_that_mixes_its_queries(tmp_path):
     pair = read(ground_truth={"q": ["a"], "r": ["b"]}, run=path)
     listed = list_results(pair.run, pair.matches)
     assert listed.sort("query", "rank").select("query", "rank", "item").rows() == [
-        (0, 1, "a"), (0, 2, "b"), (1, 1, "b"),
-    ]  # fmt: skip
+        (0, 1, "a"),
+        (0, 2, "b"),
+        (1, 1, "b"),
+    ]
 
 
 def test_no_result_at_all_is_an_empty_table():

@@ -12,12 +12,12 @@ import click
 import pytest
 
 import calipers
-from calipers.api.surface import OPERATIONS
 from calipers.cli import group
 from calipers.errors import CalipersError
-from tests.api.live_samples import LIVE_SAMPLES
-from tests.api.samples import SAMPLES
+from calipers.operations import OPERATIONS
 from tests.command import calipers_command
+from tests.questions.live_samples import LIVE_SAMPLES
+from tests.questions.samples import SAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -75,7 +75,7 @@ def test_a_mistyped_argument_gets_the_nearest_one(name):
 @pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if one.command])
 def test_command_and_function_give_the_same(name, tmp_path, monkeypatch):
     samples = {**SAMPLES, **LIVE_SAMPLES}
-    assert name in samples, f"tests/api/samples.py has no call of {name}; add one"
+    assert name in samples, f"tests/questions/samples.py has no call of {name}; add one"
     sample = samples[name]
     if sample.needs:
         pytest.importorskip(sample.needs)

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.primary import choose_primary
 from calipers.errors import InvalidInput
 from calipers.model.scores import MetricFacts
+from calipers.questions.primary import choose_primary
 
 
 def facts(name, better="higher"):

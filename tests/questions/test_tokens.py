@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
 
-from calipers.analyse.tokens import count_tokens, load_tokenizer
 from calipers.errors import InvalidInput
+from calipers.questions.tokens import count_tokens, load_tokenizer
 
 TEXTS = pl.DataFrame({"text": ["four", "five and more", "four", ""], "tokens": [7, 8, 9, 0]})
 

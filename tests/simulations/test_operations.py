@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.analyse.agreement import cohen_kappa
-from calipers.analyse.agreement_interval import agreement_interval
-from calipers.analyse.alarm import watch
-from calipers.analyse.corrected import corrected_mean
-from calipers.analyse.difference import difference
-from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.score_interval import score_ends, score_interval
-from calipers.model.gate import Baseline
+from calipers.labels.agreement import cohen_kappa
+from calipers.questions.alarm.rule import watch
+from calipers.questions.gate.result import Baseline
+from calipers.statistics.agreement_interval import agreement_interval
+from calipers.statistics.largest_share import largest_mean
+from calipers.statistics.paired_test import difference
+from calipers.statistics.prediction_powered import corrected_mean
+from calipers.statistics.score_interval import score_ends, score_interval
 from simulations.differences import rejected
 from simulations.means import moments
 from simulations.nights import nights
@@ -138,8 +138,9 @@ def losing(parts):
         first, last = [f"t{n}" for n in range(4 - lost)], [f"t{n}" for n in range(4 - lost, 4)]
         filler = [f"x{n}" for n in range(5 - len(first))]
         retrieved = [*first, *filler, *last, *(f"y{n}" for n in range(5 - len(last)))]
-        made.append({"query": f"q{i}", "retrieved": retrieved,
-                     "ground_truth": [f"t{n}" for n in range(4)]})  # fmt: skip
+        made.append(
+            {"query": f"q{i}", "retrieved": retrieved, "ground_truth": [f"t{n}" for n in range(4)]}
+        )
     return made
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from calipers.analyse.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
-from calipers.analyse.agreement_interval import agreement_interval
+from calipers.labels.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from calipers.statistics.agreement_interval import agreement_interval
 
 
 def kappa(table):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.alternative import SLOTS, Alternatives
-from calipers.analyse.units import as_units
+from calipers.statistics.alternative import SLOTS, Alternatives
+from calipers.statistics.clusters import as_units
 
 STEPS = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.0, 0.25, 1.0]), min_size=5, max_size=60)
 MEANS = st.floats(0.001, 1.5)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.units import as_units
 from calipers.errors import InvalidInput
+from calipers.statistics.clusters import as_units
 
 VALUES = st.lists(st.floats(-1, 1), min_size=2, max_size=40)
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.draws import WORDS, words
 from calipers.errors import InvalidInput
+from calipers.statistics.draws import WORDS, words
 
 
 @given(st.integers(0, 9), st.integers(1, 9), st.integers(0, 2**64))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.drift import (
+from calipers.errors import InvalidInput
+from calipers.statistics.drift import (
     ALLOWANCE,
     MOST_A_NIGHT,
     cusum,
@@ -16,7 +17,6 @@ from calipers.analyse.drift import (
     run_length,
     threshold,
 )
-from calipers.errors import InvalidInput
 
 QUIET = reference([[1.0, 0.0] * 25] * 7)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.units import exact_sum
+from calipers.statistics.clusters import exact_sum
 
 # Repeated, so that a column is long enough for the quick way.
 LONG = 300

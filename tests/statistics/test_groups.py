@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.difference import difference
-from calipers.analyse.groups import leaderboard
-from calipers.analyse.holm import holm
 from calipers.errors import InvalidInput
+from calipers.statistics.groups import leaderboard
+from calipers.statistics.holm import holm
+from calipers.statistics.paired_test import difference
 
 
 @given(st.integers(2, 6), st.integers(5, 40), st.integers(0, 2**32 - 1))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.holm import holm
 from calipers.errors import InvalidInput
+from calipers.statistics.holm import holm
 
 p_lists = st.lists(st.floats(0, 1), max_size=12)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.index_share import share_found
 from calipers.errors import InvalidInput
+from calipers.statistics.index_share import share_found
 
 
 @given(st.permutations(range(8)), st.permutations(range(8)), st.integers(1, 8))
@@ -16,8 +16,11 @@ def test_without_ties_it_is_the_overlap(exact, found, k):
     assert share_found(exact, found, k, exact_scores=np.arange(8.0) + 1) == expected
 
 
-@given(st.lists(st.integers(1, 4), min_size=8, max_size=8), st.permutations(range(8)),
-       st.integers(1, 8))  # fmt: skip
+@given(
+    st.lists(st.integers(1, 4), min_size=8, max_size=8),
+    st.permutations(range(8)),
+    st.integers(1, 8),
+)
 def test_any_order_of_equal_distances_is_perfect(distances, order, k):
     exact = sorted(range(8), key=lambda one: distances[one])
     other = sorted(order, key=lambda one: distances[one])
@@ -25,9 +28,8 @@ def test_any_order_of_equal_distances_is_perfect(distances, order, k):
     assert share_found(exact, other, k, exact_scores=scores) == 1.0
     # Exact search that lists no more than k: the index's own distances tell its equals.
     short = share_found(
-        exact[:k], other, k, exact_scores=scores[:k],
-        found_scores=[distances[one] for one in other],
-    )  # fmt: skip
+        exact[:k], other, k, exact_scores=scores[:k], found_scores=[distances[one] for one in other]
+    )
     assert short == 1.0
 
 

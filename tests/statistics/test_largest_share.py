@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.analyse.largest_share import largest_mean, upper_shares
 from calipers.errors import InvalidInput
+from calipers.statistics.largest_share import largest_mean, upper_shares
 
 LOSSES = st.lists(st.integers(0, 6).map(lambda n: n / 6), min_size=1, max_size=60)
 

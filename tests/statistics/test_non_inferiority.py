@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.non_inferiority import mean_of_runs, non_inferiority
 from calipers.errors import InvalidInput
+from calipers.statistics.non_inferiority import mean_of_runs, non_inferiority
 
 VALUES = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=40)
 

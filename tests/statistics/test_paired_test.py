@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.analyse.difference import difference, margins, statistics, undone_by
+from calipers.statistics.paired_test import difference, margins, statistics, undone_by
 
 SIXTHS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=40)
 REAL = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)

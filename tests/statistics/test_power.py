@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.analyse.alternative import Alternatives
-from calipers.analyse.difference import difference
-from calipers.analyse.trial import DRAWS, numbers_moving, shown_share
-from calipers.analyse.units import as_units
+from calipers.statistics.alternative import Alternatives
+from calipers.statistics.clusters import as_units
+from calipers.statistics.paired_test import difference
+from calipers.statistics.power import DRAWS, numbers_moving, shown_share
 
 RNG = np.random.default_rng(0)
 PILOTS = {

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calipers.analyse.corrected import (
+from calipers.errors import InvalidInput
+from calipers.statistics.prediction_powered import (
     AgainstPeople,
     against_people,
     corrected_mean,
     corrected_share,
     wilson,
 )
-from calipers.analyse.score_interval import score_interval
-from calipers.errors import InvalidInput
+from calipers.statistics.score_interval import score_interval
 
 
 def sample(n=200, judged=40, noise=0.1, seed=0):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.difference import difference
-from calipers.analyse.plan import needed_queries, visibility, visible_difference
 from calipers.errors import InvalidInput
+from calipers.statistics.paired_test import difference
+from calipers.statistics.queries_needed import needed_queries, visibility, visible_difference
 
 RNG = np.random.default_rng(0)
 PILOTS = {

@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.analyse.score_interval import score_ends, score_interval
 from calipers.errors import InvalidInput
+from calipers.statistics.score_interval import score_ends, score_interval
 
 SCORES = st.lists(st.integers(0, 60).map(lambda n: n / 60), min_size=2, max_size=60)
 LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])

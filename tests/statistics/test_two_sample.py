@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.score_interval import score_interval
-from calipers.analyse.unequal import unequal_interval, unequal_p
+from calipers.statistics.score_interval import score_interval
+from calipers.statistics.two_sample import unequal_interval, unequal_p
 
 GROUP = st.lists(st.integers(0, 6).map(lambda n: n / 6), min_size=2, max_size=30)
 

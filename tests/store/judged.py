@@ -3,7 +3,7 @@
 from typing import Any
 
 import calipers
-from calipers.store.labels_desk import Desk
+from calipers.labels.desk import Desk
 
 TEXTS = {f"d{n}": f"Text number {n}. It speaks of the topic {n}. Nothing more." for n in range(12)}
 

@@ -29,10 +29,13 @@ def keep(version: str = HEAD) -> None:
     expected = []
     for day, hits in enumerate(([1, None, 4], [1, 2, 4])):
         scores, kept = record(
-            tagged({"a": hits, "b": [3, None]}), day=day, tags={"model": "e5"}, corpus=f"c{day}",
+            tagged({"a": hits, "b": [3, None]}),
+            day=day,
+            tags={"model": "e5"},
+            corpus=f"c{day}",
             git=GitState("0123456789abcdef" * 2, "main", dirty=bool(day)),
             weights={"recall@5": 0.7, "mrr": 0.3},
-        )  # fmt: skip
+        )
         write(store, kept)
         expected.append(scores.to_dict())
     store.outside("VACUUM")

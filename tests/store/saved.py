@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from calipers import save
-from calipers.analyse.scoring import choose_metrics, score
-from calipers.api.inputs import matched
+from calipers.engines.scoring import choose_metrics, score
 from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
+from calipers.questions.inputs import matched
 from calipers.store.git import GitState
 from calipers.store.open import Store, open_store
 from calipers.store.record import EvaluationRecord, write
@@ -56,9 +56,15 @@ def record(
     """The scores of some records, and what is kept of them."""
     pair, scores = measure(data, metrics=metrics, **settings)
     kept = record_of(
-        scores, name, tags=tags, git=git, ground_truth=pair.ground_truth,
-        run=pair.run if results else None, corpus=corpus, now=START + timedelta(days=day),
-    )  # fmt: skip
+        scores,
+        name,
+        tags=tags,
+        git=git,
+        ground_truth=pair.ground_truth,
+        run=pair.run if results else None,
+        corpus=corpus,
+        now=START + timedelta(days=day),
+    )
     return scores, kept
 
 
@@ -74,6 +80,11 @@ def saved(place: str, data: Any, name: str = "nightly", *, day: int = 0, **more:
     """One evaluation saved the way a user does."""
     pair, scores = measure(data, metrics=more.pop("metrics", "recall@5,mrr"))
     return save(
-        scores, name, store=place, ground_truth=pair.ground_truth, run=pair.run,
-        now=START + timedelta(days=day), **more,
-    )  # fmt: skip
+        scores,
+        name,
+        store=place,
+        ground_truth=pair.ground_truth,
+        run=pair.run,
+        now=START + timedelta(days=day),
+        **more,
+    )

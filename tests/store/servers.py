@@ -68,16 +68,45 @@ def postgresql() -> Iterator[Server]:
         shutil.chown(secret, user)
     data, port = home / "data", _free_port()
     subprocess.run(
-        [folder / "initdb", "-D", data, "-U", "calipers", "-A", "scram-sha-256", "-E", "UTF8",
-         "--locale=C.UTF-8", f"--pwfile={secret}", "--no-sync"],
-        check=True, capture_output=True, user=user, cwd=home,
-    )  # fmt: skip
+        [
+            folder / "initdb",
+            "-D",
+            data,
+            "-U",
+            "calipers",
+            "-A",
+            "scram-sha-256",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+            f"--pwfile={secret}",
+            "--no-sync",
+        ],
+        check=True,
+        capture_output=True,
+        user=user,
+        cwd=home,
+    )
     log = (home / "log").open("wb")
     process = subprocess.Popen(
-        [folder / "postgres", "-D", data, "-p", str(port), "-h", "127.0.0.1",
-         "-c", "unix_socket_directories=", "-c", "fsync=off"],
-        stdout=log, stderr=log, user=user, cwd=home,
-    )  # fmt: skip
+        [
+            folder / "postgres",
+            "-D",
+            data,
+            "-p",
+            str(port),
+            "-h",
+            "127.0.0.1",
+            "-c",
+            "unix_socket_directories=",
+            "-c",
+            "fsync=off",
+        ],
+        stdout=log,
+        stderr=log,
+        user=user,
+        cwd=home,
+    )
     try:
         server = Server(port)
         _wait(server, process)

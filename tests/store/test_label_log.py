@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.model.judging import LabelState, LogEntry
-from calipers.store.labels import entries_after
-from calipers.store.labels_desk import open_desk
+from calipers.labels.desk import open_desk
+from calipers.labels.judging_result import LabelState, LogEntry
+from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 
@@ -63,10 +63,15 @@ def test_what_holds_is_what_reading_the_log_from_its_end_says(script):
                 continue
             undoes = alive[judge].pop().number
         one = LogEntry(
-            number=number, item=item, judge=judge, kind=kind, saved="", undoes=undoes,
+            number=number,
+            item=item,
+            judge=judge,
+            kind=kind,
+            saved="",
+            undoes=undoes,
             grade=grade if kind in ("label", "settle") else None,
             note="n" if kind == "note" else None,
-        )  # fmt: skip
+        )
         entries.append(one)
         if kind != "undo":
             alive[judge].append(one)
@@ -75,15 +80,18 @@ def test_what_holds_is_what_reading_the_log_from_its_end_says(script):
     for item in range(4):
         for judge in "ab":
             held = [
-                one for one in entries
-                if one.number not in gone and (one.item, one.judge) == (item, judge)
+                one
+                for one in entries
+                if one.number not in gone
+                and (one.item, one.judge) == (item, judge)
                 and one.kind in ("label", "skip")
-            ]  # fmt: skip
+            ]
             assert state.current(item, judge) == (held[-1] if held else None)
         settled = [
-            one for one in entries
+            one
+            for one in entries
             if one.kind == "settle" and one.item == item and one.number not in gone
-        ]  # fmt: skip
+        ]
         assert state.settled(item) == (settled[-1] if settled else None)
     assert state.latest("a") == (alive["a"][-1] if alive["a"] else None)
 
@@ -214,9 +222,8 @@ def test_runs_without_a_document_in_common_are_refused(tmp_path):
     other = [{**one, "retrieved": [{"id": "zz", "text": "zz"}]} for one in BM25]
     with pytest.raises(InvalidInput, match="The runs have no document in common"):
         calipers.labels_pool(
-            "odd", {"bm25": BM25, "other": other}, store=str(tmp_path / "h.db"),
-            ground_truth=TRUTH,
-        )  # fmt: skip
+            "odd", {"bm25": BM25, "other": other}, store=str(tmp_path / "h.db"), ground_truth=TRUTH
+        )
 
 
 def test_texts_that_no_database_takes_are_kept_to_the_last_character(place):

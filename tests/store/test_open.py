@@ -34,8 +34,9 @@ def test_a_history_of_an_earlier_version_keeps_its_numbers(tmp_path, version):
     store = open_store(path)
     expected = msgspec.json.decode((HISTORIES / f"{version}.json").read_bytes())
     found = list(reversed(evaluations(store)))
-    read = [msgspec.json.decode(msgspec.json.encode(load_scores(store, one).to_dict()))
-            for one in found]  # fmt: skip
+    read = [
+        msgspec.json.decode(msgspec.json.encode(load_scores(store, one).to_dict())) for one in found
+    ]
     for one in expected:  # what came later has its usual value
         one["policy"] = {**Policy().to_dict(), **one["policy"]}
         for metric in one["metrics"]:

@@ -65,9 +65,19 @@ def test_no_history_at_all_says_how_to_make_one(here):
 
 @pytest.mark.parametrize(
     "address",
-    ["sqlite://", "sqlite:///", "sqlite:///:memory:", "", " ", "postgresql://", "postgresql://db",
-     "mysql://ann:s3cret@db/team", "mongodb+srv://ann:s3cret@db", "postgresql://ann:s3cret@db:x/t"],
-)  # fmt: skip
+    [
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "",
+        " ",
+        "postgresql://",
+        "postgresql://db",
+        "mysql://ann:s3cret@db/team",
+        "mongodb+srv://ann:s3cret@db",
+        "postgresql://ann:s3cret@db:x/t",
+    ],
+)
 def test_addresses_that_cannot_be_used(address):
     with pytest.raises(InvalidInput) as caught:
         place_of(address)

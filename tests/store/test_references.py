@@ -18,9 +18,12 @@ from tests.systems import records
 def store(tmp_path):
     opened = open_store(tmp_path / "h.db", create=True)
     commits = ("abc1" * 10, "abc2" * 10, "def3" * 10)
-    cases = (("nightly", commits[0], "main"), ("nightly", commits[1], "main"),
-             ("smoke", commits[1], "feature/x"),
-             ("nightly", commits[2], "release/1.2"))  # fmt: skip
+    cases = (
+        ("nightly", commits[0], "main"),
+        ("nightly", commits[1], "main"),
+        ("smoke", commits[1], "feature/x"),
+        ("nightly", commits[2], "release/1.2"),
+    )
     for day, (name, commit, branch) in enumerate(cases):
         git = GitState(commit, branch, dirty=False)
         write(opened, record(records([1]), name, day=day, git=git)[1])
@@ -33,11 +36,22 @@ def day(store, text: str) -> int:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("@nightly", 3), ("@nightly~1", 1), ("@nightly~2", 0), ("@smoke", 2), ("@name:smoke", 2),
-     ("@branch:main", 1), ("@branch:main~1", 0), ("@branch:feature/x", 2),
-     ("@branch:release/1.2:nightly", 3), ("@commit:abc1", 0), ("@commit:DEF3def3", 3),
-     ("@commit:abc2:nightly", 1), ("@commit:abc2:smoke", 2)],
-)  # fmt: skip
+    [
+        ("@nightly", 3),
+        ("@nightly~1", 1),
+        ("@nightly~2", 0),
+        ("@smoke", 2),
+        ("@name:smoke", 2),
+        ("@branch:main", 1),
+        ("@branch:main~1", 0),
+        ("@branch:feature/x", 2),
+        ("@branch:release/1.2:nightly", 3),
+        ("@commit:abc1", 0),
+        ("@commit:DEF3def3", 3),
+        ("@commit:abc2:nightly", 1),
+        ("@commit:abc2:smoke", 2),
+    ],
+)
 def test_what_a_reference_finds(store, text, expected):
     assert day(store, text) == expected
 
@@ -50,15 +64,23 @@ def refusal(store, text: str) -> str:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("@nigthly", "Did you mean @nightly?"), ("@branch:mian", "Did you mean @branch:main?"),
-     ("@commit:9999", "There is no evaluation @commit:9999"),
-     ("@nightly~3", "there are 3 such evaluations, the oldest is @nightly~2"),
-     ("@smoke~1", "there is one such evaluation, the oldest is @smoke~0"),
-     ("@branch:main~2", "there are 2 such evaluations, the oldest is @branch:main~1"),
-     ("@commit:abc", "at least 4"), ("@commit:xyzw", "0-9 and a-f"),
-     ("@id:12", "at least 4"), ("@", "cannot be read"), ("@a:b", "cannot be read"),
-     ("@nightly~x", "cannot be read"), ("@nightly~-1", "cannot be read"), ("@a:b:c", "cannot be")],
-)  # fmt: skip
+    [
+        ("@nigthly", "Did you mean @nightly?"),
+        ("@branch:mian", "Did you mean @branch:main?"),
+        ("@commit:9999", "There is no evaluation @commit:9999"),
+        ("@nightly~3", "there are 3 such evaluations, the oldest is @nightly~2"),
+        ("@smoke~1", "there is one such evaluation, the oldest is @smoke~0"),
+        ("@branch:main~2", "there are 2 such evaluations, the oldest is @branch:main~1"),
+        ("@commit:abc", "at least 4"),
+        ("@commit:xyzw", "0-9 and a-f"),
+        ("@id:12", "at least 4"),
+        ("@", "cannot be read"),
+        ("@a:b", "cannot be read"),
+        ("@nightly~x", "cannot be read"),
+        ("@nightly~-1", "cannot be read"),
+        ("@a:b:c", "cannot be"),
+    ],
+)
 def test_what_is_said_where_nothing_is_found(store, text, said):
     assert said in refusal(store, text)
 

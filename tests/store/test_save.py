@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.io.corpus import open_corpus
+from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of
 from tests.store.saved import measure

@@ -94,9 +94,12 @@ def test_links_are_followed(tmp_path):
 
 def test_every_page_is_reached_from_the_index_also_through_others(tmp_path):
     pages = {
-        "README.md": "[a](a.md) [up](../README.md) `[d](d.md)`", "a.md": "[b](more/b.md#there)",
-        "more/b.md": "[back](../a.md)", "c.md": "[a](a.md)", "d.md": "",
-    }  # fmt: skip
+        "README.md": "[a](a.md) [up](../README.md) `[d](d.md)`",
+        "a.md": "[b](more/b.md#there)",
+        "more/b.md": "[back](../a.md)",
+        "c.md": "[a](a.md)",
+        "d.md": "",
+    }
     for name, text in pages.items():
         path = tmp_path / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.web.shelf import WebShelf
+from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.store.servers import place, server
 from tests.web.served import served
@@ -20,9 +20,13 @@ def fill(store: str, dense: list[dict[str, Any]] = DENSE) -> dict[str, str]:
         pair = calipers.read(ground_truth=TRUTH, run=run)
         scores = calipers.evaluate(pair, metrics="recall,ndcg", k=[2, 3])
         saved = calipers.save(
-            scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run,
+            scores,
+            name,
+            store=store,
+            ground_truth=pair.ground_truth,
+            run=pair.run,
             tags={"model": "e5"},
-        )  # fmt: skip
+        )
         ids[name] = saved.id
     return ids
 

@@ -15,8 +15,8 @@ import threading
 import uvicorn
 
 from calipers.web.app import make_app
-from calipers.web.doors import Doors
-from calipers.web.shelf import WebShelf
+from calipers.web.login import Doors
+from calipers.web.sources import WebShelf
 from calipers.web.start import listen
 from tests.web.served import Visitor
 
@@ -34,9 +34,12 @@ def main(store: str, pool: str, times: int) -> dict[str, object]:
         child = os.fork()
         if child == 0:
             config = uvicorn.Config(
-                make_app(WebShelf(store), listening.address, doors), log_level="critical",
-                access_log=False, lifespan="off", ws="none",
-            )  # fmt: skip
+                make_app(WebShelf(store), listening.address, doors),
+                log_level="critical",
+                access_log=False,
+                lifespan="off",
+                ws="none",
+            )
             uvicorn.Server(config).run(sockets=[listening.socket])
             os._exit(0)
         listening.socket.close()

@@ -13,8 +13,8 @@ from typing import Any
 import uvicorn
 
 from calipers.web.app import make_app
-from calipers.web.doors import Doors
-from calipers.web.shelf import WebShelf
+from calipers.web.login import Doors
+from calipers.web.sources import WebShelf
 from calipers.web.start import Listening, links, listen
 
 
@@ -104,9 +104,13 @@ def served(shelf: WebShelf, port: int = 0) -> Iterator[Served]:
     listening = listen(port=port)
     doors = Doors(shelf.judges)
     config = uvicorn.Config(
-        make_app(shelf, listening.address, doors), log_level="error", access_log=False,
-        lifespan="off", ws="none", server_header=False,
-    )  # fmt: skip
+        make_app(shelf, listening.address, doors),
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening.socket]})
     thread.start()

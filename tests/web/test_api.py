@@ -22,11 +22,24 @@ def test_what_is_served_is_what_the_commands_print(me, filled):
         "/api/v1/trend?name=bm25": ("trend", "bm25", "--store", store, "--json"),
         f"/api/v1/evaluations/{one}?per_query=1": ("show", f"@{one}", "--store", store, "--json"),
         f"/api/v1/compare?of={one}&of={other}": (
-            "compare", f"@{one}", f"@{other}", "--store", store, "--json"),
+            "compare",
+            f"@{one}",
+            f"@{other}",
+            "--store",
+            store,
+            "--json",
+        ),
         "/api/v1/pools": ("labels", "list", "--store", store, "--json"),
         f"/api/v1/evaluations/{one}/misses": (
-            "misses", f"@{one}", "-k", "3", "--store", store, "--json"),
-    }  # fmt: skip
+            "misses",
+            f"@{one}",
+            "-k",
+            "3",
+            "--store",
+            store,
+            "--json",
+        ),
+    }
     for path, command in pairs.items():
         printed = calipers_command(*command)
         assert printed.code == 0, printed.err
@@ -51,8 +64,14 @@ def test_queries_come_in_pages(me):
     assert [one["query"] for one in found["queries"]] == ["q3"]
 
 
-KINDS = {"string": str, "integer": int, "number": int | float, "object": dict, "array": list,
-         "null": type(None)}  # fmt: skip
+KINDS = {
+    "string": str,
+    "integer": int,
+    "number": int | float,
+    "object": dict,
+    "array": list,
+    "null": type(None),
+}
 
 
 def departures(value, schema, place="answer"):
@@ -79,8 +98,9 @@ def test_departures_are_seen():
     assert any("lacks place" in one for one in departures({"judge": 1}, progress))
     assert any("judge is 1" in one for one in departures({"judge": 1}, progress))
     assert list(departures({"more": 1}, {"$ref": "#/components/schemas/Error"})) == [
-        "answer lacks error", "answer has more",
-    ]  # fmt: skip
+        "answer lacks error",
+        "answer has more",
+    ]
 
 
 def _path(route):
@@ -186,7 +206,7 @@ def test_what_a_judge_sees_is_blind(own):
 
 
 def test_judge_this_puts_the_results_of_a_query_into_a_pool(tmp_path):
-    from calipers.web.shelf import WebShelf
+    from calipers.web.sources import WebShelf
     from tests.web.served import served
 
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
@@ -203,8 +223,11 @@ def test_judge_this_puts_the_results_of_a_query_into_a_pool(tmp_path):
 
 
 def test_hostile_requests_for_a_pool_get_a_sentence(me):
-    for value in ({"of": [], "queries": ["q"]}, {"of": ["@@"], "queries": ["q"]},
-                  {"of": ["evals"], "queries": ["unknown"]}):  # fmt: skip
+    for value in (
+        {"of": [], "queries": ["q"]},
+        {"of": ["@@"], "queries": ["q"]},
+        {"of": ["evals"], "queries": ["unknown"]},
+    ):
         answer = me.post("/api/v1/pools", value)
         assert answer.status == 400
         assert answer.json()["error"]

@@ -19,8 +19,9 @@ def test_scripts_load_nothing_but_each_other_and_never_make_markup():
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), path
         if kind == "text/javascript":
             assert set(re.findall(r'from "([^"]+)"', text)) <= {"./common.js"}
-            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(",
-                                 text)  # fmt: skip
+            assert not re.search(
+                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text
+            )
 
 
 def test_every_asset_that_a_template_names_is_there():

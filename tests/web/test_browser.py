@@ -7,10 +7,10 @@ import pytest
 
 import calipers
 from calipers.io.load import load
-from calipers.store.labels import entries_after
+from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
-from calipers.web.doors import Doors
-from calipers.web.shelf import WebShelf
+from calipers.web.login import Doors
+from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, TRUTH, pool, run
 from tests.web.conftest import fill
 from tests.web.served import served
@@ -19,9 +19,11 @@ from tests.web.test_pages import NAMES, pages
 __all__ = ["pages"]
 
 TWENTY = run(
-    ("d1", "d0", "d3", "d7", "d8"), ("d5", "d3", "d4", "d9", "d10"),
-    ("d8", "d7", "d6", "d1", "d2"), ("d9", "d11", "d0", "d4", "d5"),
-)  # fmt: skip
+    ("d1", "d0", "d3", "d7", "d8"),
+    ("d5", "d3", "d4", "d9", "d10"),
+    ("d8", "d7", "d6", "d1", "d2"),
+    ("d9", "d11", "d0", "d4", "d5"),
+)
 """A run with as many results to judge."""
 
 
@@ -31,9 +33,11 @@ def open_page(browser):
 
     def open_(link, width=1280, dark=False, script=True, **more):
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, java_script_enabled=script,
-            color_scheme="dark" if dark else "light", **more,
-        )  # fmt: skip
+            viewport={"width": width, "height": 900},
+            java_script_enabled=script,
+            color_scheme="dark" if dark else "light",
+            **more,
+        )
         contexts.append(context)
         page = context.new_page()
         page.troubles = []
@@ -361,33 +365,65 @@ HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"
 
 def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
     store = str(tmp_path / "history.db")
-    run = [{**one, "id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"],
+    run = [
+        {
+            **one,
+            "id": f"{one['id']}{HOSTILE}",
+            "query": HOSTILE + one["query"],
             "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
-            "retrieved": [{**hit, "id": HOSTILE + hit["id"], "text": HOSTILE + hit["text"],
-                           "document": HOSTILE} for hit in one["retrieved"]]}
-           for n, one in enumerate(BM25)]  # fmt: skip
+            "retrieved": [
+                {
+                    **hit,
+                    "id": HOSTILE + hit["id"],
+                    "text": HOSTILE + hit["text"],
+                    "document": HOSTILE,
+                }
+                for hit in one["retrieved"]
+            ],
+        }
+        for n, one in enumerate(BM25)
+    ]
     run[0]["retrieved"][0]["document"] = "javascript:window.hacked=1"
     run[0]["retrieved"][1]["document"] = "https://evil.example/"
     judged: list[dict[str, Any]] = TRUTH
-    truth = [{"id": f"{one['id']}{HOSTILE}", "query": HOSTILE + one["query"],
-              "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
-              "ground_truth": [{"id": HOSTILE + one["ground_truth"][0]["id"]}, HOSTILE]}
-             for n, one in enumerate(judged)]  # fmt: skip
+    truth = [
+        {
+            "id": f"{one['id']}{HOSTILE}",
+            "query": HOSTILE + one["query"],
+            "tags": {"kind": HOSTILE + str(n % 2), HOSTILE: str(n % 2)},
+            "ground_truth": [{"id": HOSTILE + one["ground_truth"][0]["id"]}, HOSTILE],
+        }
+        for n, one in enumerate(judged)
+    ]
     other = [{**one, "retrieved": one["retrieved"][::-1]} for one in run]
-    given = {name: calipers.read(ground_truth=truth, run=value)
-             for name, value in {"a<b>": run, "c'\"": other}.items()}  # fmt: skip
+    given = {
+        name: calipers.read(ground_truth=truth, run=value)
+        for name, value in {"a<b>": run, "c'\"": other}.items()
+    }
     desk = calipers.labels_pool(
-        "odd", {HOSTILE: run, "c": other}, ground_truth=truth, judges=("me", "<b>ben"),
-        guidelines=HOSTILE, overlap=1.0, store=store,
-    )  # fmt: skip
+        "odd",
+        {HOSTILE: run, "c": other},
+        ground_truth=truth,
+        judges=("me", "<b>ben"),
+        guidelines=HOSTILE,
+        overlap=1.0,
+        store=store,
+    )
     desk.give("<b>ben", 0, 3, note=HOSTILE.replace("\x00", ""))
     desk.give("me", 0, 0)
     number = desk.content.number
     with served(WebShelf(store, given, ("me",))) as running:
         page = open_page(running.links["me"])
-        for path in ("/", "/pools", "/evaluations/a%3Cb%3E?open=0", "/evaluations/a%3Cb%3E/report",
-                     "/evaluations/a%3Cb%3E/truth", "/compare?of=a%3Cb%3E&of=c%27%22",
-                     f"/pools/{number}/judge", f"/pools/{number}/conflicts"):  # fmt: skip
+        for path in (
+            "/",
+            "/pools",
+            "/evaluations/a%3Cb%3E?open=0",
+            "/evaluations/a%3Cb%3E/report",
+            "/evaluations/a%3Cb%3E/truth",
+            "/compare?of=a%3Cb%3E&of=c%27%22",
+            f"/pools/{number}/judge",
+            f"/pools/{number}/conflicts",
+        ):
             answer = page.goto(f"http://{running.host}{path}")
             if path.endswith("judge"):
                 page.locator("#desk").wait_for()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.store.labels import entries_after
+from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
 from tests.store.judged import pool
 

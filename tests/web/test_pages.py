@@ -14,17 +14,31 @@ def pages(filled):
     _, ids, number = filled
     one, other = ids["bm25"], ids["dense"]
     return {
-        "evaluations": "/", "trend": "/?name=bm25", "pools": "/pools",
+        "evaluations": "/",
+        "trend": "/?name=bm25",
+        "pools": "/pools",
         "evaluation": f"/evaluations/{one}?open=0",
         "given": "/evaluations/evals",
-        "report": f"/evaluations/{one}/report", "truth": f"/evaluations/{one}/truth",
+        "report": f"/evaluations/{one}/report",
+        "truth": f"/evaluations/{one}/truth",
         "compare": f"/compare?of={one}&of={other}&open=q0",
-        "judge": f"/pools/{number}/judge", "conflicts": f"/pools/{number}/conflicts",
-    }  # fmt: skip
+        "judge": f"/pools/{number}/judge",
+        "conflicts": f"/pools/{number}/conflicts",
+    }
 
 
-NAMES = ("evaluations", "trend", "pools", "evaluation", "given", "report", "truth", "compare",
-         "judge", "conflicts")  # fmt: skip
+NAMES = (
+    "evaluations",
+    "trend",
+    "pools",
+    "evaluation",
+    "given",
+    "report",
+    "truth",
+    "compare",
+    "judge",
+    "conflicts",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -52,8 +66,10 @@ def test_an_opened_query_shows_the_ranks_in_other_runs_of_the_same_ground_truth(
     # d0 is first in bm25 and second in dense; the other evaluation of bm25 is the same run.
     text = me.get(path).text
     assert re.findall(r"<bdi>(\w+)</bdi>: (rank \d|not in its list)", text) == [
-        ("dense", "rank 2"), ("dense", "rank 1"), ("dense", "not in its list"),
-    ]  # fmt: skip
+        ("dense", "rank 2"),
+        ("dense", "rank 1"),
+        ("dense", "not in its list"),
+    ]
     given = me.get("/evaluations/evals?open=0").text
     assert "not in its list" not in given
     # A large one is opened when somebody asks for it.
@@ -136,7 +152,7 @@ def test_only_different_leaves_out_what_is_the_same(me, filled):
 
 
 def test_without_a_history_the_page_says_how_to_begin(tmp_path, monkeypatch):
-    from calipers.web.shelf import WebShelf
+    from calipers.web.sources import WebShelf
     from tests.web.served import served
 
     monkeypatch.chdir(tmp_path)

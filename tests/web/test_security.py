@@ -8,11 +8,11 @@ import socket
 import pytest
 
 from calipers.errors import InvalidInput
-from calipers.store.labels import entries_after
+from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
-from calipers.web.doors import LIFETIME, TRIES, WITHIN, Doors
 from calipers.web.guard import LARGEST_BODY
-from calipers.web.shelf import WebShelf
+from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors
+from calipers.web.sources import WebShelf
 from calipers.web.start import listen
 from tests.store.judged import pool
 from tests.web.served import served
@@ -133,8 +133,14 @@ def test_secrets_are_compared_in_constant_time_and_kept_as_digests(monkeypatch):
     assert all(token.encode() != known for known in doors._tokens)
 
 
-HOSTS = ["evil.example", "localhost:{port}", "127.0.0.1", "127.0.0.1:{port}.evil.example",
-         "127.0.0.1:1", ""]  # fmt: skip
+HOSTS = [
+    "evil.example",
+    "localhost:{port}",
+    "127.0.0.1",
+    "127.0.0.1:{port}.evil.example",
+    "127.0.0.1:1",
+    "",
+]
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -175,8 +181,12 @@ def test_reading_the_api_from_another_site_is_refused_too(me):
 
 def test_without_a_token_nothing_is_told(site, filled):
     _, ids, number = filled
-    for path in ("/api/v1/pools", f"/api/v1/evaluations/{ids['bm25']}",
-                 f"/api/v1/pools/{number}/export", "/api/v1/openapi.json"):  # fmt: skip
+    for path in (
+        "/api/v1/pools",
+        f"/api/v1/evaluations/{ids['bm25']}",
+        f"/api/v1/pools/{number}/export",
+        "/api/v1/openapi.json",
+    ):
         assert site.stranger().get(path).status == 401
 
 
@@ -211,13 +221,19 @@ def test_a_body_that_is_too_large_is_refused_whatever_it_says_of_itself(labellin
 @pytest.mark.parametrize(
     "body",
     [
-        b"", b"{", b"[]", b'{"request": "abcdefgh", "grade": "1"}', b"\xff",
-        b'{"request": "abcdefgh", "grade": 1, "more": 1}', b'{"request": "x", "grade": 1}',
+        b"",
+        b"{",
+        b"[]",
+        b'{"request": "abcdefgh", "grade": "1"}',
+        b"\xff",
+        b'{"request": "abcdefgh", "grade": 1, "more": 1}',
+        b'{"request": "x", "grade": 1}',
         b'{"request": "abcdefgh", "item": 1.5, "grade": 1}',
         b'{"request": "abcdefgh", "grade": 1, "kind": "drop"}',
-        b'{"request": "../../../etc", "grade": 1}', b'{"request": "abcdefgh", "grade": 1e400}',
+        b'{"request": "../../../etc", "grade": 1}',
+        b'{"request": "abcdefgh", "grade": 1e400}',
     ],
-)  # fmt: skip
+)
 def test_types_are_strict(labelling, body):
     visitor, path, _ = labelling
     answer = visitor.ask("POST", path, body)
@@ -227,9 +243,13 @@ def test_types_are_strict(labelling, body):
 
 def test_every_answer_has_the_headers(me, site):
     for answer in (
-        me.get("/"), me.get("/api/v1/pools"), me.get("/nowhere"), site.stranger().get("/"),
-        me.get("/", Host="evil.example"), me.get("/assets/judge.js"),
-    ):  # fmt: skip
+        me.get("/"),
+        me.get("/api/v1/pools"),
+        me.get("/nowhere"),
+        site.stranger().get("/"),
+        me.get("/", Host="evil.example"),
+        me.get("/assets/judge.js"),
+    ):
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
@@ -241,11 +261,20 @@ def test_every_answer_has_the_headers(me, site):
     assert me.get("/api/v1/pools").headers["cache-control"] == "no-store"
 
 
-TRICKS = ["/assets/../app.py", "/assets/%2e%2e/app.py", "/assets/..%2fapp.py",
-          "/assets//etc/passwd", "/assets/%00", "/evaluations/..%2f..%2fetc",
-          "/pools/1e3/judge", "/pools/-1/judge",
-          "/pools/99999/judge", "/evaluations/@x", "/pools/999999999999999999999/judge",
-          "/evaluations/%F0%9F%92%A5"]  # fmt: skip
+TRICKS = [
+    "/assets/../app.py",
+    "/assets/%2e%2e/app.py",
+    "/assets/..%2fapp.py",
+    "/assets//etc/passwd",
+    "/assets/%00",
+    "/evaluations/..%2f..%2fetc",
+    "/pools/1e3/judge",
+    "/pools/-1/judge",
+    "/pools/99999/judge",
+    "/evaluations/@x",
+    "/pools/999999999999999999999/judge",
+    "/evaluations/%F0%9F%92%A5",
+]
 
 
 @pytest.mark.parametrize("path", TRICKS)
@@ -301,8 +330,12 @@ def test_what_is_refused_is_logged_with_its_status_alone(site, me, caplog):
         site.stranger().get("/api/v1/pools?text=s3cr3t")
         # A line is written when its answer is gone already.
         me.get("/api/v1/pools")
-    for line in ("GET / 421", "DELETE /api/v1/pools 405", "POST /api/v1/pools 413",
-                 "GET /api/v1/pools 401"):  # fmt: skip
+    for line in (
+        "GET / 421",
+        "DELETE /api/v1/pools 405",
+        "POST /api/v1/pools 413",
+        "GET /api/v1/pools 401",
+    ):
         assert line in caplog.text
     assert "s3cr3t" not in caplog.text
 

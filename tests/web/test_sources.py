@@ -4,7 +4,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.web.shelf import WebShelf
+from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, DENSE, TRUTH
 
 

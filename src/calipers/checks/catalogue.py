@@ -3,119 +3,169 @@
 from calipers.model.health import Kind
 
 NO_GROUND_TRUTH = Kind(
-    "queries_without_ground_truth", "warning", "queries",
+    "queries_without_ground_truth",
+    "warning",
+    "queries",
     "These queries have no relevant target. Metrics leave them out, so they measure nothing but "
     "whether the retriever stays silent.",
     "Label them, or keep only those that truly have no answer.",
-)  # fmt: skip
+)
 DUPLICATE_QUERIES = Kind(
-    "duplicate_queries", "warning", "queries",
+    "duplicate_queries",
+    "warning",
+    "queries",
     "The same question, apart from case, spacing and punctuation, is asked under several ids. It "
     "counts several times in every mean, and intervals come out too narrow.",
     "Keep one of each, with the targets of all.",
-)  # fmt: skip
+)
 NEAR_DUPLICATE_QUERIES = Kind(
-    "near_duplicate_queries", "info", "pairs of queries",
+    "near_duplicate_queries",
+    "info",
+    "pairs of queries",
     "These questions are almost the same letter by letter. If they ask the same thing, the number "
     "of independent queries is smaller than it looks.",
     "Look at them: keep one of each pair unless they ask for different things.",
-)  # fmt: skip
+)
 CONTRADICTORY_GRADES = Kind(
-    "contradictory_grades", "error", "targets",
+    "contradictory_grades",
+    "error",
+    "targets",
     "One target has different grades for the same question: under two ids of the question, or in "
     "two spellings of a quote. Whatever a retriever returns, one of the grades is wrong.",
     "Decide on one grade.",
-)  # fmt: skip
+)
 GRADE_NEVER_USED = Kind(
-    "grade_never_used", "info", "grades",
+    "grade_never_used",
+    "info",
+    "grades",
     "The scale has steps that no target has. Either the scale is finer than the judges, or a kind "
     "of target was never labelled.",
     "Check the guideline of the judges; nDCG depends on the distance between the grades in use.",
-)  # fmt: skip
+)
 ONE_TARGET = Kind(
-    "one_target_per_query", "info", "queries",
+    "one_target_per_query",
+    "info",
+    "queries",
     "A query with one labelled chunk cannot reach a precision@k above 1/k, however good the "
     "retriever is.",
     "Read recall@k, hit_rate@k and MRR for these queries, compare precision with its ceiling and "
     "not with 1, and label the other chunks that answer them.",
-)  # fmt: skip
+)
 SHORT_QUOTES = Kind(
-    "short_quotes", "warning", "quotes",
+    "short_quotes",
+    "warning",
+    "quotes",
     "Quotes this short stand in many chunks by chance, and each of those counts as a hit.",
     "Quote a whole sentence.",
-)  # fmt: skip
+)
 REPEATED_TARGETS = Kind(
-    "repeated_targets", "info", "targets",
+    "repeated_targets",
+    "info",
+    "targets",
     "The same judgement is given more than once, with the same grade. It is counted once.",
     "Remove the copies.",
-)  # fmt: skip
+)
 TOO_FEW_QUERIES = Kind(
-    "too_few_queries", "warning", "queries",
+    "too_few_queries",
+    "warning",
+    "queries",
     "With so few queries a mean is uncertain: the next sample of questions could move it by as "
     "much as the interval is wide, and smaller differences between retrievers do not show.",
     "Add queries before trusting small differences: half the width takes four times as many.",
-)  # fmt: skip
+)
 
 ID_NOT_IN_CORPUS = Kind(
-    "id_not_in_corpus", "error", "targets",
+    "id_not_in_corpus",
+    "error",
+    "targets",
     "These ids are in the ground truth and not in the corpus, so no retriever can return them. "
     "Usually the corpus was chunked again and its ids changed.",
     "Label with quotes, which survive re-chunking, or use the ids of this corpus.",
-)  # fmt: skip
+)
 IN_NO_CHUNK = Kind(
-    "evidence_in_no_chunk", "error", "quotes and spans",
+    "evidence_in_no_chunk",
+    "error",
+    "quotes and spans",
     "No chunk holds this evidence, nor do chunks hold it together, so the query cannot be won.",
     "Correct the quote, or add the missing document; a quote with small slips is found by "
-    "--match \"quote(min=0.8)\".",
-)  # fmt: skip
+    '--match "quote(min=0.8)".',
+)
 SPLIT = Kind(
-    "evidence_split", "warning", "quotes and spans",
+    "evidence_split",
+    "warning",
+    "quotes and spans",
     "The edge of a chunk cuts through this evidence: no chunk holds all of it, several hold it "
     "together. The retriever must return all of them.",
     "Quote a shorter passage, or let chunks overlap by more than a quote is long.",
-)  # fmt: skip
+)
 AMBIGUOUS = Kind(
-    "ambiguous_quote", "warning", "quotes",
+    "ambiguous_quote",
+    "warning",
+    "quotes",
     "This quote stands in several places. Each of them counts as a hit, also where it means "
     "something else.",
     "Quote more of the passage, or give the target its document and run calipers resolve.",
-)  # fmt: skip
+)
 NEAR_COPIES = Kind(
-    "unlabelled_near_copies", "warning", "chunks",
+    "unlabelled_near_copies",
+    "warning",
+    "chunks",
     "These chunks say almost the same as a labelled one and are not labelled themselves. A "
     "retriever that returns the copy is called wrong.",
     "Label the copies too (as alternatives: the same group), or remove them from the corpus.",
-)  # fmt: skip
+)
 REPEATED_ID = Kind(
-    "repeated_chunk_id", "warning", "ids",
+    "repeated_chunk_id",
+    "warning",
+    "ids",
     "Several chunks of the corpus have the id of a target, so nobody can tell which one is meant.",
     "Give every chunk an id of its own.",
-)  # fmt: skip
+)
 UNKNOWN_DOCUMENT = Kind(
-    "document_not_in_corpus", "error", "targets",
+    "document_not_in_corpus",
+    "error",
+    "targets",
     "These spans are in documents that the corpus does not have, so no retriever can return them, "
     "even where their quotes stand in other documents.",
     "Name the documents as the corpus does, or add them.",
-)  # fmt: skip
+)
 BEYOND_DOCUMENT = Kind(
-    "span_beyond_document", "error", "targets",
+    "span_beyond_document",
+    "error",
+    "targets",
     "These spans end after the end of their document: the document has changed, or the span "
     "counts bytes instead of characters.",
     "Run calipers resolve again from the quotes.",
-)  # fmt: skip
+)
 MOVED = Kind(
-    "quote_not_at_span", "error", "targets",
+    "quote_not_at_span",
+    "error",
+    "targets",
     "What stands at the span is not the quote that the target gives: the document has changed "
     "since the span was made.",
     "Run calipers resolve again from the quotes.",
-)  # fmt: skip
+)
 
 ALONE = (
-    NO_GROUND_TRUTH, DUPLICATE_QUERIES, NEAR_DUPLICATE_QUERIES, CONTRADICTORY_GRADES,
-    GRADE_NEVER_USED, ONE_TARGET, SHORT_QUOTES, REPEATED_TARGETS, TOO_FEW_QUERIES,
-)  # fmt: skip
+    NO_GROUND_TRUTH,
+    DUPLICATE_QUERIES,
+    NEAR_DUPLICATE_QUERIES,
+    CONTRADICTORY_GRADES,
+    GRADE_NEVER_USED,
+    ONE_TARGET,
+    SHORT_QUOTES,
+    REPEATED_TARGETS,
+    TOO_FEW_QUERIES,
+)
 AGAINST_CORPUS = (
-    ID_NOT_IN_CORPUS, IN_NO_CHUNK, SPLIT, AMBIGUOUS, NEAR_COPIES, REPEATED_ID,
-    UNKNOWN_DOCUMENT, BEYOND_DOCUMENT, MOVED,
-)  # fmt: skip
+    ID_NOT_IN_CORPUS,
+    IN_NO_CHUNK,
+    SPLIT,
+    AMBIGUOUS,
+    NEAR_COPIES,
+    REPEATED_ID,
+    UNKNOWN_DOCUMENT,
+    BEYOND_DOCUMENT,
+    MOVED,
+)
 KINDS = (*ALONE, *AGAINST_CORPUS)

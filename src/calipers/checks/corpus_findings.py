@@ -52,15 +52,19 @@ def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFind
     if absent and all(" " in str(row["item"]) for row in absent):
         detail += ' If the targets are texts, write them as {"quote": "…"}.'
     yield HealthFinding.of_kind(
-        catalogue.ID_NOT_IN_CORPUS, map(_example, absent), count=len(absent), of=len(rows),
+        catalogue.ID_NOT_IN_CORPUS,
+        map(_example, absent),
+        count=len(absent),
+        of=len(rows),
         detail=detail,
-    )  # fmt: skip
+    )
     several = [item for item, count in seen.items() if count > 1]
     yield HealthFinding.of_kind(
         catalogue.REPEATED_ID,
         (Example(target=one, detail=plural(seen[one], "chunk")) for one in several),
-        count=len(several), of=len(evidence.items.items),
-    )  # fmt: skip
+        count=len(several),
+        of=len(evidence.items.items),
+    )
 
 
 def _about_spans(

@@ -66,13 +66,23 @@ def _relevant_among(ground_truth: GroundTruth, targets: Ints, rel: float | None)
 def enforce(policy: Policy, audit: InputCounts) -> None:
     """Raise where a policy says that a counted case is an error."""
     cases = (
-        ("missing", audit.missing, "in the ground truth and not in the run",
-         audit.missing_examples, "run the retriever on them"),
-        ("unknown", audit.unknown, "in the run and not in the ground truth",
-         audit.unknown_examples, "remove them"),
+        (
+            "missing",
+            audit.missing,
+            "in the ground truth and not in the run",
+            audit.missing_examples,
+            "run the retriever on them",
+        ),
+        (
+            "unknown",
+            audit.unknown,
+            "in the run and not in the ground truth",
+            audit.unknown_examples,
+            "remove them",
+        ),
         ("errors", audit.errors, "with a failure of the retriever", (), "repair the retriever"),
         ("unanswerable", audit.unanswerable, "without any relevant target", (), "label them"),
-    )  # fmt: skip
+    )
     for name, count, what, examples, remedy in cases:
         if getattr(policy, name) == "error" and count:
             named = f" ({', '.join(map(repr, examples))}{', …' if count > len(examples) else ''})"

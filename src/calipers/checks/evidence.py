@@ -11,7 +11,7 @@ from calipers.checks.item_evidence import ItemEvidence
 from calipers.checks.labels import with_plain_quotes
 from calipers.checks.quote_evidence import QuoteEvidence, Sightings
 from calipers.checks.span_evidence import SpanEvidence, SpanSightings
-from calipers.io.corpus import Corpus
+from calipers.io.corpus.read import Corpus
 from calipers.model.ground_truth import GroundTruth
 
 Row = dict[str, object]

@@ -8,7 +8,7 @@ from calipers.checks.corpus_findings import corpus_findings, unplaced_spans
 from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.near_copies import near_copies
 from calipers.checks.width import Width
-from calipers.io.corpus import Corpus
+from calipers.io.corpus.read import Corpus
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding
 

@@ -74,11 +74,12 @@ def contradictions(ground_truth: GroundTruth) -> HealthFinding:
     )
     examples = (
         Example(
-            row["query"][0], target_name(row),
+            row["query"][0],
+            target_name(row),
             "graded " + " and ".join(_grade_of(*one) for one in _distinct(row)),
         )
         for row in groups.head(EXAMPLES).iter_rows(named=True)
-    )  # fmt: skip
+    )
     return HealthFinding.of_kind(
         catalogue.CONTRADICTORY_GRADES, examples, count=groups.height, of=targets.height
     )
@@ -119,9 +120,7 @@ def single_targets(ground_truth: GroundTruth) -> HealthFinding:
     relevant = ground_truth.targets.filter(pl.col("grade") > 0)
     per_query = relevant.group_by("query", maintain_order=True).len("targets")
     single = per_query.filter(pl.col("targets") == 1)
-    ceilings = ", ".join(
-        f"{_ceiling(per_query['targets'], k):.3f} @{k}" for k in CEILING_AT
-    )  # fmt: skip
+    ceilings = ", ".join(f"{_ceiling(per_query['targets'], k):.3f} @{k}" for k in CEILING_AT)
     detail = f"Over all queries with targets, mean precision can be at most {ceilings}."
     if ground_truth.kinds - {"item"}:
         detail += " Only chunks that overlap, or say the same twice, can lift it above that."
@@ -144,12 +143,17 @@ def short_quotes(ground_truth: GroundTruth) -> HealthFinding:
         Example(query, quote, f"{length} characters")
         for query, quote, length in short.select(
             "query", "quote", pl.col("plain").str.len_chars().alias("length")
-        ).head(EXAMPLES).iter_rows()
-    )  # fmt: skip
+        )
+        .head(EXAMPLES)
+        .iter_rows()
+    )
     return HealthFinding.of_kind(
-        catalogue.SHORT_QUOTES, examples, count=short.height, of=quotes.height,
+        catalogue.SHORT_QUOTES,
+        examples,
+        count=short.height,
+        of=quotes.height,
         detail=f"Shorter than {SHORT_QUOTE} characters.",
-    )  # fmt: skip
+    )
 
 
 def repeated_targets(ground_truth: GroundTruth) -> HealthFinding:

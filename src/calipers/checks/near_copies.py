@@ -10,7 +10,7 @@ from calipers.checks import catalogue
 from calipers.checks.chunks import Chunks
 from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.similar import SimilarTexts, word_shingles
-from calipers.io.corpus import Corpus
+from calipers.io.corpus.read import Corpus
 from calipers.model.health import EXAMPLES, Example, HealthFinding
 
 SIMILAR_CHUNKS = 0.8

@@ -30,9 +30,12 @@ def without_ground_truth(ground_truth: GroundTruth) -> HealthFinding:
         for query, text in silent.select("query", "text").head(EXAMPLES).iter_rows()
     )
     return HealthFinding.of_kind(
-        catalogue.NO_GROUND_TRUTH, examples, count=silent.height, of=of,
+        catalogue.NO_GROUND_TRUTH,
+        examples,
+        count=silent.height,
+        of=of,
         severity="error" if silent.height == of else None,
-    )  # fmt: skip
+    )
 
 
 def same_queries(ground_truth: GroundTruth) -> pl.DataFrame:
@@ -40,9 +43,9 @@ def same_queries(ground_truth: GroundTruth) -> pl.DataFrame:
     texts = query_texts(ground_truth)
     plain = plain_words(texts)
     # A question in which only signs are left, such as "?!", is compared as it stands.
-    return pl.DataFrame(
-        {"query": ground_truth.queries["query"], "text": texts}
-    ).with_columns(plain=pl.when(plain == "").then(texts).otherwise(plain))  # fmt: skip
+    return pl.DataFrame({"query": ground_truth.queries["query"], "text": texts}).with_columns(
+        plain=pl.when(plain == "").then(texts).otherwise(plain)
+    )
 
 
 def duplicates(ground_truth: GroundTruth) -> HealthFinding:

@@ -50,9 +50,10 @@ class Width:
     def finding(self) -> HealthFinding:
         """Too few queries, if the interval is too wide."""
         return HealthFinding.of_kind(
-            catalogue.TOO_FEW_QUERIES, count=self.queries if self.margin > WIDEST else 0,
+            catalogue.TOO_FEW_QUERIES,
+            count=self.queries if self.margin > WIDEST else 0,
             detail=self.sentence(),
-        )  # fmt: skip
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The interval as plain data."""

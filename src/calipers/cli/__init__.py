@@ -14,15 +14,18 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts.leaving import check_streams, explain
+from calipers.cli.parts.exit import check_streams, explain
 from calipers.version import __version__
 
 FIRST = ("init", "eval", "metrics")
 """The commands that help lists before the others."""
 PARTS_OF_EVAL = {
-    "report": "--html report.html", "slices": "--by TAG", "bounds": "--bounds",
-    "levels": "--level all", "save": "--save NAME",
-}  # fmt: skip
+    "report": "--html report.html",
+    "slices": "--by TAG",
+    "bounds": "--bounds",
+    "levels": "--level all",
+    "save": "--save NAME",
+}
 """What is an operation of the library, and an option of `calipers eval` here."""
 INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
 """The exit codes after Ctrl-C, after SIGTERM, and where the reader of the output left, as shells

@@ -11,47 +11,67 @@ from calipers.cli.parts.output import console, print_json
 @click.command("agreement", short_help="Say how far judges agree, and merge their labels.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--scale", default="ordinal", show_default=True,
+    "--scale",
+    default="ordinal",
+    show_default=True,
     type=click.Choice(["nominal", "ordinal", "interval"]),
     help="What a difference between grades means, for Krippendorff's alpha.",
-)  # fmt: skip
+)
 @click.option(
-    "--weights", default="none", show_default=True,
+    "--weights",
+    default="none",
+    show_default=True,
     type=click.Choice(["none", "linear", "quadratic"]),
     help="How Cohen's kappa counts the distance between grades.",
-)  # fmt: skip
+)
 @click.option(
     "--output", "-o", metavar="FILE", help="Write the merged ground truth there, as JSON lines."
 )
 @click.option(
-    "--merge", default="majority", show_default=True,
-    type=click.Choice(["majority", "mean", "max", "min"]), help="How several grades become one.",
-)  # fmt: skip
+    "--merge",
+    default="majority",
+    show_default=True,
+    type=click.Choice(["majority", "mean", "max", "min"]),
+    help="How several grades become one.",
+)
 @renamed.renamed_option(
-    "--when-tied", former="--ties", default="leave", show_default=True,
+    "--when-tied",
+    former="--ties",
+    default="leave",
+    show_default=True,
     type=click.Choice(["leave", "max", "min", "mean"]),
     help="When two grades have equally many votes: leave the pair out, or take this one.",
-)  # fmt: skip
+)
 @renamed.renamed_option(
-    "--targets-as", former="--by", default="id", show_default=True,
+    "--targets-as",
+    former="--by",
+    default="id",
+    show_default=True,
     type=click.Choice(["id", "quote", "span"]),
     help="What a target of the ground truth is: the item's id, its text, or its place.",
-)  # fmt: skip
+)
 @click.option(
     "--add-to", metavar="FILE", help="A ground truth to which the new judgements are added."
 )
 @click.option(
-    "--machine", metavar="JUDGE",
+    "--machine",
+    metavar="JUDGE",
     help="The judge that is a language model: compare its labels with those of the people.",
-)  # fmt: skip
+)
 @click.option(
-    "--confidence", type=float, default=0.95, show_default=True,
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
     help="The confidence level of the intervals.",
-)  # fmt: skip
+)
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=3, show_default=True,
+    "--examples",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
     help="How many disagreements to list.",
-)  # fmt: skip
+)
 @options.column_option
 @options.explain_option
 @options.json_option
@@ -75,9 +95,9 @@ def command(
       calipers agreement anna.csv machine.jsonl --machine machine
       calipers agreement anna.csv bo.csv cem.csv -o truth.jsonl
     """
-    from calipers.api.truth import agreement
     from calipers.errors import InvalidInput
-    from calipers.io.write import check_place
+    from calipers.io.files.write import check_place
+    from calipers.labels.settings import agreement
 
     if output:
         check_place(output)
@@ -91,6 +111,6 @@ def command(
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.agreement import print_agreement
+    from calipers.labels.agreement_show import print_agreement
 
     print_agreement(found, console(), written=output, examples=examples, explain=explain)

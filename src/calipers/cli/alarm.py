@@ -14,23 +14,35 @@ from calipers.cli.parts.saving import tag_pairs
 @click.option("--metrics", "-m", metavar="LIST", help="Metrics to watch. [default: the primary]")
 @deciding.primary_option
 @click.option(
-    "--by", multiple=True, metavar="TAG",
+    "--by",
+    multiple=True,
+    metavar="TAG",
     help="Check each value of a tag too; may be given several times.",
-)  # fmt: skip
+)
 @renamed.renamed_option(
-    "--reference", former="--window", type=int, default=7, show_default=True, metavar="N",
+    "--reference",
+    former="--window",
+    type=int,
+    default=7,
+    show_default=True,
+    metavar="N",
     help="The first N evaluations are the period that later ones are compared with.",
-)  # fmt: skip
+)
 @click.option(
-    "--since", metavar="TIME",
+    "--since",
+    metavar="TIME",
     help="Begin the reference at this time, such as after a deliberate change: a date, or an age "
     "such as 30d.",
-)  # fmt: skip
+)
 @options.among_options
 @click.option(
-    "--false-alarms", type=float, default=1.0, show_default=True, metavar="N",
+    "--false-alarms",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="N",
     help="How many false alarms a year are acceptable, with one evaluation a day.",
-)  # fmt: skip
+)
 @renamed.retired_option("--alpha", "--false-alarms says how many a year are acceptable.")
 @renamed.retired_option("--seed", "Nothing random is left in the test.")
 @options.store_option
@@ -56,14 +68,14 @@ def command(
       calipers alarm nightly
       calipers alarm nightly -m recall@10,mrr --by type --as markdown
     """
-    from calipers.api.history import alarm
+    from calipers.questions.alarm.settings import alarm
 
     settings["primary"] = deciding.configured_primary(settings["primary"])
     found = alarm(name, tags=tag_pairs(tags), **settings)
     if as_json:
         print_json(found.to_dict())
     else:
-        from calipers.present.alarm import alarm_markdown, print_alarm
+        from calipers.questions.alarm.show import alarm_markdown, print_alarm
 
         if form == "markdown":
             click.echo(alarm_markdown(found), nl=False)

@@ -13,18 +13,22 @@ from calipers.errors import InvalidInput
 @click.command("audit", short_help="Check the health of a ground truth.")
 @click.argument("ground_truth", metavar="[GROUND_TRUTH]", required=False)
 @click.option(
-    "--corpus", "-c", metavar="PATH",
+    "--corpus",
+    "-c",
+    metavar="PATH",
     help="What is searched: a folder of .txt and .md files, or a JSON lines, CSV or Parquet file.",
-)  # fmt: skip
+)
 @click.option("--run", "-r", metavar="FILE", help="Results, to measure how wide the interval is.")
 @click.option(
-    "--match", metavar="HOW",
+    "--match",
+    metavar="HOW",
     help="How targets are recognised: id, quote or span. [default: as the data says]",
-)  # fmt: skip
+)
 @click.option(
-    "--fail-on", type=click.Choice(["error", "warning", "info"]),
+    "--fail-on",
+    type=click.Choice(["error", "warning", "info"]),
     help="Exit with 1 if there is a finding at least this grave.",
-)  # fmt: skip
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print one line per finding.")
 @options.explain_option
 @options.column_option
@@ -52,7 +56,7 @@ def command(
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
       calipers audit qrels.txt --corpus docs/ --json
     """
-    from calipers.api.truth import audit
+    from calipers.questions.audit.settings import audit
 
     settings = options.filled(config, **settings)
     if "ground_truth" not in settings:
@@ -64,7 +68,7 @@ def command(
     if as_json:
         print_json(health.to_dict())
     else:
-        from calipers.present.findings import print_health
+        from calipers.questions.audit.show import print_health
 
         print_health(health, console(), quiet=quiet, explain=explain)
     if health.fails(fail_on):

@@ -24,9 +24,10 @@ def command() -> None:
 @options.measure_options
 @deciding.score_option
 @click.option(
-    "--add", is_flag=True,
+    "--add",
+    is_flag=True,
     help="Add this run to those that the file holds: the gate compares with their mean.",
-)  # fmt: skip
+)
 @deciding.cluster_option
 @renamed.retired_option("--seed", "Nothing random is left in the intervals.")
 @options.config_option
@@ -54,13 +55,16 @@ def save(
       calipers baseline save evals.jsonl -m recall@10,ndcg@10 -o main.json
       calipers baseline save again.jsonl -m recall@10,ndcg@10 -o main.json --add
     """
-    from calipers.api.decide import save_baseline
-    from calipers.io.baselines import baseline_dict
+    from calipers.questions.gate.baselines import baseline_dict
+    from calipers.questions.gate.settings import save_baseline
 
     given = options.filled(
-        config, metrics=metrics, k=options.cutoff_list(cutoffs),
-        weights=options.weights(score), **settings,
-    )  # fmt: skip
+        config,
+        metrics=metrics,
+        k=options.cutoff_list(cutoffs),
+        weights=options.weights(score),
+        **settings,
+    )
     with reading() as progress:
         baseline = save_baseline(
             to=output, name=name, add=add, progress=progress, watch=asking, **given
@@ -77,8 +81,8 @@ def save(
 @options.json_option
 def show(file: str, explain: bool, as_json: bool) -> None:
     """Show what a baseline holds: its name, its date and its scores."""
-    from calipers.api.decide import read_baseline
-    from calipers.io.baselines import baseline_dict
+    from calipers.questions.gate.baselines import baseline_dict
+    from calipers.questions.gate.settings import read_baseline
 
     baseline = read_baseline(file)
     if as_json:
@@ -89,7 +93,7 @@ def show(file: str, explain: bool, as_json: bool) -> None:
 
 def _print(baseline: Any, last: str, *, explain: bool) -> None:
     from calipers.present.plain import printable
-    from calipers.present.terminal import print_scores
+    from calipers.questions.evaluate.show import print_scores
 
     when = (
         f"saved on {baseline.saved:%Y-%m-%d at %H:%M} UTC" if baseline.saved else "without a date"

@@ -35,8 +35,8 @@ def command(
       calipers calls agent.jsonl
       calipers calls traces.jsonl -g questions.jsonl -k 5
     """
-    from calipers.api.explain import calls
-    from calipers.present.calls import calls_csv, print_calls
+    from calipers.questions.calls.settings import calls
+    from calipers.questions.calls.show import calls_csv, print_calls
 
     # A k in the settings file is for rankings, and here it counts the results of each call.
     given = options.filled(config, **settings)

@@ -18,10 +18,13 @@ EXAMPLES = 5
 @click.argument("systems", nargs=-1, metavar="SYSTEM SYSTEM...")
 @click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
 @click.option(
-    "--retriever", "retrievers", multiple=True, metavar="NAME=RETRIEVER",
+    "--retriever",
+    "retrievers",
+    multiple=True,
+    metavar="NAME=RETRIEVER",
     help="Also compare this live retriever, asked the questions of the ground truth: "
     "package.module:function, an address or cmd:command; may be given several times.",
-)  # fmt: skip
+)
 @options.asking_options
 @deciding.against_option("system", "the first")
 @deciding.anyway_option
@@ -30,19 +33,22 @@ EXAMPLES = 5
 @deciding.primary_option
 @deciding.interval_options
 @click.option(
-    "--queries-by", metavar="METRIC",
+    "--queries-by",
+    metavar="METRIC",
     help="List the largest wins and losses in this metric. [default: the primary one]",
-)  # fmt: skip
+)
 @click.option(
-    "--examples", type=click.IntRange(min=0),
+    "--examples",
+    type=click.IntRange(min=0),
     help="How many wins and losses to list. [default: none in the table, 5 with --explain and "
     "elsewhere]",
-)  # fmt: skip
+)
 @click.option(
-    "--per-query", metavar="FILE",
+    "--per-query",
+    metavar="FILE",
     help="Write every query's values and differences to a .parquet, .csv, .tsv, .json or "
     ".jsonl file.",
-)  # fmt: skip
+)
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @options.full_option
 @options.explain_option
@@ -79,11 +85,11 @@ def command(
       calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
       calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
     """
-    from calipers.api.decide import compare
-    from calipers.api.keywords import Reading
-    from calipers.api.pages import report
-    from calipers.api.systems import matched_to_report
-    from calipers.io.write import write_table
+    from calipers.io.files.write import write_table
+    from calipers.questions.compare.settings import compare
+    from calipers.questions.reading import Reading
+    from calipers.questions.report.settings import report
+    from calipers.questions.systems import matched_to_report
 
     outputs = Outputs()
     outputs.check_table(per_query)
@@ -93,22 +99,30 @@ def command(
     systems, settings["ground_truth"] = questions_beside(systems, settings["ground_truth"], live)
     # A ground truth in the file is for retrievers; a run may bring its own.
     own = {"ground_truth": settings.pop("ground_truth")} if not live else {}
-    settings = {**own, **options.filled(
-        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
-        **settings,
-    )}  # fmt: skip
+    settings = {
+        **own,
+        **options.filled(
+            config,
+            metrics=metrics,
+            k=options.cutoff_list(cutoffs),
+            weights=options.weights(score),
+            **settings,
+        ),
+    }
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
     named: Any = options.named_systems(systems)
     if live:
-        from calipers.analyse.scoring import choose_metrics
-        from calipers.api.systems import name_systems, with_retrievers
+        from calipers.engines.scoring import choose_metrics
+        from calipers.questions.systems import name_systems, with_retrievers
 
         how = {name: settings.pop(name, None) for name in ("ask_for", "workers")}
         named = with_retrievers(
-            name_systems(named), live, settings.get("ground_truth"),
+            name_systems(named),
+            live,
+            settings.get("ground_truth"),
             choose_metrics(measuring["metrics"], measuring["k"], None, measuring["weights"]),
             {**how, "watch": asking},
-        )  # fmt: skip
+        )
     if html:
         # The page shows rankings too: each run is read and matched once for both.
         comparing = {name: settings.pop(name) for name in COMPARING if name in settings}
@@ -132,11 +146,11 @@ def command(
     if as_json:
         print_json(comparison.to_dict(examples=_listed(examples)))
     elif form:
-        from calipers.present.comparison_text import FORMS
+        from calipers.questions.compare.export import FORMS
 
         click.echo(FORMS[form](comparison, queries_by, _listed(examples)), nl=False)
     else:
-        from calipers.present.compared import print_comparison
+        from calipers.questions.compare.show import print_comparison
 
         print_comparison(
             comparison, console(), metric=queries_by, examples=examples, explain=explain

@@ -23,8 +23,8 @@ def command(config: str | None, as_json: bool) -> None:
     import os
 
     from calipers.config import PLAIN, STORE, find_config, read_config
+    from calipers.live.adapters.secrets import without_secrets
     from calipers.present.plain import printable
-    from calipers.retrievers.secrets import without_secrets
 
     found = (find_config() if config is None else read_config(config)).to_dict()
     for one in found["settings"]:
@@ -34,10 +34,13 @@ def command(config: str | None, as_json: bool) -> None:
     if named:
         found["settings"].append(
             {
-                "key": "store", "value": _shown_store(named), "table": None,
-                "used_by": "every command", "environment": STORE,
+                "key": "store",
+                "value": _shown_store(named),
+                "table": None,
+                "used_by": "every command",
+                "environment": STORE,
             }
-        )  # fmt: skip
+        )
     if as_json:
         print_json(found)
         return

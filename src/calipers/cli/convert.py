@@ -12,14 +12,17 @@ from calipers.cli.parts.progress import reading
 @click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
 @click.option("--run", "-r", metavar="FILE", help="What the retriever returned.")
 @click.option(
-    "--to", metavar="FORM",
+    "--to",
+    metavar="FORM",
     help="The form to write: ours, json, jsonl, csv, tsv, parquet, arrow, trec, qrels, run, beir, "
     "ragas, llama_index. [default: by the ending of OUT]",
-)  # fmt: skip
+)
 @click.option(
-    "--from", "form", metavar="FORM",
+    "--from",
+    "form",
+    metavar="FORM",
     help="The form to read, where the content could be two. [default: by the content]",
-)  # fmt: skip
+)
 @options.column_option
 @options.json_option
 def command(
@@ -43,7 +46,7 @@ def command(
       calipers convert -g qrels.txt -r run.txt evals.parquet
       calipers convert evals.jsonl questions.json --to llama_index
     """
-    from calipers.api.truth import convert
+    from calipers.questions.convert.settings import convert
 
     separate = ground_truth is not None or run is not None
     wanted = 1 if separate else 2
@@ -58,13 +61,18 @@ def command(
         )
     with reading() as progress:
         conversion = convert(
-            None if separate else paths[0], paths[-1],
-            ground_truth=ground_truth, run=run, to=to, form=form, columns=columns,
+            None if separate else paths[0],
+            paths[-1],
+            ground_truth=ground_truth,
+            run=run,
+            to=to,
+            form=form,
+            columns=columns,
             progress=progress,
-        )  # fmt: skip
+        )
     if as_json:
         print_json(conversion.to_dict())
     else:
-        from calipers.present.conversion import print_conversion
+        from calipers.questions.convert.show import print_conversion
 
         print_conversion(conversion, console())

@@ -13,29 +13,38 @@ from calipers.errors import InvalidInput
 @click.command("diagnose", short_help="Look for the known failure modes of a retriever.")
 @options.input_options
 @click.option(
-    "-k", "k", metavar="K",
+    "-k",
+    "k",
+    metavar="K",
     help="How many of the first results to look at. [default: 10, or the longest list]",
-)  # fmt: skip
+)
 @click.option(
     "--before", metavar="FILE", help="An earlier run of the same queries: say what changed."
 )
 @click.option(
-    "--anyway", is_flag=True,
+    "--anyway",
+    is_flag=True,
     help="Compare with --before although ground truth or queries differ; the result says so.",
-)  # fmt: skip
+)
 @click.option(
-    "--threshold", "thresholds", multiple=True, metavar="NAME=VALUE",
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    metavar="NAME=VALUE",
     help="Override a threshold, such as too_wide.recall=0.7; may be given several times.",
-)  # fmt: skip
+)
 @click.option(
-    "--by", multiple=True, metavar="TAG",
+    "--by",
+    multiple=True,
+    metavar="TAG",
     help="Look for a collapsed slice by this tag, length or targets only. [default: all]",
-)  # fmt: skip
+)
 @options.price_option
 @click.option(
-    "--tokenizer", metavar="PACKAGE:FUNCTION",
+    "--tokenizer",
+    metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
-)  # fmt: skip
+)
 @deciding.interval_options
 @options.matching_options
 @options.config_option
@@ -63,14 +72,14 @@ def command(
       calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
       calipers diagnose evals.jsonl --threshold too_wide.recall=0.7
     """
-    from calipers.api.explain import diagnose, rules
+    from calipers.questions.diagnose.settings import diagnose, rules
 
     if list_rules:
         listed = rules()
         if as_json:
             print_json(listed)
         else:
-            from calipers.present.diagnosis import print_rules
+            from calipers.questions.diagnose.show import print_rules
 
             print_rules(listed, console())
         return
@@ -82,7 +91,7 @@ def command(
     if as_json:
         print_json(diagnosis.to_dict())
     else:
-        from calipers.present.diagnosis import print_diagnosis
+        from calipers.questions.diagnose.show import print_diagnosis
 
         print_diagnosis(diagnosis, console(), explain=explain)
 

@@ -13,31 +13,48 @@ from calipers.cli.parts.output import console, print_json
     "-k", type=int, default=10, show_default=True, help="How many results of each query to compare."
 )
 @click.option(
-    "--persistence", "-p", "p", type=float, default=0.9, show_default=True,
+    "--persistence",
+    "-p",
+    "p",
+    type=float,
+    default=0.9,
+    show_default=True,
     help="How much the top counts in the rank-biased overlap: lower counts it more.",
-)  # fmt: skip
+)
 @click.option(
-    "--by", multiple=True, metavar="TAG",
+    "--by",
+    multiple=True,
+    metavar="TAG",
     help="Also by slices of the queries: length, or a tag of the file given with -g; may be given "
     "several times.",
-)  # fmt: skip
+)
 @click.option(
-    "--ground-truth", "-g", metavar="FILE",
+    "--ground-truth",
+    "-g",
+    metavar="FILE",
     help="Questions with their tags and texts, and what is judged already.",
-)  # fmt: skip
+)
 @click.option(
-    "--output", "-o", metavar="FILE",
+    "--output",
+    "-o",
+    metavar="FILE",
     help="Write exactly the new results to a file to label, .jsonl or .csv, as `calipers draft`.",
-)  # fmt: skip
+)
 @click.option(
-    "--seed", type=int, default=0, show_default=True,
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
     help="The seed that shuffles the rows to label.",
-)  # fmt: skip
+)
 @click.option("--html", metavar="FILE", help="Write a page.")
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=5, show_default=True,
+    "--examples",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
     help="How many of the most changed queries to print.",
-)  # fmt: skip
+)
 @options.column_option
 @options.config_option
 @options.store_option
@@ -72,9 +89,9 @@ def command(
       calipers diff run.jsonl.bak run.jsonl -k 20 --by length --html diff.html
       calipers diff old.jsonl new.jsonl -g questions.csv -o label.csv
     """
-    from calipers.api.change import diff
-    from calipers.io.labels import check_label_file
-    from calipers.io.write import check_place
+    from calipers.io.files.write import check_place
+    from calipers.io.records.label_files import check_label_file
+    from calipers.questions.diff.settings import diff
 
     if output:
         check_label_file(output)
@@ -85,14 +102,14 @@ def command(
     if output and found.to_judge:
         found.write(output)
     if html:
-        from calipers.present.diff import save_diff
+        from calipers.questions.diff.show import save_diff
 
         save_diff(found, html)
         click.echo(f"Written to {html}", err=True)
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.diff import print_diff
+    from calipers.questions.diff.show import print_diff
     from calipers.words import plural
 
     screen = console()

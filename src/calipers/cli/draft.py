@@ -9,17 +9,25 @@ from calipers.cli.parts.output import console, print_json
 @click.command("draft", short_help="Make a file to label from what retrievers returned.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @renamed.renamed_option(
-    "--questions", former="-q", metavar="FILE",
+    "--questions",
+    former="-q",
+    metavar="FILE",
     help="The questions with their texts, and their order. [default: as the runs know them]",
-)  # fmt: skip
+)
 @click.option(
-    "-k", type=int, default=10, show_default=True,
+    "-k",
+    type=int,
+    default=10,
+    show_default=True,
     help="How many of the first results of each run to label.",
-)  # fmt: skip
+)
 @click.option(
-    "--seed", type=int, default=0, show_default=True,
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
     help="The seed that shuffles the items of a question.",
-)  # fmt: skip
+)
 @click.option(
     "--ground-truth", "-g", metavar="FILE", help="Leave out what this ground truth has judged."
 )
@@ -54,8 +62,8 @@ def command(
       calipers draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
       calipers draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
     """
-    from calipers.api.truth import draft
-    from calipers.io.labels import check_label_file
+    from calipers.io.records.label_files import check_label_file
+    from calipers.labels.settings import draft
 
     check_label_file(output)
     given = options.filled(config, corpus=corpus, columns=columns)
@@ -69,7 +77,7 @@ def command(
         return
     from rich.text import Text
 
-    from calipers.present.agreement import draft_lines
+    from calipers.labels.agreement_show import draft_lines
 
     screen = console()
     for line in draft_lines(found, output):

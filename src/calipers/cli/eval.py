@@ -27,32 +27,38 @@ from calipers.errors import InvalidInput
 @click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
 @deciding.interval_options
 @click.option(
-    "--per-query", metavar="FILE",
+    "--per-query",
+    metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
-)  # fmt: skip
+)
 @click.option(
-    "--by", multiple=True, metavar="TAG",
+    "--by",
+    multiple=True,
+    metavar="TAG",
     help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
     "several times.",
-)  # fmt: skip
+)
 @deciding.primary_option
 @click.option(
-    "--bounds", is_flag=True,
+    "--bounds",
+    is_flag=True,
     help="Also print the lowest and highest value that judging the unjudged results could give.",
-)  # fmt: skip
+)
 @click.option(
-    "--corrected-by", metavar="FILE",
+    "--corrected-by",
+    metavar="FILE",
     help="What people judged for a sample of the queries: also print each metric as they would "
     "have found it over all of them, where a model judged everything.",
-)  # fmt: skip
+)
 @click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
 @options.full_option
 @click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
 @click.option(
-    "--corpus", metavar="FILE",
+    "--corpus",
+    metavar="FILE",
     help="The chunks that are searched: page and short form then tell more of the misses, and "
     "the history knows when it changed.",
-)  # fmt: skip
+)
 @save_options
 @options.json_option
 @options.printed_as(
@@ -100,18 +106,23 @@ def command(
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
-    from calipers.analyse.scoring import choose_metrics, deepest
-    from calipers.api.measure import bounds as bound
-    from calipers.api.measure import corrected as correct
-    from calipers.api.measure import evaluate, levels, read
-    from calipers.api.measure import slices as slice_by
+    from calipers.engines.scoring import choose_metrics, deepest
+    from calipers.questions.bounds.settings import bounds as bound
+    from calipers.questions.corrected.settings import corrected as correct
+    from calipers.questions.evaluate.settings import evaluate, read
+    from calipers.questions.levels.settings import levels
+    from calipers.questions.slices.settings import slices as slice_by
 
     saving, outputs = Saving(settings), Outputs()
     engine, master = settings.pop("engine"), settings.pop("master")
     settings = options.filled(
-        config, metrics=metrics, k=options.cutoff_list(cutoffs), weights=options.weights(score),
-        primary=primary, **settings,
-    )  # fmt: skip
+        config,
+        metrics=metrics,
+        k=options.cutoff_list(cutoffs),
+        weights=options.weights(score),
+        primary=primary,
+        **settings,
+    )
     primary = settings.pop("primary", None)
     saving.store = settings.get("store")
     if engine == "local":
@@ -132,13 +143,24 @@ def command(
         from calipers.cli.parts.on_spark import on_spark
 
         refused = {
-            "--bounds": bounds, "--html": html, "--markdown": markdown, "--save": saving.wanted,
-            "--corpus": corpus, "--corrected-by": corrected_by,
-        }  # fmt: skip
+            "--bounds": bounds,
+            "--html": html,
+            "--markdown": markdown,
+            "--save": saving.wanted,
+            "--corpus": corpus,
+            "--corrected-by": corrected_by,
+        }
         found, cuts = on_spark(
-            refused, master, settings, per_query=per_query, by=by, named=bool(metrics),
-            primary=primary, weights=weights, **asked,
-        )  # fmt: skip
+            refused,
+            master,
+            settings,
+            per_query=per_query,
+            by=by,
+            named=bool(metrics),
+            primary=primary,
+            weights=weights,
+            **asked,
+        )
         _show(found, {"slices": cuts}, **shown)
         return
     if master is not None:
@@ -147,24 +169,39 @@ def command(
         from calipers.cli.parts.on_scores import on_scores
 
         refused = {
-            "--bounds": bounds, "--corrected-by": corrected_by, "--html": html, "--score": weights,
-            "--markdown": markdown, "--save": saving.wanted, "--per-query": per_query,
-            "--retriever": settings.get("retriever"), "--level": settings.get("level"),
-        }  # fmt: skip
+            "--bounds": bounds,
+            "--corrected-by": corrected_by,
+            "--html": html,
+            "--score": weights,
+            "--markdown": markdown,
+            "--save": saving.wanted,
+            "--per-query": per_query,
+            "--retriever": settings.get("retriever"),
+            "--level": settings.get("level"),
+        }
         found, cuts = on_scores(
-            settings["data"], refused, names=[str(one) for one in chosen] if metrics else None,
-            by=by, primary=primary,
-        )  # fmt: skip
+            settings["data"],
+            refused,
+            names=[str(one) for one in chosen] if metrics else None,
+            by=by,
+            primary=primary,
+        )
         _show(found, {"slices": cuts}, **shown)
         return
     settings["watch"] = asking
     if _several(settings.get("level")):
         one_result = {
-            "--score": weights, "--per-query": per_query, "--by": by, "--bounds": bounds,
+            "--score": weights,
+            "--per-query": per_query,
+            "--by": by,
+            "--bounds": bounds,
             "--corrected-by": corrected_by,
-            "--csv": as_csv, "--html": html, "--markdown": markdown, "--save": saving.name,
+            "--csv": as_csv,
+            "--html": html,
+            "--markdown": markdown,
+            "--save": saving.name,
             "--mlflow": saving.mlflow,
-        }  # fmt: skip
+        }
         at = _refuse_beside_levels(settings.pop("level"), one_result)
         with reading() as progress:
             found = levels(at=at, progress=progress, **asked, **settings)
@@ -181,9 +218,15 @@ def command(
             from calipers.cli.parts.in_blocks import pair_or_scores
 
             pair, scores = pair_or_scores(
-                per_query, chosen, settings, by=by, named=bool(metrics), primary=primary,
-                weights=weights, confidence=intervals["confidence"],
-            )  # fmt: skip
+                per_query,
+                chosen,
+                settings,
+                by=by,
+                named=bool(metrics),
+                primary=primary,
+                weights=weights,
+                confidence=intervals["confidence"],
+            )
         else:
             # A table shows no fingerprints, so they are not made for it; and a run that no other
             # question looks into need not stay in memory.
@@ -195,16 +238,14 @@ def command(
     names = [facts.name for facts in scores.metrics]
     slices = None
     if by:
-        slices = slice_by(
-            scores, by, metrics=names if metrics else None, primary=primary,
-        )  # fmt: skip
+        slices = slice_by(scores, by, metrics=names if metrics else None, primary=primary)
     bounded = bound(pair, metrics=names) if bounds else None
     people = None
     if corrected_by:
         people = correct(pair, people=corrected_by, metrics=names, **intervals)
     report = None
     if paged:
-        from calipers.api.pages import report as gather_report
+        from calipers.questions.report.settings import report as gather_report
 
         with working("gathering the report"):
             report = outputs.attempt(
@@ -213,7 +254,7 @@ def command(
                 )
             )
     if per_query and not is_written:
-        from calipers.io.score_tables import write_scores
+        from calipers.io.tables.scores import write_scores
 
         outputs.write(per_query, lambda: write_scores(scores, per_query or ""))
     if report is not None:
@@ -233,7 +274,7 @@ def _is_measured(data: Any) -> bool:
     """Whether a file, or a folder of Spark's, holds the scores of queries."""
     if not isinstance(data, str) or not (data.endswith(".parquet") or Path(data).is_dir()):
         return False
-    from calipers.io.score_tables import is_score_table
+    from calipers.io.tables.scores import is_score_table
 
     return is_score_table(data)
 
@@ -243,7 +284,7 @@ def _show(
 ) -> None:
     slices, bounded = further.get("slices"), further.get("bounds")
     if as_json:
-        from calipers.present.score_rows import score_rows
+        from calipers.questions.evaluate.score_rows import score_rows
 
         parts = {name: part.to_dict() for name, part in further.items() if part is not None}
         # The order of the keys is that of ``to_dict``, whatever else was asked for.
@@ -259,11 +300,11 @@ def _show(
 def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
     """The innermost of what was asked for: a CSV is one table."""
     if bounded:
-        from calipers.present.bounds import bounds_csv
+        from calipers.questions.bounds.show import bounds_csv
 
         click.echo(bounds_csv(bounded), nl=False)
     elif slices:
-        from calipers.present.slices import slices_csv
+        from calipers.questions.slices.show import slices_csv
 
         click.echo(slices_csv(slices), nl=False)
     else:
@@ -276,28 +317,28 @@ def _print_tables(
     scores: Any, slices: Any, bounded: Any, people: Any, *, notes: bool, explain: bool
 ) -> None:
     from calipers.present.answer import print_notes, print_verdict, verdict
-    from calipers.present.notes import notes as notes_of
-    from calipers.present.notes import remarked
-    from calipers.present.terminal import print_score_table
+    from calipers.questions.evaluate.notes import notes as notes_of
+    from calipers.questions.evaluate.notes import remarked
+    from calipers.questions.evaluate.show import print_score_table
 
     out = console()
     print_verdict(verdict(scores), out)
     print_score_table(scores, out)
     said: list[str] = []
     if slices:
-        from calipers.present.slices import print_slice_tables, slices_note
+        from calipers.questions.slices.show import print_slice_tables, slices_note
 
         out.print()
         print_slice_tables(slices, out)
         said.append(slices_note(slices))
     if bounded:
-        from calipers.present.bounds import bounds_notes, print_bound_table
+        from calipers.questions.bounds.show import bounds_notes, print_bound_table
 
         out.print()
         print_bound_table(bounded, out)
         said += bounds_notes(bounded)
     if people:
-        from calipers.present.corrected import print_corrected
+        from calipers.questions.corrected.show import print_corrected
 
         out.print()
         print_corrected(people, out)
@@ -327,6 +368,6 @@ def _show_levels(found: Any, *, as_json: bool, explain: bool) -> None:
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.levels import print_levels
+    from calipers.questions.levels.show import print_levels
 
     print_levels(found, console(), explain=explain)

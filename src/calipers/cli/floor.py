@@ -13,18 +13,26 @@ from calipers.cli.parts.progress import asking, reading
 @options.input_options
 @click.option("-k", "k", type=int, help="How many results count. [default: 10]")
 @click.option(
-    "--keep", type=float, metavar="SHARE",
+    "--keep",
+    type=float,
+    metavar="SHARE",
     help="Keep this share of what is found without a floor. [default: 0.95]",
-)  # fmt: skip
+)
 @click.option("--recall", type=float, metavar="R", help="Keep this recall instead of a share.")
 @click.option(
-    "--confidence", type=float, default=0.95, show_default=True,
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
     help="How sure it must be that so much is kept on other queries of the same kind.",
-)  # fmt: skip
+)
 @click.option(
-    "--folds", type=int, default=5, show_default=True,
+    "--folds",
+    type=int,
+    default=5,
+    show_default=True,
     help="How many parts the queries are split into, to try the floor on unseen ones.",
-)  # fmt: skip
+)
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="The seed that draws the folds."
 )
@@ -54,8 +62,8 @@ def command(
       calipers floor evals.jsonl -k 5 --recall 0.8
       calipers floor -g qrels.txt -r run.txt --keep 0.98 --csv
     """
-    from calipers.api.decide import floor
-    from calipers.present.floor import floor_csv, print_floor
+    from calipers.questions.floor.settings import floor
+    from calipers.questions.floor.show import floor_csv, print_floor
 
     given = options.largest_k(options.filled(config, k=k, **settings))
     with reading() as progress:

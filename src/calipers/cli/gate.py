@@ -13,35 +13,44 @@ from calipers.errors import CalipersError
 @click.command("gate")
 @options.input_options
 @click.option(
-    "--require", multiple=True, metavar="CONDITION",
+    "--require",
+    multiple=True,
+    metavar="CONDITION",
     help="metric op value [for tag=value], such as 'recall@10 >= 0.85'; may be given several "
     "times.",
-)  # fmt: skip
+)
 @click.option(
-    "--baseline", "-b", metavar="FILE",
+    "--baseline",
+    "-b",
+    metavar="FILE",
     help="Fail when the primary metric is shown to be worse than in this result of "
     "`calipers baseline save`.",
-)  # fmt: skip
+)
 @click.option(
-    "--by", multiple=True, metavar="TAG",
+    "--by",
+    multiple=True,
+    metavar="TAG",
     help="Compare each value of a tag with the baseline too; may be given several times.",
-)  # fmt: skip
+)
 @deciding.primary_option
 @renamed.renamed_option(
-    "--allow", former="--tolerance", type=float, metavar="LOSS",
+    "--allow",
+    former="--tolerance",
+    type=float,
+    metavar="LOSS",
     help="The loss that is allowed: fail when more is shown to be lost. [default: 0]",
-)  # fmt: skip
+)
 @click.option(
-    "--strict", is_flag=True,
-    help="Pass only when it is shown that no more than --allow is lost.",
-)  # fmt: skip
+    "--strict", is_flag=True, help="Pass only when it is shown that no more than --allow is lost."
+)
 @deciding.confidence_option
 @deciding.cluster_option
 @click.option("--max-age", metavar="AGE", help="How old the baseline may be, such as 30d.")
 @click.option(
-    "--anyway", is_flag=True,
+    "--anyway",
+    is_flag=True,
     help="Compare although ground truth, policies or age forbid it; the result says so.",
-)  # fmt: skip
+)
 @options.measure_options
 @deciding.score_option
 @renamed.retired_option("--seed", "Nothing random is left in the test.")
@@ -72,12 +81,18 @@ def command(
       calipers gate evals.jsonl --require "ndcg@10 >= 0.6 for type=multi-hop"
       calipers gate --junit junit.xml --markdown summary.md
     """
-    from calipers.api.decide import gate
+    from calipers.questions.gate.settings import gate
 
     given = options.filled(
-        config, gate=True, metrics=metrics, k=options.cutoff_list(cutoffs),
-        weights=options.weights(score), junit=junit, markdown=markdown, **settings,
-    )  # fmt: skip
+        config,
+        gate=True,
+        metrics=metrics,
+        k=options.cutoff_list(cutoffs),
+        weights=options.weights(score),
+        junit=junit,
+        markdown=markdown,
+        **settings,
+    )
     files = {name: given.pop(name, None) for name in ("junit", "markdown")}
     outputs = Outputs()
     for path in files.values():
@@ -94,7 +109,7 @@ def command(
     if as_json:
         print_json(verdict.to_dict())
     else:
-        from calipers.present.gate import print_gate
+        from calipers.questions.gate.show import print_gate
 
         print_gate(verdict, console(), explain=explain)
     outputs.finish()
@@ -103,23 +118,23 @@ def command(
 
 
 def _write(outputs: Outputs, verdict: Any, junit: str | None, markdown: str | None) -> None:
-    from calipers.present.gate_markdown import verdict_markdown
-    from calipers.present.junit import verdict_junit
+    from calipers.questions.gate.junit import verdict_junit
+    from calipers.questions.gate.markdown import verdict_markdown
 
     outputs.write(junit, lambda: _save(junit or "", verdict_junit(verdict)))
     outputs.write(markdown, lambda: _save(markdown or "", verdict_markdown(verdict).encode()))
 
 
 def _write_error(outputs: Outputs, said: str, junit: str | None, markdown: str | None) -> None:
-    from calipers.present.gate_markdown import error_markdown
-    from calipers.present.junit import error_junit
+    from calipers.questions.gate.junit import error_junit
+    from calipers.questions.gate.markdown import error_markdown
 
     outputs.write(junit, lambda: _save(junit or "", error_junit(said)))
     outputs.write(markdown, lambda: _save(markdown or "", error_markdown(said).encode()))
 
 
 def _save(path: str, content: bytes) -> None:
-    from calipers.io.write import whole_file
+    from calipers.io.files.write import whole_file
 
     with whole_file(path) as file:
         file.write(content)

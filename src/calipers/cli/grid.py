@@ -22,9 +22,10 @@ from calipers.cli.parts.progress import asking
 @click.option("--restart", is_flag=True, help="Begin again, replacing the runs.")
 @deciding.anyway_option
 @click.option(
-    "--examples", type=click.IntRange(min=0),
+    "--examples",
+    type=click.IntRange(min=0),
     help="How many wins and losses to list. [default: none in the table, 5 elsewhere]",
-)  # fmt: skip
+)
 @options.explain_option
 @options.json_option
 def command(
@@ -47,14 +48,14 @@ def command(
       calipers grid calipers.toml
       calipers grid calipers.toml --against bm25 -m recall@10,mrr
     """
-    from calipers.api.live import grid, plan_grid
+    from calipers.questions.grid.settings import grid, plan_grid
 
     if dry_run:
         planned = plan_grid(config)
         if as_json:
             print_json(planned.to_dict())
             return
-        from calipers.present.grid import print_plan
+        from calipers.questions.grid.show import print_plan
 
         print_plan(planned, console())
         return
@@ -66,7 +67,7 @@ def command(
     if as_json:
         print_json(found.to_dict(examples=5 if examples is None else examples))
     else:
-        from calipers.present.grid import print_grid
+        from calipers.questions.grid.show import print_grid
 
         print_grid(found, console(), examples=examples, explain=explain)
     if found.failures:

@@ -42,13 +42,13 @@ def command(
       calipers history nightly --since 30d -m recall@10,mrr
       calipers history --branch main --with-tag model=e5 --csv
     """
-    from calipers.api.history import history
+    from calipers.questions.history.settings import history
 
     found = history(name, tags=tag_pairs(tags), last=last or None, **settings)
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.history import history_csv, print_history
+    from calipers.questions.history.show import history_csv, print_history
 
     if as_csv:
         click.echo(history_csv(found), nl=False)

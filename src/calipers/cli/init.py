@@ -12,10 +12,11 @@ DEFAULT_K = 3
 
 @click.command("init", short_help="Write the files that a project starts with.")
 @click.option(
-    "--retriever", metavar="RETRIEVER",
+    "--retriever",
+    metavar="RETRIEVER",
     help="Your retriever: package.module:function, an address or cmd:command. [default: a "
     "search.py to fill in]",
-)  # fmt: skip
+)
 @click.option("-k", type=int, help=f"How many results a reader gets. [default: {DEFAULT_K}]")
 @click.option("--yes", "-y", is_flag=True, help="Ask nothing, and take the defaults.")
 @options.json_option
@@ -32,25 +33,31 @@ def command(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> N
     """
     from pathlib import Path
 
-    from calipers.io.starter import QUESTIONS, start_project
+    from calipers.cli.parts.starter import QUESTIONS, start_project
+    from calipers.live.adapters.recognise import check_target
     from calipers.present.plain import printable
-    from calipers.retrievers.recognise import check_target
 
     if retriever is None and not yes:
         retriever = click.prompt(
             "Where is your retriever (package.module:function, an address, cmd:command; nothing: "
             "write a search.py to fill in)?",
-            default="", show_default=False, prompt_suffix=" ", err=as_json,
-        )  # fmt: skip
+            default="",
+            show_default=False,
+            prompt_suffix=" ",
+            err=as_json,
+        )
     if retriever:
         check_target(retriever)
     if k is None:
         k = DEFAULT_K
         if not yes:
             k = click.prompt(
-                "How many results does a reader get?", default=DEFAULT_K, type=int,
-                prompt_suffix=" ", err=as_json,
-            )  # fmt: skip
+                "How many results does a reader get?",
+                default=DEFAULT_K,
+                type=int,
+                prompt_suffix=" ",
+                err=as_json,
+            )
     started = start_project(Path.cwd(), retriever=retriever or None, k=k)
     after = (
         ("calipers", "eval")
@@ -60,10 +67,12 @@ def command(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> N
     if as_json:
         print_json(
             {
-                "written": list(started.written), "left": list(started.left),
-                "retriever": started.retriever, "next": list(after),
+                "written": list(started.written),
+                "left": list(started.left),
+                "retriever": started.retriever,
+                "next": list(after),
             }
-        )  # fmt: skip
+        )
         return
     for name in started.written:
         click.echo(f"Written: {name}")

@@ -28,9 +28,9 @@ def command(file: str, output: str, **settings: Any) -> None:
           -o machine.jsonl
       calipers agreement anna.csv machine.jsonl
     """
-    from calipers.api.live import judge
-    from calipers.io.labels import check_label_file
-    from calipers.present.machine import judged_lines
+    from calipers.io.records.label_files import check_label_file
+    from calipers.labels.machine_show import judged_lines
+    from calipers.labels.settings import judge
 
     check_label_file(output)
     ask_model(partial(judge, file), judged_lines, output, **settings)

@@ -19,8 +19,8 @@ def command() -> None:
 @options.json_option
 def list_(store: str | None, as_json: bool) -> None:
     """List the pools, and how much of each is judged."""
-    from calipers.api.labels import labels_list
-    from calipers.present.judging import pool_lines
+    from calipers.labels.judging_show import pool_lines
+    from calipers.labels.settings import labels_list
 
     found = labels_list(store)
     _print(found, as_json, lambda: pool_lines(found))
@@ -31,9 +31,11 @@ def list_(store: str | None, as_json: bool) -> None:
 @click.option("--output", "-o", required=True, metavar="FILE", help="The file to write.")
 @click.option("--to", metavar="FORM", help="The form to write. [default: by the file's ending]")
 @click.option(
-    "--as", "targets_as", type=click.Choice(["id", "quote", "span"]),
+    "--as",
+    "targets_as",
+    type=click.Choice(["id", "quote", "span"]),
     help="How a judged result is recognised. [default: as in the pool's ground truth]",
-)  # fmt: skip
+)
 @click.option("--machines", is_flag=True, help="Count labels of language models too.")
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
 @options.store_option
@@ -47,8 +49,8 @@ def export(pool: str, output: str, as_json: bool, **settings: Any) -> None:
       calipers labels export my-pool -o gt.qrels
       calipers labels export my-pool -o quotes.jsonl --as quote
     """
-    from calipers.api.labels import labels_export
-    from calipers.present.judging import exported_lines
+    from calipers.labels.judging_show import exported_lines
+    from calipers.labels.settings import labels_export
 
     found = labels_export(pool, output, **settings)
     _print(found, as_json, lambda: exported_lines(found))
@@ -61,8 +63,8 @@ def export(pool: str, output: str, as_json: bool, **settings: Any) -> None:
 @options.json_option
 def import_(pool: str, files: tuple[str, ...], store: str | None, as_json: bool) -> None:
     """Take what judges filled in elsewhere into POOL: files that `calipers draft` wrote."""
-    from calipers.api.labels import labels_import
-    from calipers.present.judging import imported_line
+    from calipers.labels.judging_show import imported_line
+    from calipers.labels.settings import labels_import
 
     found = labels_import(pool, files, store=store)
     _print(found, as_json, lambda: [imported_line(found)])

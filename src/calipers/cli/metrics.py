@@ -20,12 +20,12 @@ def command(name: str | None, explain: bool, as_json: bool) -> None:
       calipers metrics
       calipers metrics nDCG@10
     """
-    from calipers.api.measure import metrics
+    from calipers.questions.metrics import metrics
 
     listing = metrics(name)
     if as_json:
         print_json(listing)
     else:
-        from calipers.present.terminal import print_metrics
+        from calipers.questions.evaluate.show import print_metrics
 
         print_metrics(listing, console(), explain=explain)

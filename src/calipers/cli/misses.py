@@ -13,20 +13,27 @@ from calipers.cli.parts.progress import asking, reading
 @options.input_options
 @click.option("-k", "k", type=int, help="How many results count. [default: 10]")
 @click.option(
-    "--corpus", "-c", metavar="PATH",
+    "--corpus",
+    "-c",
+    metavar="PATH",
     help="The chunks that are searched: tells what is not there, or split over chunks.",
-)  # fmt: skip
+)
 @click.option("--candidates", metavar="FILE", help="The list before the reranker, as a run.")
 @click.option("--exact", metavar="FILE", help="Exact search beside an approximate index, as a run.")
 @options.matching_options
 @click.option(
-    "--output", "-o", metavar="FILE",
+    "--output",
+    "-o",
+    metavar="FILE",
     help="Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file.",
-)  # fmt: skip
+)
 @click.option(
-    "--examples", type=click.IntRange(min=0), default=3, show_default=True,
+    "--examples",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
     help="How many misses and false positives to print.",
-)  # fmt: skip
+)
 @options.config_option
 @options.explain_option
 @options.json_option
@@ -50,9 +57,9 @@ def command(
       calipers misses evals.jsonl -k 10 --corpus chunks.jsonl -o misses.jsonl
       calipers misses -g qrels.txt -r reranked.txt --candidates bm25.txt
     """
-    from calipers.api.explain import misses
-    from calipers.io.write import check_writable, write_table
-    from calipers.present.misses import flat, print_misses
+    from calipers.io.files.write import check_writable, write_table
+    from calipers.questions.misses.settings import misses
+    from calipers.questions.misses.show import flat, print_misses
 
     if output:
         check_writable(output)

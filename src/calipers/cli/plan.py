@@ -15,19 +15,27 @@ from calipers.cli.parts.output import console, print_json
     "--difference", type=float, metavar="D", help="The difference that must not be missed."
 )
 @click.option(
-    "--queries", type=int, metavar="N",
+    "--queries",
+    type=int,
+    metavar="N",
     help="How many queries there will be: say how small a difference they show.",
-)  # fmt: skip
+)
 @click.option(
-    "--power", type=float, default=0.8, show_default=True,
+    "--power",
+    type=float,
+    default=0.8,
+    show_default=True,
     help="The chance to see the difference where it is there.",
-)  # fmt: skip
+)
 @deciding.primary_option
 @click.option("-k", "cutoffs", metavar="LIST", help="Cut-offs of the usual metrics.")
 @click.option(
-    "--confidence", type=float, default=0.95, show_default=True,
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
     help="The confidence level of the comparison that is planned.",
-)  # fmt: skip
+)
 @deciding.cluster_option
 @options.matching_options
 @options.config_option
@@ -50,7 +58,7 @@ def command(
       calipers plan old.jsonl new.jsonl --difference 0.05
       calipers plan old.json new.json --queries 500 --primary ndcg@10
     """
-    from calipers.api.decide import plan
+    from calipers.questions.plan.settings import plan
 
     # As in compare, a ground truth in the settings file is not for runs, which may bring one.
     given = options.filled(
@@ -60,7 +68,7 @@ def command(
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.plan import plan_lines
+    from calipers.questions.plan.show import plan_lines
 
     for line in plan_lines(found):
         console().print(line, markup=False, soft_wrap=True)

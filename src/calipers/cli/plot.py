@@ -17,20 +17,28 @@ OVER_K = (None, "over-k", "precision-recall")
 @click.option("--ground-truth", "-g", metavar="FILE", help="What should be found.")
 @click.option("--run", "-r", metavar="FILE", help="What the retriever returned.")
 @click.option(
-    "--retriever", "retrievers", multiple=True, metavar="[NAME=]RETRIEVER",
+    "--retriever",
+    "retrievers",
+    multiple=True,
+    metavar="[NAME=]RETRIEVER",
     help="Ask this live retriever the questions in DATA: package.module:function, an address or "
     "cmd:command; give several to compare them.",
-)  # fmt: skip
+)
 @options.asking_options
 @click.option(
-    "--output", "-o", required=True, metavar="FILE",
+    "--output",
+    "-o",
+    required=True,
+    metavar="FILE",
     help="The .svg, .png, .html or .json file to write.",
-)  # fmt: skip
+)
 @renamed.renamed_option(
-    "--chart", former="-c", metavar="CHART",
+    "--chart",
+    former="-c",
+    metavar="CHART",
     help="For one retriever: over-k, precision-recall, waterfall or slices; for several: "
     "differences or head-to-head. [default: over-k, or differences]",
-)  # fmt: skip
+)
 @options.measured_by(
     "Metrics: without a cut-off for the charts over k, such as recall,ndcg; else also recall@10 "
     "(`calipers metrics` lists them).",
@@ -38,9 +46,11 @@ OVER_K = (None, "over-k", "precision-recall")
     "written without one.",
 )
 @click.option(
-    "--by", multiple=True, metavar="TAG",
+    "--by",
+    multiple=True,
+    metavar="TAG",
     help="The tags to slice by; may be given several times. [default: all]",
-)  # fmt: skip
+)
 @click.option("--corpus", metavar="FILE", help="The chunks that are searched, for the waterfall.")
 @deciding.against_option("system", "the first")
 @deciding.anyway_option
@@ -71,8 +81,8 @@ def command(
       calipers plot bm25.jsonl dense.jsonl -g gt.jsonl -o differences.svg
       calipers plot questions.csv --retriever search:search -o recall.svg
     """
-    from calipers.api.pages import plot
-    from calipers.present.plot import check_plot_place
+    from calipers.questions.plot.settings import plot
+    from calipers.questions.plot.show import check_plot_place
 
     check_plot_place(output)
     live = named_retrievers(retrievers)
@@ -87,9 +97,12 @@ def command(
         settings = _one(chart, config, settings)
     with reading() as progress:
         made = plot(
-            chart=chart, by=by or None, watch=asking, progress=None if several else progress,
+            chart=chart,
+            by=by or None,
+            watch=asking,
+            progress=None if several else progress,
             **settings,
-        )  # fmt: skip
+        )
     made.save(output, width=width)
     click.echo(f"Written to {output}", err=True)
 

@@ -32,9 +32,9 @@ def command(corpus: str, output: str, **settings: Any) -> None:
       calipers questions chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small \\
           -n 50 -o questions.jsonl
     """
-    from calipers.api.live import write_questions
-    from calipers.io.write import check_place
-    from calipers.present.machine import question_lines
+    from calipers.io.files.write import check_place
+    from calipers.labels.machine_show import question_lines
+    from calipers.labels.settings import write_questions
 
     check_place(output)
     ask_model(partial(write_questions, corpus), question_lines, output, **settings)

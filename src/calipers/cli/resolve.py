@@ -10,9 +10,12 @@ from calipers.cli.parts.progress import reading
 @click.command("resolve", short_help="Find where quotes stand in their documents.")
 @click.argument("ground_truth", metavar="GROUND_TRUTH")
 @click.option(
-    "--corpus", "-c", required=True, metavar="PATH",
+    "--corpus",
+    "-c",
+    required=True,
+    metavar="PATH",
     help="The documents: a folder of .txt and .md files, or a JSON lines, CSV or Parquet file.",
-)  # fmt: skip
+)
 @click.option("--output", "-o", metavar="FILE", help="Write the records there, as JSON lines.")
 @click.option(
     "--first", is_flag=True, help="Take the first place of a quote that stands in several."
@@ -43,8 +46,8 @@ def command(
       calipers resolve evals.jsonl --corpus docs/ -o spans.jsonl
       calipers resolve evals.jsonl --corpus corpus.parquet --strict
     """
-    from calipers.api.truth import resolve
-    from calipers.io.write import check_place
+    from calipers.io.files.write import check_place
+    from calipers.questions.resolve.settings import resolve
 
     if output:
         check_place(output)
@@ -55,7 +58,7 @@ def command(
     if as_json:
         print_json(resolution.to_dict())
     else:
-        from calipers.present.resolution import print_resolution
+        from calipers.questions.resolve.show import print_resolution
 
         print_resolution(resolution, console(), written=output, explain=explain)
     if strict and resolution.resolved < len(resolution.quotes):

@@ -16,58 +16,80 @@ def _driver_options(function: renamed.F) -> renamed.F:
     return renamed.apply(
         click.option("-k", type=int, default=20, show_default=True, help="Results to ask for."),
         click.option(
-            "--output", "-o", required=True, metavar="FILE",
+            "--output",
+            "-o",
+            required=True,
+            metavar="FILE",
             help="The run, a .jsonl file. An interrupted run is continued; a finished one is "
             "asked again, and the old file kept with the ending .bak.",
         ),
         click.option(
-            "--workers", type=int, metavar="N",
+            "--workers",
+            type=int,
+            metavar="N",
             help="Questions asked at a time. [default: 8; 1 for a command]",
         ),
         pace_options("question", timeout=30.0),
         click.option(
-            "--warm-up", type=int, metavar="N",
+            "--warm-up",
+            type=int,
+            metavar="N",
             help="First questions to keep out of the latencies. [default: one per worker, at "
             "most a tenth of all]",
         ),
         click.option("--retry-errors", is_flag=True, help="Ask the failed questions again."),
         click.option("--restart", is_flag=True, help="Begin again, replacing the output."),
         click.option(
-            "--resume", is_flag=True,
+            "--resume",
+            is_flag=True,
             help="Go on with the output as it is, also where it is finished or code has changed.",
         ),
         click.option(
-            "--keep", is_flag=True,
+            "--keep",
+            is_flag=True,
             help="Leave a finished output as it is where neither settings nor code have changed.",
         ),
         renamed.renamed_option(
-            "--cache-file", "cache", former="--cache", metavar="FILE",
+            "--cache-file",
+            "cache",
+            former="--cache",
+            metavar="FILE",
             help="Keep answers in this file, and ask no question twice with the same settings.",
         ),
         click.option("--label", metavar="TEXT", help="A name for this version of the retriever."),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def _retriever_options(function: renamed.F) -> renamed.F:
     return renamed.apply(
         click.option(
-            "--batch", type=int, metavar="N",
+            "--batch",
+            type=int,
+            metavar="N",
             help="For a function that takes a list: give it N questions at once.",
         ),
         click.option(
-            "--param", "params", multiple=True, metavar="NAME=VALUE",
+            "--param",
+            "params",
+            multiple=True,
+            metavar="NAME=VALUE",
             help="For a function: a further argument; may be given several times.",
         ),
         click.option(
-            "--request", metavar="JSON",
+            "--request",
+            metavar="JSON",
             help='For an address: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
         ),
         click.option(
-            "--method", metavar="GET|POST|PUT",
+            "--method",
+            metavar="GET|POST|PUT",
             help="For an address: how to ask it. [default: POST with --request, else GET]",
         ),
         click.option(
-            "--header", "headers", multiple=True, metavar="'NAME: VALUE'",
+            "--header",
+            "headers",
+            multiple=True,
+            metavar="'NAME: VALUE'",
             help="For an address: a header to send. $NAME in it is an environment variable, whose "
             "value is never written anywhere.",
         ),
@@ -77,15 +99,22 @@ def _retriever_options(function: renamed.F) -> renamed.F:
         *(
             click.option(f"--{name}", metavar="PATH", help=f"Where in a result its {what} is.")
             for name, what in (
-                ("id", "id"), ("score", "score"), ("text", "text"), ("document", "document"),
-                ("start", "start in the document"), ("end", "end in the document"),
+                ("id", "id"),
+                ("score", "score"),
+                ("text", "text"),
+                ("document", "document"),
+                ("start", "start in the document"),
+                ("end", "end in the document"),
             )
         ),
         click.option(
-            "--stage", "stages", multiple=True, metavar="NAME=PATH",
+            "--stage",
+            "stages",
+            multiple=True,
+            metavar="NAME=PATH",
             help="Where an earlier stage's results are, such as 'candidates=$.candidates[*]'.",
         ),
-    )(function)  # fmt: skip
+    )(function)
 
 
 @click.command(
@@ -127,7 +156,7 @@ def command(
           --results '$.hits[*]' -o run.jsonl
       calipers eval -g questions.jsonl --run run.jsonl
     """
-    from calipers.api.live import retrieve
+    from calipers.live.settings import retrieve
 
     if stages:
         settings["stages"] = _pairs(stages, "=", "--stage", "candidates=$.candidates[*]")
@@ -153,7 +182,7 @@ def command(
     if as_json:
         print_json(report.to_dict())
         return
-    from calipers.present.retrieval import report_lines
+    from calipers.live.show import report_lines
 
     screen = console()
     for line in report_lines(report):
@@ -169,8 +198,8 @@ def command(
 def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:
     """A command that works on what is there: questions may come without a ground truth."""
     from calipers.errors import CalipersError
-    from calipers.io.columns import Columns
     from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
 
     said = Columns.of(columns)
     try:

@@ -99,17 +99,18 @@ def _library() -> Any:
 
 
 def _shelf(settings: dict[str, Any]) -> Any:
-    from calipers.api.labels import labels_pool
-    from calipers.api.measure import read
-    from calipers.api.systems import name_systems
-    from calipers.model.judging import PoolSettings
-    from calipers.store.labels_make import check_settings, read_guidelines
-    from calipers.web.shelf import WebShelf
+    from calipers.labels.judging_result import PoolSettings
+    from calipers.labels.make import check_settings, read_guidelines
+    from calipers.labels.settings import labels_pool
+    from calipers.questions.evaluate.settings import read
+    from calipers.questions.systems import name_systems
+    from calipers.web.sources import WebShelf
 
     data, store = settings["data"], settings["store"]
     judges = tuple(one.strip() for one in settings["judges"].split(",") if one.strip())
-    kept = {name: settings[name] for name in
-            ("metric", "scale", "order", "overlap", "depth", "seed")}  # fmt: skip
+    kept = {
+        name: settings[name] for name in ("metric", "scale", "order", "overlap", "depth", "seed")
+    }
     kept["guidelines"] = read_guidelines(settings["guidelines"])
     check_settings(PoolSettings(**kept), judges)
     if not settings["judging"]:
@@ -133,10 +134,17 @@ def _shelf(settings: dict[str, Any]) -> Any:
         click.echo(f"Going on with the pool {name}, as it is.", err=True)
         return WebShelf(store, {}, judges, PoolSettings(**kept))
     labels_pool(
-        name, runs, ground_truth=settings["ground_truth"], questions=settings["questions"],
-        corpus=settings["corpus"], judges=judges, only=settings["only"], store=store,
-        columns=settings["columns"], **kept,
-    )  # fmt: skip
+        name,
+        runs,
+        ground_truth=settings["ground_truth"],
+        questions=settings["questions"],
+        corpus=settings["corpus"],
+        judges=judges,
+        only=settings["only"],
+        store=store,
+        columns=settings["columns"],
+        **kept,
+    )
     return WebShelf(store, {}, judges, PoolSettings(**kept))
 
 
@@ -159,8 +167,8 @@ def _check_not_judging(settings: dict[str, Any]) -> None:
 
 
 def _pools(store: str | None) -> list[str]:
-    from calipers.api.labels import labels_list
     from calipers.errors import UnreadableFile
+    from calipers.labels.settings import labels_list
 
     try:
         return [one.name for one in labels_list(store).pools]

@@ -9,9 +9,10 @@ from calipers.cli.parts.output import console, print_json
 @click.command("show")
 @click.argument("reference")
 @click.option(
-    "--per-query", metavar="FILE",
+    "--per-query",
+    metavar="FILE",
     help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
-)  # fmt: skip
+)
 @options.store_option
 @options.explain_option
 @options.json_option
@@ -36,9 +37,9 @@ def command(
       calipers show @nightly
       calipers show @nightly~1 --json
     """
-    from calipers.api.history import show
-    from calipers.io.score_tables import write_scores
-    from calipers.io.write import check_writable
+    from calipers.io.files.write import check_writable
+    from calipers.io.tables.scores import write_scores
+    from calipers.questions.history.settings import show
 
     if per_query:
         check_writable(per_query)
@@ -52,6 +53,6 @@ def command(
 
         click.echo(summary_csv(shown.scores), nl=False)
     else:
-        from calipers.present.shown import print_shown
+        from calipers.questions.history.shown import print_shown
 
         print_shown(shown, console(), notes=not quiet, explain=explain)

@@ -21,13 +21,13 @@ def command() -> None:
 @options.json_option
 def info(store: str | None, as_json: bool) -> None:
     """Say where the history is, how much it holds and how large it is."""
-    from calipers.api.history import store_info
+    from calipers.questions.history.settings import store_info
 
     found = store_info(store)
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.store import info_lines
+    from calipers.store.show import info_lines
 
     _print(info_lines(found))
 
@@ -42,13 +42,13 @@ def check(store: str | None, as_json: bool) -> None:
 
     Exit codes: 0 everything is whole, 2 something is damaged.
     """
-    from calipers.api.history import store_check
+    from calipers.questions.history.settings import store_check
 
     found = store_check(store)
     if as_json:
         print_json(found.to_dict())
     else:
-        from calipers.present.store import check_lines
+        from calipers.store.show import check_lines
 
         _print(check_lines(found))
     if found.problems:
@@ -60,13 +60,13 @@ def check(store: str | None, as_json: bool) -> None:
 @options.json_option
 def vacuum(store: str | None, as_json: bool) -> None:
     """Give unused space back to the disk."""
-    from calipers.api.history import store_vacuum
+    from calipers.questions.history.settings import store_vacuum
 
     found = store_vacuum(store)
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.store import vacuum_line
+    from calipers.store.show import vacuum_line
 
     _print([vacuum_line(found)])
 
@@ -80,7 +80,7 @@ def export(target: str, store: str | None, as_json: bool) -> None:
 
     What TARGET has already stays as it is. Everything is compared after it was written.
     """
-    from calipers.api.history import store_export
+    from calipers.questions.history.settings import store_export
 
     _copied(store_export(target, store=store), as_json)
 
@@ -94,7 +94,7 @@ def import_(source: str, store: str | None, as_json: bool) -> None:
 
     What is here already stays as it is. Everything is compared after it was written.
     """
-    from calipers.api.history import store_import
+    from calipers.questions.history.settings import store_import
 
     _copied(store_import(source, store=store), as_json)
 
@@ -120,8 +120,8 @@ def prune(yes: bool, dry_run: bool, as_json: bool, **settings: Any) -> None:
     """
     from datetime import UTC, datetime
 
-    from calipers.api.history import store_prune
-    from calipers.present.store import prune_lines
+    from calipers.questions.history.settings import store_prune
+    from calipers.store.show import prune_lines
 
     now = datetime.now(UTC)
     found = store_prune(dry_run=True, now=now, **settings)
@@ -152,7 +152,7 @@ def _copied(found: Any, as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.store import copied_line
+    from calipers.store.show import copied_line
 
     _print([copied_line(found)])
 

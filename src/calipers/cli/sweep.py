@@ -18,13 +18,18 @@ from calipers.cli.parts.progress import asking, reading
 @click.option("--tokens", type=int, metavar="N", help="The tokens that one query may use.")
 @options.price_option
 @click.option(
-    "--tokenizer", metavar="PACKAGE:FUNCTION",
+    "--tokenizer",
+    metavar="PACKAGE:FUNCTION",
     help="Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
-)  # fmt: skip
+)
 @click.option(
-    "--margin", type=float, default=0.05, show_default=True, metavar="LOSS",
+    "--margin",
+    type=float,
+    default=0.05,
+    show_default=True,
+    metavar="LOSS",
     help="How much recall the advised k may lose against the largest.",
-)  # fmt: skip
+)
 @deciding.interval_options
 @options.explain_option
 @options.config_option
@@ -51,21 +56,24 @@ def command(
       calipers sweep evals.jsonl --tokens 4000 --price 2.50
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --csv
     """
-    from calipers.api.measure import sweep
+    from calipers.questions.sweep.settings import sweep
 
     settings = options.filled(config, **settings)
     with reading() as progress:
         found = sweep(
-            metrics=metrics, k=options.cutoff_list(cutoffs), progress=progress, watch=asking,
+            metrics=metrics,
+            k=options.cutoff_list(cutoffs),
+            progress=progress,
+            watch=asking,
             **settings,
-        )  # fmt: skip
+        )
     if as_json:
         print_json(found.to_dict())
     elif as_csv:
-        from calipers.present.sweep import sweep_csv
+        from calipers.questions.sweep.show import sweep_csv
 
         click.echo(sweep_csv(found), nl=False)
     else:
-        from calipers.present.sweep import print_sweep
+        from calipers.questions.sweep.show import print_sweep
 
         print_sweep(found, console(), explain=explain)

@@ -11,13 +11,19 @@ from calipers.cli.parts.output import console, print_json
 @click.option("--n", "-n", type=int, metavar="N", help="How many questions. [default: all]")
 @click.option("--by", metavar="TAG", help="Draw in turns from the values of this tag.")
 @click.option(
-    "--disagreement", type=float, default=0.5, show_default=True, metavar="SHARE",
+    "--disagreement",
+    type=float,
+    default=0.5,
+    show_default=True,
+    metavar="SHARE",
     help="The share to choose because their results differ between askings.",
-)  # fmt: skip
+)
 @click.option(
-    "--mask", multiple=True, metavar="PATTERN",
+    "--mask",
+    multiple=True,
+    metavar="PATTERN",
     help="Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable.",
-)  # fmt: skip
+)
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="The seed that draws the questions."
 )
@@ -46,10 +52,10 @@ def command(
       calipers traces old.jsonl new.jsonl --by customer -n 100 -o questions.jsonl
       calipers draft questions.jsonl -o label.csv
     """
-    from calipers.api.truth import traces
     from calipers.errors import InvalidInput
-    from calipers.io.write import check_place
-    from calipers.present.traces import print_traces
+    from calipers.io.files.write import check_place
+    from calipers.questions.traces.settings import traces
+    from calipers.questions.traces.show import print_traces
 
     if output is not None:
         if not output.endswith(".jsonl"):

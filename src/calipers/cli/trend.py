@@ -48,21 +48,21 @@ def command(
       calipers trend nightly -m recall@10,precision@5
       calipers trend nightly -m recall@10 --by type -o trend.svg
     """
-    from calipers.api.history import trend
+    from calipers.questions.trend.settings import trend
 
     if output:
-        from calipers.present.charts_trend import check_chart
+        from calipers.questions.trend.charts import check_chart
 
         check_chart(output)
     found = trend(name, tags=tag_pairs(tags), last=last or None, **settings)
     if output:
-        from calipers.present.charts_trend import write_trend
+        from calipers.questions.trend.charts import write_trend
 
         write_trend(found, output)
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.present.trend import print_trend, trend_csv
+    from calipers.questions.trend.show import print_trend, trend_csv
 
     if as_csv:
         click.echo(trend_csv(found), nl=False)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.scoring import facts_of, query_table
 from calipers.checks.counts import audit_counts
 from calipers.engines.part import Part
 from calipers.engines.plan import EnginePlan
-from calipers.io.cast_columns import cast_columns
-from calipers.io.table_tags import TAG
+from calipers.engines.scoring import facts_of, query_table
+from calipers.io.tables.cast import cast_columns
+from calipers.io.tables.tags import TAG
 from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
 from calipers.match.pair import match_as_chosen
 from calipers.measures import compute, parse
@@ -88,9 +88,13 @@ def measure(choice: Choice, run: Run, plan: EnginePlan) -> MeasuredBlock:
     # Whether nothing at all is in common is known once every block was seen.
     policy = replace(plan.policy, nothing_in_common="zero", ties=plan.ties)
     matches, tally = match_as_chosen(
-        choice, run, policy, plan.corpus_size,
-        together=plan.level == "evidence", fingerprint=plan.fingerprints,
-    )  # fmt: skip
+        choice,
+        run,
+        policy,
+        plan.corpus_size,
+        together=plan.level == "evidence",
+        fingerprint=plan.fingerprints,
+    )
     matches = replace(matches, grades_in_all=np.array(plan.grades, dtype=np.float64))
     metrics = parse(list(plan.metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]

@@ -13,23 +13,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.ahead import ahead
-from calipers.analyse.scoring import (
+from calipers.checks.counts import enforce
+from calipers.engines.blocks import ROWS_AT_ONCE, MeasuredBlock, gathered, measure
+from calipers.engines.part import EDGES, Part
+from calipers.engines.plan import EnginePlan
+from calipers.engines.scoring import (
     check_confidence,
     facts_of,
     looks_below_the_end,
     settings_fingerprint,
     weights_by_name,
 )
-from calipers.checks.counts import enforce
-from calipers.engines.blocks import ROWS_AT_ONCE, MeasuredBlock, gathered, measure
-from calipers.engines.elsewhere import scores_elsewhere
-from calipers.engines.part import EDGES, Part
-from calipers.engines.plan import EnginePlan
+from calipers.engines.summary_only import scores_elsewhere
 from calipers.engines.truth_blocks import TruthBlocks
 from calipers.engines.written_scores import WrittenScores
-from calipers.io.parquet_blocks import ParquetBlocks, parquet_in_blocks
-from calipers.io.score_tables import about
+from calipers.io.files.parquet_blocks import ParquetBlocks, parquet_in_blocks
+from calipers.io.tables.scores import about
 from calipers.match.no_common_ids import check_in_common
 from calipers.match.pair import (
     Settled,
@@ -46,6 +45,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.ranking import NotGroupedError, whole_queries
 from calipers.model.run import SAMPLE, Run, brought_together
+from calipers.prefetch import ahead
 from calipers.version import __version__
 
 
@@ -67,11 +67,17 @@ def evaluate_in_blocks(
     metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
     truth = settled.choice.ground_truth
     plan = EnginePlan(
-        metrics=tuple(map(str, metrics)), policy=settled.policy, truth_columns=(), run_columns=(),
-        order=settled.run.order, level=settled.settings["matched_at"], rel=rel,
-        corpus_size=settled.settings["corpus_size"], weights=weights_by_name(weights, rel),
+        metrics=tuple(map(str, metrics)),
+        policy=settled.policy,
+        truth_columns=(),
+        run_columns=(),
+        order=settled.run.order,
+        level=settled.settings["matched_at"],
+        rel=rel,
+        corpus_size=settled.settings["corpus_size"],
+        weights=weights_by_name(weights, rel),
         grades=tuple(np.unique(truth.targets["grade"].to_numpy()).tolist()),
-    )  # fmt: skip
+    )
     run = brought_together(settled.run)
     with suppress(NotGroupedError):
         return _Evaluation(settled, run, metrics, plan, confidence).write(fspath(path), rows)
@@ -152,19 +158,22 @@ class _Evaluation:
         lacking = truth.queries["query"][missing[: max(EXAMPLES, SAMPLE)]]
         if not self.part.counts[EDGES]:
             check_in_common(
-                settled.choice.matching.kind, truth, self.run, settled.policy,
-                retrieved=self.part.counts["retrieved"], queries=self.first_queries[:EXAMPLES],
-            )  # fmt: skip
+                settled.choice.matching.kind,
+                truth,
+                self.run,
+                settled.policy,
+                retrieved=self.part.counts["retrieved"],
+                queries=self.first_queries[:EXAMPLES],
+            )
         notes = [*settled.notes, *self._remarks(lacking)]
         audit = self._audit(truth, lacking)
         enforce(settled.policy, audit)
         settings: dict[str, Any] = {
-            "calipers": __version__, **settled.settings,
-            "notes": [
-                *notes, *looks_below_the_end(self.metrics, self.longest, self.run.asked_for)
-            ],
+            "calipers": __version__,
+            **settled.settings,
+            "notes": [*notes, *looks_below_the_end(self.metrics, self.longest, self.run.asked_for)],
             "confidence": self.confidence,
-        }  # fmt: skip
+        }
         facts = tuple(facts_of(metric) for metric in self.metrics)
         # Made when they are asked for, which is once the summaries no longer take memory.
         prints = Fingerprints(
@@ -177,9 +186,16 @@ class _Evaluation:
             }
         )
         return scores_elsewhere(
-            WrittenScores, plan, facts, self.part, audit, tags=truth.tags, fingerprints=prints,
-            settings=settings, path=path,
-        )  # fmt: skip
+            WrittenScores,
+            plan,
+            facts,
+            self.part,
+            audit,
+            tags=truth.tags,
+            fingerprints=prints,
+            settings=settings,
+            path=path,
+        )
 
     def _audit(self, truth: GroundTruth, lacking: pl.Series) -> InputCounts:
         cutoffs = [metric.k for metric in self.metrics if metric.k is not None]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from calipers.io.write import PARQUET, ending_or, is_stream
+from calipers.io.files.write import PARQUET, ending_or, is_stream
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
 

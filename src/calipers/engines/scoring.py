@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.analyse.summary import summarise
-from calipers.analyse.units import clusters_of
 from calipers.checks.counts import audit_counts, enforce
+from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute, parse
 from calipers.measures.spec import check_cutoff
@@ -19,6 +18,7 @@ from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
+from calipers.statistics.clusters import clusters_of
 from calipers.version import __version__
 
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
@@ -45,18 +45,24 @@ def score(
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
     audit = audit_counts(
-        pair.ground_truth, matches, pair.tally,
-        depth=max(cutoffs) if cutoffs else None, rel=pair.rel,
-    )  # fmt: skip
+        pair.ground_truth,
+        matches,
+        pair.tally,
+        depth=max(cutoffs) if cutoffs else None,
+        rel=pair.rel,
+    )
     enforce(policy, audit)
     settings = {
-        "calipers": __version__, **pair.settings, "confidence": confidence,
+        "calipers": __version__,
+        **pair.settings,
+        "confidence": confidence,
         **({} if cluster is None else {"cluster": cluster}),
-    }  # fmt: skip
+    }
     longest = int(matches.retrieved.max(initial=0))
     settings["notes"] = [
-        *settings.get("notes", ()), *looks_below_the_end(metrics, longest, pair.run.asked_for),
-    ]  # fmt: skip
+        *settings.get("notes", ()),
+        *looks_below_the_end(metrics, longest, pair.run.asked_for),
+    ]
     weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
     clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
@@ -203,9 +209,14 @@ def facts_of(metric: Metric) -> MetricFacts:
     """What a reader of a result must know about a metric."""
     definition = metric.definition
     return MetricFacts(
-        str(metric), metric.stem, metric.k, definition.better, definition.bounds,
-        definition.summary, definition.aggregate,
-    )  # fmt: skip
+        str(metric),
+        metric.stem,
+        metric.k,
+        definition.better,
+        definition.bounds,
+        definition.summary,
+        definition.aggregate,
+    )
 
 
 def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:

@@ -17,13 +17,13 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from calipers.ahead import ahead
 from calipers.errors import InvalidInput
-from calipers.io.budget import SHARE_TO_HOLD, memory_in_bytes
-from calipers.io.scratch import Piece, ScratchFile
+from calipers.io.files.budget import SHARE_TO_HOLD, memory_in_bytes
+from calipers.io.files.scratch import Piece, ScratchFile
 from calipers.model.arrays import Hashes, Ints
 from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, in_query_order
+from calipers.prefetch import ahead
 
 SHARDS = 128
 _SHARE_OF_SHARD = 32

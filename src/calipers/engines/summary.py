@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.score_interval import Bounds, units_intervals
-from calipers.analyse.units import Units, as_units
 from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
 from calipers.model.scores import MetricFacts, Summary, combine
 from calipers.model.summary import Interval
+from calipers.statistics.clusters import Units, as_units
+from calipers.statistics.score_interval import Bounds, units_intervals
 
 SCORE = "the weighted mean of the chosen metrics"
 
@@ -67,8 +67,9 @@ def _summary(facts: MetricFacts, column: Floats, mean: float, interval: Interval
         return Summary(facts.name, mean, median, interval, n, undefined)
     ends = interval and replace(
         interval,
-        low=from_scale(interval.low, n, aggregate), high=from_scale(interval.high, n, aggregate),
-    )  # fmt: skip
+        low=from_scale(interval.low, n, aggregate),
+        high=from_scale(interval.high, n, aggregate),
+    )
     # The typical query is one query, whatever all of them make together.
     typical = from_scale(median, 1, aggregate)
     total = math.fsum(defined) if aggregate == "sum" else from_scale(mean, n, aggregate)

@@ -6,15 +6,15 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import polars as pl
 
-from calipers.analyse.compare import facts_by_name
-from calipers.analyse.summary import score_facts, summarise
 from calipers.engines.part import Part
 from calipers.engines.plan import EnginePlan
-from calipers.io.results import QUERY_SCHEMA
+from calipers.engines.summary import score_facts, summarise
+from calipers.io.records.results import QUERY_SCHEMA
 from calipers.model.arrays import Floats
 from calipers.model.counts import InputCounts
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.summary import Summary
+from calipers.questions.compare.rule import facts_by_name
 
 
 class ScoresElsewhere(Scores):
@@ -27,8 +27,10 @@ class ScoresElsewhere(Scores):
         return self.audit.queries
 
     def __repr__(self) -> str:
-        means = (f"{one.metric} {'undefined' if one.mean is None else format(one.mean, '.3f')}"
-                 for one in list(self.summaries.values())[:12])  # fmt: skip
+        means = (
+            f"{one.metric} {'undefined' if one.mean is None else format(one.mean, '.3f')}"
+            for one in list(self.summaries.values())[:12]
+        )
         return f"<Scores of {len(self):,} queries in {self.place}: {', '.join(means)}>"
 
     def brought_here(
@@ -41,10 +43,16 @@ class ScoresElsewhere(Scores):
         """Scores in memory, of some metrics, with as much of the queries as was brought here."""
         known = facts_by_name(self)
         return Scores(
-            metrics=tuple(known[name] for name in metrics), values=values, queries=queries,
-            tags=tags, audit=self.audit, policy=self.policy, fingerprints=self.fingerprints,
-            settings=self.settings, summaries=self.summaries,
-        )  # fmt: skip
+            metrics=tuple(known[name] for name in metrics),
+            values=values,
+            queries=queries,
+            tags=tags,
+            audit=self.audit,
+            policy=self.policy,
+            fingerprints=self.fingerprints,
+            settings=self.settings,
+            summaries=self.summaries,
+        )
 
 
 T = TypeVar("T", bound=ScoresElsewhere)

@@ -17,9 +17,11 @@ class TruthBlocks:
     def __init__(self, truth: GroundTruth) -> None:
         # In one piece, or all of it would be put together for each block.
         self._truth = replace(
-            truth, targets=truth.targets.rechunk(), queries=truth.queries.rechunk(),
+            truth,
+            targets=truth.targets.rechunk(),
+            queries=truth.queries.rechunk(),
             tags={name: tag.rechunk() for name, tag in truth.tags.items()},
-        )  # fmt: skip
+        )
         self._places = QueryPlaces(truth.queries["query"])
         self._strangers = SeenQueries()
         self.seen: Bools = np.zeros(truth.queries.height, dtype=np.bool_)

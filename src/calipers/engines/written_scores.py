@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from calipers.engines.elsewhere import ScoresElsewhere
-from calipers.io.table_tags import TAG
+from calipers.engines.summary_only import ScoresElsewhere
+from calipers.io.tables.tags import TAG
 from calipers.model.arrays import Floats
 from calipers.model.scores import ROWS_AT_ONCE, Scores
 

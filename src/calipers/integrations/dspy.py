@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from calipers.api.keywords import Matching
 from calipers.errors import InvalidInput
 from calipers.integrations.scorer import scorer
+from calipers.questions.reading import Matching
 
 
 def metric(

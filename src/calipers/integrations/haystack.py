@@ -2,9 +2,9 @@
 
 from typing import Any, Unpack
 
-from calipers.api.keywords import Matching
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.integrations.scorer import scorer
+from calipers.questions.reading import Matching
 
 
 def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Any:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from calipers.api.keywords import Matching
 from calipers.errors import MissingExtra
 from calipers.integrations.langsmith import spread_of
 from calipers.integrations.scorer import scorer
+from calipers.questions.reading import Matching
 
 
 def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list[Any]]:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from calipers.api.keywords import Matching
 from calipers.integrations.scorer import scorer
+from calipers.questions.reading import Matching
 
 Feedback = dict[str, Any]
 

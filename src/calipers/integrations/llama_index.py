@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from calipers.api.keywords import Matching
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.integrations.scorer import Scorer, scorer
+from calipers.questions.reading import Matching
 
 
 def metrics(*names: str, **matching: Unpack[Matching]) -> list[Any]:
@@ -52,8 +52,10 @@ def metrics(*names: str, **matching: Unpack[Matching]) -> list[Any]:
         return CalipersMetric()
 
     both = scorer(*names, **matching)
-    return [metric(name, Scorer((one,), both.matching)) for name, one in
-            zip(both.names, both.metrics, strict=True)]  # fmt: skip
+    return [
+        metric(name, Scorer((one,), both.matching))
+        for name, one in zip(both.names, both.metrics, strict=True)
+    ]
 
 
 def _results(ids: Sequence[str] | None, texts: Sequence[str] | None) -> list[dict[str, Any]]:

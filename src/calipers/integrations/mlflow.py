@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from calipers.api.keywords import Matching
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.integrations.scorer import scorer as one_query
+from calipers.questions.reading import Matching
 from calipers.store.mlflow_log import mlflow_name
 
 RETRIEVER = "RETRIEVER"
@@ -29,10 +29,13 @@ def scorer(*metrics: str, **matching: Unpack[Matching]) -> Any:
     def calipers(outputs: Any = None, expectations: Any = None, trace: Any = None) -> list[Any]:
         found = score(retrieved_in(outputs, trace), expected_in(expectations))
         return [
-            Feedback(name=mlflow_name(name), value=value,
-                     rationale="undefined: nothing was expected" if value is None else None)
+            Feedback(
+                name=mlflow_name(name),
+                value=value,
+                rationale="undefined: nothing was expected" if value is None else None,
+            )
             for name, value in found.items()
-        ]  # fmt: skip
+        ]
 
     return declare(calipers, name="calipers")
 

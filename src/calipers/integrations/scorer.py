@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from calipers.api.keywords import Matching, Reading
-from calipers.api.operation import refuses_unknown
 from calipers.errors import InvalidInput
-from calipers.names import EXPECTED
+from calipers.io.names import EXPECTED
+from calipers.operation import refuses_unknown
+from calipers.questions.reading import Matching, Reading
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
@@ -39,16 +39,18 @@ def scorer(*metrics: str, **matching: Unpack[Matching]) -> "Scorer":
     >>> score(["a"], [])
     {'recall@2': None, 'mrr': None}
     """
-    from calipers.analyse.scoring import choose_metrics
+    from calipers.engines.scoring import choose_metrics
     from calipers.match.pair import check_matching
 
     for name in ("store", "progress"):
         if matching.get(name) is not None:
             raise InvalidInput(f"A scorer reads no file, so it takes no {name}; leave it out.")
     check_matching(
-        matching.get("match"), matching.get("level"), matching.get("rel"),
+        matching.get("match"),
+        matching.get("level"),
+        matching.get("rel"),
         matching.get("corpus_size"),
-    )  # fmt: skip
+    )
     return Scorer(choose_metrics(metrics or DEFAULT, None), matching)
 
 
@@ -75,8 +77,8 @@ class Scorer:
 
     def together(self, pairs: Iterable[Pair]) -> "Scores":
         """Several queries at once, with means and intervals, as ``evaluate`` gives them."""
-        from calipers.analyse.scoring import score
-        from calipers.api.inputs import matched
+        from calipers.engines.scoring import score
+        from calipers.questions.inputs import matched
 
         found = [(results_of(retrieved), targets_of(expected)) for retrieved, expected in pairs]
         if not found:
@@ -96,9 +98,9 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
     """What was retrieved as plain results, in order, from any shape in which it is passed on."""
     import msgspec
 
-    from calipers.retrievers.base import AskFailed
-    from calipers.retrievers.layout import Layout
-    from calipers.retrievers.shapes import read_answer
+    from calipers.live.adapters.base import AskFailed
+    from calipers.live.adapters.layout import Layout
+    from calipers.live.shapes import read_answer
 
     if retrieved is None or (isinstance(retrieved, Mapping) and not retrieved):
         return []
@@ -134,7 +136,7 @@ def _by_score(scores: Mapping[Any, Any]) -> list[tuple[str, float]]:
 
 def targets_of(expected: Any) -> Any:
     """What should be found: a list of targets, or a mapping of id to grade."""
-    from calipers.io.documents import as_target, is_document
+    from calipers.io.records.documents import as_target, is_document
 
     if expected is None or expected == {}:
         return []

@@ -14,10 +14,10 @@ from typing import ClassVar
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.facets import Remarks
-from calipers.io.records import Place, Record, build, in_chunks
-from calipers.io.room import Room
-from calipers.io.sight import Sight
+from calipers.io.files.probe import Sight
+from calipers.io.files.spill import Room
+from calipers.io.records.facets import Remarks
+from calipers.io.records.records import Place, Record, build, in_chunks
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 

@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns, is_flat_table, unknown_fields
+from calipers.io.files.open import Progress, Source, is_standard_input
+from calipers.io.files.spill import Room
 from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
+from calipers.io.records.rows import RowFormat, stream_rows, stream_whole
 from calipers.io.registry import of_object, of_rows, read_source
-from calipers.io.room import Room
-from calipers.io.rows import RowFormat, stream_rows, stream_whole
-from calipers.io.source import Progress, Source, is_standard_input
-from calipers.io.tables import Table, from_other_library, in_memory
+from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
+from calipers.io.tables.scan import Table, from_other_library, in_memory
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -76,13 +76,13 @@ def _at(
     path = Path(place)
     if path.is_file() or is_standard_input(path):
         return read_source(Source(path, progress), role, said, room)
-    from calipers.io.remote import is_remote, open_remote, shown
+    from calipers.io.files.remote import is_remote, open_remote, shown
 
     if is_remote(place):
         address = str(place)
         found = _table(in_memory(open_remote(address), shown(address)).renamed(said), role)
         return found if isinstance(found, Dataset) else found.dataset(room)
-    from calipers.io.many import read_path
+    from calipers.io.files.folder import read_path
 
     return read_path(place, role, progress, said, room)
 
@@ -106,10 +106,7 @@ def load_pair(
         return load(value, role, progress, columns, room)
 
     if data is not None and ground_truth is not None and run is None:
-        return _pair(
-            one(ground_truth, "ground_truth"), one(data, "run"),
-            ground_truth, data,
-        )  # fmt: skip
+        return _pair(one(ground_truth, "ground_truth"), one(data, "run"), ground_truth, data)
     if data is not None and run is not None and ground_truth is None:
         return _pair(one(data, "ground_truth"), one(run, "run"), data, run)
     if data is not None:
@@ -213,7 +210,7 @@ def read_value(
     """What a value without a file holds; None where it is of no kind that is known."""
     said = columns or Columns()
     if isinstance(value, Mapping):
-        from calipers.io.by_column import columns_of_object
+        from calipers.io.tables.by_column import columns_of_object
 
         by_column = columns_of_object(value, name)
         if by_column is None:
@@ -235,10 +232,10 @@ def _table(table: Table, role: Role) -> Dataset | RecordStream:
     """A table in a tool's own form, or with one row per item."""
     form = _claimed(table.columns, table.name)
     if form is None:
-        from calipers.io.long_tables import read_long
+        from calipers.io.tables.long import read_long
 
         return read_long(table, role)
-    from calipers.io.table_records import stream_table
+    from calipers.io.records.in_tables import stream_table
 
     return stream_table(form, table)
 
@@ -247,9 +244,9 @@ def scores_by_item(value: Any) -> Dataset | None:
     """The run in a mapping of query to item to score that can be nothing else; else None."""
     if not isinstance(value, Mapping):
         return None
-    from calipers.io.by_column import columns_of_object
-    from calipers.io.foreign import of_object as of_foreign_object
     from calipers.io.formats.mapping import scored_run
+    from calipers.io.tables.by_column import columns_of_object
+    from calipers.io.unsupported import of_object as of_foreign_object
 
     name = ARGUMENT["run"]
     found = scored_run(value, name)
@@ -265,7 +262,7 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
             return stream_whole(form, value, name)
     if claimed:
         raise InvalidInput(_two_forms(claimed, name, "say which it is: ground_truth= or run="))
-    from calipers.io.foreign import of_object as of_foreign_object
+    from calipers.io.unsupported import of_object as of_foreign_object
 
     other = of_foreign_object(value)
     if other is not None:
@@ -278,8 +275,8 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
 
 
 def _holds_documents(value: Mapping[Any, Any]) -> bool:
-    from calipers.io.documents import is_document
     from calipers.io.formats.mapping import kinds_of
+    from calipers.io.records.documents import is_document
 
     return kinds_of(value) != {dict} and any(
         isinstance(items, list | tuple) and any(is_document(one) for one in islice(items, 1))
@@ -294,7 +291,7 @@ def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> Reco
             f"{name} is a mapping of query to documents, which can be a ground truth or a run; "
             "give the two separately (ground_truth= and run=)."
         )
-    from calipers.io.documents import plain
+    from calipers.io.records.documents import plain
 
     part = "retrieved" if role == "run" else "ground_truth"
     queries = list(value)
@@ -312,7 +309,7 @@ def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> Reco
 def _records(
     value: list[Any] | tuple[Any, ...], role: Role, name: str, said: Columns
 ) -> Dataset | RecordStream:
-    from calipers.io.documents import plain
+    from calipers.io.records.documents import plain
 
     if said.named:
         value = [said.renamed(row, name) if isinstance(row, Mapping) else row for row in value]
@@ -320,8 +317,8 @@ def _records(
     keys = frozenset(map(str, first))
     form = _claimed(keys, name)
     if form is None and is_flat_table(keys) and all(isinstance(row, Mapping) for row in value):
-        from calipers.io.by_column import frame_of_rows
-        from calipers.io.long_tables import read_long
+        from calipers.io.tables.by_column import frame_of_rows
+        from calipers.io.tables.long import read_long
 
         table = in_memory(frame_of_rows([dict(row) for row in value], name).lazy(), name)
         return read_long(replace(table, where=lambda row: f"{name}[{row}]"), role)

@@ -13,30 +13,45 @@ ID = ("id", "_id", "id_")
 TEXT = ("text", "page_content", "content")
 """The names that objects of the usual libraries have; a table may use further ones."""
 
-_TEXTS = (
-    *TEXT, "contents", "chunk", "passage", "body", "chunk_text", "chunk_content", "snippet",
-)  # fmt: skip
+_TEXTS = (*TEXT, "contents", "chunk", "passage", "body", "chunk_text", "chunk_content", "snippet")
 _DOCUMENTS = (
-    "document", "document_id", "doc_id", "docid", "doc", "ref_doc_id", "source_id", "source",
-    "path", "file_path", "file_name", "file", "filename", "url", "corpus_id",
-)  # fmt: skip
-_STARTS = (
-    "start", "start_index", "start_idx", "start_char", "start_char_idx", "split_idx_start",
-)  # fmt: skip
+    "document",
+    "document_id",
+    "doc_id",
+    "docid",
+    "doc",
+    "ref_doc_id",
+    "source_id",
+    "source",
+    "path",
+    "file_path",
+    "file_name",
+    "file",
+    "filename",
+    "url",
+    "corpus_id",
+)
+_STARTS = ("start", "start_index", "start_idx", "start_char", "start_char_idx", "split_idx_start")
 _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
     "id": (*ID, "chunk_id", "node_id", "point_id", "uuid", "key"),
     "score": (
-        "score", "_score", "similarity", "relevance_score", "_relevance_score", "relevance",
-        "distance", "_distance",
+        "score",
+        "_score",
+        "similarity",
+        "relevance_score",
+        "_relevance_score",
+        "relevance",
+        "distance",
+        "_distance",
     ),
     "text": _TEXTS,
     "document": _DOCUMENTS,
     "start": _STARTS,
     "end": _ENDS,
     "tokens": ("tokens", "n_tokens", "token_count"),
-}  # fmt: skip
+}
 """A document as a retriever returns it: an object of a library, or a dictionary."""
 METADATA = ("metadata", "meta", "payload", "_source", "entity", "properties", "fields")
 """Where such a document keeps what its maker noted about it."""
@@ -45,15 +60,38 @@ SCORE_IN_METADATA = ("score", "relevance_score")
 WRAPPED = ("node", "document", "doc", "chunk", "item")
 """Fields that may hold the document itself, beside its score."""
 LISTS = (
-    "retrieved", "results", "hits", "documents", "matches", "items", "nodes", "points", "chunks",
-    "data", "docs", "retrieved_contexts", "source_documents", "contexts", "context", "passages",
-)  # fmt: skip
+    "retrieved",
+    "results",
+    "hits",
+    "documents",
+    "matches",
+    "items",
+    "nodes",
+    "points",
+    "chunks",
+    "data",
+    "docs",
+    "retrieved_contexts",
+    "source_documents",
+    "contexts",
+    "context",
+    "passages",
+)
 """Keys under which an answer may keep its list of documents."""
 EXPECTED = (
-    "ground_truth", "expected", "expected_ids", "relevant", "relevant_ids", "reference_ids",
-    "expected_retrieved_context", "reference_contexts", "expected_documents", "documents",
-    "contexts", "ids",
-)  # fmt: skip
+    "ground_truth",
+    "expected",
+    "expected_ids",
+    "relevant",
+    "relevant_ids",
+    "reference_ids",
+    "expected_retrieved_context",
+    "reference_contexts",
+    "expected_documents",
+    "documents",
+    "contexts",
+    "ids",
+)
 """Keys under which an evaluation platform may keep what should be found, the surest first."""
 ATTRIBUTES = ("documents", "points", "nodes", "source_nodes", "matches", "results", "hits")
 """The same for answers that are objects."""
@@ -68,21 +106,36 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 CHUNK: Mapping[str, tuple[str, ...]] = {
     "text": _TEXTS,
     "id": (
-        *ID, "chunk_id", "node_id", "passage_id", "pid", "item", "item_id", "doc_id", "docid",
-        "docno", "title",
+        *ID,
+        "chunk_id",
+        "node_id",
+        "passage_id",
+        "pid",
+        "item",
+        "item_id",
+        "doc_id",
+        "docid",
+        "docno",
+        "title",
     ),
     "document": _DOCUMENTS,
     "start": _STARTS,
     "end": _ENDS,
-}  # fmt: skip
+}
 """A chunk or document of a corpus. A ``doc_id`` is its own id where there is no other."""
 START_AND_END = "start_end_idx"
 """A column that holds start and end together; tools disagree about its end, which is not used."""
 
 QUERY_ID = ("query_id", "qid", "q_id", "question_id")
 QUERY_TEXT = (
-    "query_text", "query", "question", "questions", "user_query", "search_query", "prompt",
-)  # fmt: skip
+    "query_text",
+    "query",
+    "question",
+    "questions",
+    "user_query",
+    "search_query",
+    "prompt",
+)
 QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query_str")
 """Where the input of a program, as a trace keeps it, may hold the question."""
 
@@ -99,39 +152,85 @@ def _combined(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
 WANTED_IDS = (
     *_combined(_WANTED, ("id", "ids")),
     *_combined(_WANTED, (f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s", ""))),
-    "relevant", "gold", "expected", "targets", "relevance_ids",
-)  # fmt: skip
+    "relevant",
+    "gold",
+    "expected",
+    "targets",
+    "relevance_ids",
+)
 """Names of columns with ids that should be found: they say that a table is a ground truth."""
 RETURNED_IDS = (
-    "retrieved_id", "retrieved_ids", "returned_ids", "result_ids", "results",
+    "retrieved_id",
+    "retrieved_ids",
+    "returned_ids",
+    "result_ids",
+    "results",
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
-)  # fmt: skip
+)
 """Names of columns with ids that were found, all of a question in one cell."""
 QUOTE = (
-    "quote", "quotes", "evidence", "answer_text", "reference_text", "supporting_text",
+    "quote",
+    "quotes",
+    "evidence",
+    "answer_text",
+    "reference_text",
+    "supporting_text",
     *_combined(_WANTED, ("text", "texts", "quote", "quotes", "passage", "evidence")),
-)  # fmt: skip
+)
 WEAK_QUOTE = (
-    "reference", "references", "reference_context", "answer", "answers", "expected_answer",
-    "reference_answer", "expected", "gold_answer", "correct_answer", "context", "passage", "text",
-)  # fmt: skip
+    "reference",
+    "references",
+    "reference_context",
+    "answer",
+    "answers",
+    "expected_answer",
+    "reference_answer",
+    "expected",
+    "gold_answer",
+    "correct_answer",
+    "context",
+    "passage",
+    "text",
+)
 """Names of texts that are quotes only where a table has nothing else that should be found."""
 ROW: Mapping[str, tuple[str, ...]] = {
     "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "input"),
     "item": (
-        "item", "item_id", "doc_id", "docid", "docno", "chunk_id", "corpus_id", "pid",
-        "passage_id", "node_id", "items", "item_ids", "doc_ids", "docids", "chunk_ids",
-        "passage_ids", "node_ids", *WANTED_IDS,
+        "item",
+        "item_id",
+        "doc_id",
+        "docid",
+        "docno",
+        "chunk_id",
+        "corpus_id",
+        "pid",
+        "passage_id",
+        "node_id",
+        "items",
+        "item_ids",
+        "doc_ids",
+        "docids",
+        "chunk_ids",
+        "passage_ids",
+        "node_ids",
+        *WANTED_IDS,
     ),
     "quote": QUOTE,
     "score": ("score", "similarity"),
     "rank": ("rank", "position"),
     "grade": (
-        "grade", "relevance", "rel", "label", "judgement", "judgment", "rating", "relevant",
+        "grade",
+        "relevance",
+        "rel",
+        "label",
+        "judgement",
+        "judgment",
+        "rating",
+        "relevant",
         "is_relevant",
     ),
     "retrieved": RETURNED_IDS,
-}  # fmt: skip
+}
 """One result or one judgement of a table; other columns go by our own names alone."""
 DISTANCES = ("distance", "dist", "l2_distance", "cosine_distance", "vector_distance")
 """Columns of a table of results in which less is better."""

@@ -4,8 +4,8 @@ import os
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns
 from calipers.io.load import load
+from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
 

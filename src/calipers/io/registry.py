@@ -12,14 +12,14 @@ from typing import Any
 
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
-from calipers.io.columns import Columns, nothing_fits
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
+from calipers.io.files.spill import Room
+from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
-from calipers.io.room import Room
-from calipers.io.rows import RowFormat, WholeFormat
-from calipers.io.sight import Sight
-from calipers.io.source import Source
-from calipers.io.write import PACKED, ending, is_stream
+from calipers.io.records.rows import RowFormat, WholeFormat
+from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.model.dataset import Dataset, Role
 from calipers.suggest import did_you_mean
 
@@ -90,7 +90,7 @@ def recognise(sight: Sight, role: Role) -> Format:
         raise InvalidInput(_two_forms(sight, claimed))
     if claimed:
         return claimed[0]
-    from calipers.io.foreign import what_it_is
+    from calipers.io.unsupported import what_it_is
 
     other = what_it_is(sight) if not sight.columns_said.named else None
     if other is not None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from calipers.io.json_files import as_object
-from calipers.io.lines import are_measures, first_rows, holds_texts, is_lines, mostly
-from calipers.io.sight import Sight
+from calipers.io.files.probe import Sight
+from calipers.io.records.json_files import as_object
+from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
 
 _TOPIC_MARK = re.compile(rb"<(top|topic|topics|num|query|DOC)\b[^>]*>", re.IGNORECASE)
 _TABBED_TOPIC = re.compile(rb"\S+\t[^\t]*[^\d\s][^\t]* [^\t]*")

@@ -13,13 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from calipers.analyse.agreement_interval import agreement_interval
-from calipers.analyse.corrected import against_people
-from calipers.analyse.merging import added_to, disagreements, merge_opinions
-from calipers.analyse.opinions import OpinionTable
-from calipers.analyse.score_interval import Ends
 from calipers.errors import InvalidInput
-from calipers.model.agreement import (
+from calipers.labels.agreement_result import (
     HOW,
     SCALES,
     TARGETS_AS,
@@ -34,8 +29,13 @@ from calipers.model.agreement import (
     Weights,
     WhenTied,
 )
+from calipers.labels.label_table import OpinionTable
+from calipers.labels.merging import added_to, disagreements, merge_opinions
 from calipers.model.arrays import Floats, Ints
 from calipers.model.summary import Interval
+from calipers.statistics.agreement_interval import agreement_interval
+from calipers.statistics.prediction_powered import against_people
+from calipers.statistics.score_interval import Ends
 from calipers.suggest import did_you_mean
 
 NOTHING_SHARED = "nobody judged the same thing"
@@ -67,14 +67,17 @@ def agree(
     if merge is not None:
         merged = added_to(merge_opinions(opinions, merge, when_tied, targets_as), add_to)
     return Agreement(
-        judges=table.judges(), opinions=opinions,
+        judges=table.judges(),
+        opinions=opinions,
         coefficients=coefficients(table.matrix(), table.names, scale, weights, confidence),
-        disagreements=disagreements(opinions.values()), scale=scale, weights=weights,
+        disagreements=disagreements(opinions.values()),
+        scale=scale,
+        weights=weights,
         merged=merged,
-        machine=None if machine is None else check_machine(
-            table.matrix(), table.names, machine, confidence
-        ),
-    )  # fmt: skip
+        machine=None
+        if machine is None
+        else check_machine(table.matrix(), table.names, machine, confidence),
+    )
 
 
 def cohen_kappa(
@@ -226,11 +229,17 @@ def check_machine(
         return ends and Interval(*ends, confidence, "wilson")
 
     return MachineCheck(
-        machine, counts.both, counts.missed, counts.invented, counts.neither,
-        counts.sensitivity(), interval(counts.sensitivity_interval(confidence)),
-        counts.specificity(), interval(counts.specificity_interval(confidence)),
+        machine,
+        counts.both,
+        counts.missed,
+        counts.invented,
+        counts.neither,
+        counts.sensitivity(),
+        interval(counts.sensitivity_interval(confidence)),
+        counts.specificity(),
+        interval(counts.specificity_interval(confidence)),
         int(split.sum()),
-    )  # fmt: skip
+    )
 
 
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:

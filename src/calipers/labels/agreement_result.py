@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 from calipers.model.summary import Interval
 
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -88,10 +88,14 @@ class Opinions:
     def to_dict(self) -> dict[str, Any]:
         """The opinions as plain values."""
         return {
-            "query_id": self.about.query_id, "query": self.about.query, "item": self.about.item,
-            "text": self.about.text, "document": self.about.document,
-            "grades": dict(self.grades), "spread": self.spread,
-        }  # fmt: skip
+            "query_id": self.about.query_id,
+            "query": self.about.query,
+            "item": self.about.item,
+            "text": self.about.text,
+            "document": self.about.document,
+            "grades": dict(self.grades),
+            "spread": self.spread,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +115,13 @@ class Merged:
     def to_dict(self) -> dict[str, Any]:
         """The counts and the ties; the records themselves go to a file."""
         return {
-            "how": self.how, "ties": self.when_tied, "queries": len(self.records),
-            "targets": self.targets, "tied": [one.to_dict() for one in self.tied],
+            "how": self.how,
+            "ties": self.when_tied,
+            "queries": len(self.records),
+            "targets": self.targets,
+            "tied": [one.to_dict() for one in self.tied],
             "left_without": list(self.left_without),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -152,7 +159,7 @@ class Agreement(ShownInNotebook):
         """The merged ground truth as JSON lines, whole or not at all."""
         if self.merged is None:
             raise InvalidInput("There is no merged ground truth to write; ask for one with merge=.")
-        from calipers.io.kept_records import write_records
+        from calipers.io.records.kept import write_records
 
         write_records(list(self.merged.records), path)
 

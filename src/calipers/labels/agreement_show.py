@@ -5,8 +5,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.agreement import Agreement, Coefficient, MachineCheck, Merged, Opinions
-from calipers.model.draft import Draft
+from calipers.labels.agreement_result import Agreement, Coefficient, MachineCheck, Merged, Opinions
+from calipers.labels.draft_result import Draft
 from calipers.model.summary import Interval
 from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.plain import printable
@@ -52,9 +52,13 @@ def draft_lines(draft: Draft, output: str) -> list[str]:
 
 
 def print_agreement(
-    found: Agreement, console: Console, *, written: str | None, examples: int = 3,
+    found: Agreement,
+    console: Console,
+    *,
+    written: str | None,
+    examples: int = 3,
     explain: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """How far the judges agree, where they do not, and what was made of their labels."""
     print_verdict(verdict(found), console)
     if found.coefficients:

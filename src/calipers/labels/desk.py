@@ -9,8 +9,11 @@ from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
 
-from calipers.analyse.agreement import agree
-from calipers.analyse.judging import (
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.io.records.label_files import read_labels
+from calipers.labels.agreement import agree
+from calipers.labels.agreement_result import Opinions, TargetsAs
+from calipers.labels.judging import (
     JudgedTruth,
     in_order,
     judged_truth,
@@ -18,12 +21,7 @@ from calipers.analyse.judging import (
     matched_run,
     measured,
 )
-from calipers.errors import InvalidInput, WriteFailed
-from calipers.io.convert import convert
-from calipers.io.labels import read_labels
-from calipers.model.agreement import Opinions, TargetsAs
-from calipers.model.evaluation import from_moment
-from calipers.model.judging import (
+from calipers.labels.judging_result import (
     Conflict,
     EntryKind,
     Exported,
@@ -35,10 +33,12 @@ from calipers.model.judging import (
     PoolAgreement,
     PoolItem,
 )
+from calipers.model.evaluation import from_moment
 from calipers.model.labels import Label, Pair, is_machine
 from calipers.model.summary import Summary
-from calipers.store.labels import append, append_on, entries_after, new_request
-from calipers.store.labels_pool import PoolContent, add_judges, load_pool, pool_number
+from calipers.questions.convert.rule import convert
+from calipers.store.label_log import append, append_on, entries_after, new_request
+from calipers.store.label_pools import PoolContent, add_judges, load_pool, pool_number
 from calipers.store.open import Store
 from calipers.suggest import did_you_mean
 
@@ -109,10 +109,18 @@ class Desk:
         if quote is not None and 0 <= item < len(self.items):
             _check_quote(quote, self.items[item].label)
         return append(
-            self.store, self.content.number, item=item, judge=judge, kind=kind, grade=grade,
-            quote=quote, note=note, request=request, grades=self.content.settings.grades,
+            self.store,
+            self.content.number,
+            item=item,
+            judge=judge,
+            kind=kind,
+            grade=grade,
+            quote=quote,
+            note=note,
+            request=request,
+            grades=self.content.settings.grades,
             items=len(self.items),
-        )  # fmt: skip
+        )
 
     @cached_property
     def _worth(self) -> Mapping[Pair, float] | None:
@@ -198,9 +206,12 @@ class Desk:
             if upto is not None and upto < state.last:
                 state = LabelState(one for one in self._entries if one.number <= upto)
             return judged_truth(
-                self.content.ground_truth, self.items, state, self.content.settings,
+                self.content.ground_truth,
+                self.items,
+                state,
+                self.content.settings,
                 machines=machines,
-            )  # fmt: skip
+            )
 
     def numbers(self, upto: int | None = None) -> Mapping[str, Summary]:
         """The watched metric of every run, with its interval."""
@@ -236,8 +247,9 @@ class Desk:
             return PoolAgreement(None, ())
         found = agree(labels)
         at = {item.label.pair: item for item in self.items}
-        conflicts = tuple(self._conflict(one, at[one.about.pair], state)
-                          for one in found.disagreements)  # fmt: skip
+        conflicts = tuple(
+            self._conflict(one, at[one.about.pair], state) for one in found.disagreements
+        )
         return PoolAgreement(found, conflicts)
 
     def _conflict(self, opinions: Opinions, item: PoolItem, state: LabelState) -> Conflict:
@@ -270,10 +282,14 @@ class Desk:
             raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
         done = convert(None, path, ground_truth=found.ground_truth, run=None, to=to, form=None)
         return Exported(
-            done.files, done.form, found.ground_truth.queries.height,
-            found.ground_truth.targets.height, found.labels, found.unsettled,
+            done.files,
+            done.form,
+            found.ground_truth.queries.height,
+            found.ground_truth.targets.height,
+            found.labels,
+            found.unsettled,
             found.ground_truth.fingerprint,
-        )  # fmt: skip
+        )
 
     def take(self, paths: Iterable[str | os.PathLike[str]]) -> Imported:
         """Read labels that were filled in elsewhere, in one transaction."""
@@ -306,9 +322,15 @@ class Desk:
         with self.store.writing() as connection:
             for position, judge, grade, note in new:
                 append_on(
-                    connection, self.content.number, item=position, judge=judge, kind="label",
-                    grade=grade, note=note, request=new_request(),
-                )  # fmt: skip
+                    connection,
+                    self.content.number,
+                    item=position,
+                    judge=judge,
+                    kind="label",
+                    grade=grade,
+                    note=note,
+                    request=new_request(),
+                )
         self.content = replace(
             self.content,
             judges=tuple(dict.fromkeys([*self.judges, *(n for n in names if not is_machine(n))])),

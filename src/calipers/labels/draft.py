@@ -10,10 +10,10 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns
-from calipers.io.corpus import open_corpus
+from calipers.io.corpus.read import open_corpus
 from calipers.io.one_side import load_ground_truth, load_run
-from calipers.model.draft import Draft
+from calipers.io.tables.columns import Columns
+from calipers.labels.draft_result import Draft
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
@@ -94,13 +94,16 @@ def draft(
         for one in shuffled(left[query], seed)
     )
     return Draft(
-        rows=rows, runs=len(loaded), k=k, seed=seed,
+        rows=rows,
+        runs=len(loaded),
+        k=k,
+        seed=seed,
         queries=len({row.query_id for row in rows}),
         silent=tuple(query for query in texts if query not in items),
         unknown=sum(query not in texts for query in pool.items),
         judged=judged,
         without_text=sum(row.text is None for row in rows),
-    )  # fmt: skip
+    )
 
 
 def _listed(runs: Any) -> list[Any]:

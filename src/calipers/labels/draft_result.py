@@ -28,14 +28,20 @@ class Draft:
 
     def write(self, path: str | Path) -> None:
         """The rows as .jsonl or .csv, whole or not at all."""
-        from calipers.io.labels import write_labels
+        from calipers.io.records.label_files import write_labels
 
         write_labels(self.rows, path)
 
     def to_dict(self) -> dict[str, Any]:
         """The counts: what ``--json`` prints."""
         return {
-            "rows": len(self.rows), "queries": self.queries, "runs": self.runs, "k": self.k,
-            "seed": self.seed, "already_judged": self.judged, "without_text": self.without_text,
-            "without_results": list(self.silent), "unknown_queries": self.unknown,
-        }  # fmt: skip
+            "rows": len(self.rows),
+            "queries": self.queries,
+            "runs": self.runs,
+            "k": self.k,
+            "seed": self.seed,
+            "already_judged": self.judged,
+            "without_text": self.without_text,
+            "without_results": list(self.silent),
+            "unknown_queries": self.unknown,
+        }

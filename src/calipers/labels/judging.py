@@ -9,20 +9,20 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.analyse.bounds import has_bounds, unjudged_results
-from calipers.analyse.listing import list_results
-from calipers.analyse.merging import merged_grade
-from calipers.analyse.scoring import choose_metrics, score
+from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import NoCommonIds
+from calipers.labels.judging_result import LabelState, PoolItem, PoolSettings
+from calipers.labels.merging import merged_grade
 from calipers.match.pair import match_pair
 from calipers.measures import compute
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.judging import LabelState, PoolItem, PoolSettings
 from calipers.model.labels import Label, Pair, is_machine
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.summary import Summary
+from calipers.questions.bounds.rule import has_bounds, unjudged_results
+from calipers.questions.listing import list_results
 
 DEEPEST = 20
 """Unjudged results per query whose worth is looked at; further down a label moves little."""
@@ -120,9 +120,11 @@ def in_order(
     return sorted(
         items,
         key=lambda one: (
-            -best[one.label.query_id], first[one.label.query_id], _place(seed, *one.label.pair)
+            -best[one.label.query_id],
+            first[one.label.query_id],
+            _place(seed, *one.label.pair),
         ),
-    )  # fmt: skip
+    )
 
 
 def judged_truth(
@@ -245,8 +247,12 @@ def matched_run(
         return None
     try:
         return match_pair(
-            truth, run, policy=policy or Policy(), match=settings.match, level=settings.level,
+            truth,
+            run,
+            policy=policy or Policy(),
+            match=settings.match,
+            level=settings.level,
             rel=settings.rel,
-        )  # fmt: skip
+        )
     except NoCommonIds:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from calipers.model.agreement import Agreement, Opinions, TargetsAs
+from calipers.labels.agreement_result import Agreement, Opinions, TargetsAs
 from calipers.model.labels import Label
 from calipers.model.summary import Summary
 
@@ -180,9 +180,11 @@ class JudgeProgress:
     def to_dict(self) -> dict[str, Any]:
         """The progress as plain values."""
         return {
-            **asdict(self), "done": self.done, "place": self.place,
+            **asdict(self),
+            "done": self.done,
+            "place": self.place,
             "minutes_left": self.minutes_left,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -241,9 +243,11 @@ class LabelEffect:
     def to_dict(self) -> dict[str, Any]:
         """The move as plain values."""
         return {
-            "run": self.run, "before": asdict(self.before), "after": asdict(self.after),
+            "run": self.run,
+            "before": asdict(self.before),
+            "after": asdict(self.after),
             "difference": self.difference,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -257,9 +261,10 @@ class Conflict:
     def to_dict(self) -> dict[str, Any]:
         """The conflict as plain values."""
         return {
-            "item": self.item.position, **self.opinions.to_dict(),
+            "item": self.item.position,
+            **self.opinions.to_dict(),
             "settled": None if self.settled is None else self.settled.to_dict(),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Pools and labels in words."""
 
-from calipers.model.judging import Exported, Imported, PoolInfo, PoolList
+from calipers.labels.judging_result import Exported, Imported, PoolInfo, PoolList
 from calipers.present.plain import printable
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.io.labels import Placed, read_labels
-from calipers.model.agreement import Judge, Opinions
+from calipers.io.records.label_files import Placed, read_labels
+from calipers.labels.agreement_result import Judge, Opinions
 from calipers.model.arrays import Floats
 from calipers.model.labels import Label, Pair
 

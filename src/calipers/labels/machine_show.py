@@ -1,7 +1,7 @@
 """What a language model made, in plain words."""
 
+from calipers.live.result import RetrievalReport
 from calipers.model.machine import SHORTEST_CHUNK, MachineLabels, WrittenQuestions
-from calipers.model.retrieval import RetrievalReport
 from calipers.present.plain import printable
 from calipers.words import plural
 

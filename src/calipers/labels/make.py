@@ -6,24 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from calipers.analyse.agreement import check_choice
-from calipers.analyse.draft import draft
-from calipers.analyse.judging import shares
-from calipers.analyse.rejudge import with_targets
-from calipers.analyse.scoring import choose_metrics
-from calipers.analyse.worth_judging import worth_judging
+from calipers.engines.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.one_side import load_ground_truth, load_run
+from calipers.labels.agreement import check_choice
+from calipers.labels.agreement_result import TargetsAs
+from calipers.labels.desk import Desk
+from calipers.labels.draft import draft
+from calipers.labels.judging import shares
+from calipers.labels.judging_result import ONLY, ORDERS, SCALES, JudgeOnly, PoolSettings
+from calipers.labels.rejudge import with_targets
+from calipers.labels.worth_judging import worth_judging
+from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
-from calipers.model.agreement import TargetsAs
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.judging import ONLY, ORDERS, SCALES, JudgeOnly, PoolSettings
 from calipers.model.labels import Label
 from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.retrievers.questions import read_questions
-from calipers.store.labels_desk import Desk
-from calipers.store.labels_pool import add_items, add_judges, make_pool
+from calipers.store.label_pools import add_items, add_judges, make_pool
 from calipers.store.open import Store
 
 LONGEST_GUIDELINES = 20_000
@@ -63,17 +63,27 @@ def make(
         if not queries:
             raise InvalidInput(f"There is nothing to judge: {NOTHING[only]}.")
     labels = to_judge(
-        loaded, truth, questions=questions, corpus=corpus, queries=queries, again=again,
+        loaded,
+        truth,
+        questions=questions,
+        corpus=corpus,
+        queries=queries,
+        again=again,
         settings=settings,
-    )  # fmt: skip
+    )
     _check_common(loaded)
     settings = _matched_alike(settings, truth, loaded, labels)
     given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
     store = opened()
     number = make_pool(
-        store, name, [(given[one.query_id], one) for one in labels], runs=loaded,
-        ground_truth=truth, judges=judges, settings=settings,
-    )  # fmt: skip
+        store,
+        name,
+        [(given[one.query_id], one) for one in labels],
+        runs=loaded,
+        ground_truth=truth,
+        judges=judges,
+        settings=settings,
+    )
     return Desk(store, number)
 
 
@@ -114,9 +124,13 @@ def to_judge(
     elif truth is not None:
         asked = _asked(truth, runs)
     found = draft(
-        list(runs.values()), asked, k=settings.depth, seed=settings.seed,
-        ground_truth=None if again else truth, corpus=corpus,
-    )  # fmt: skip
+        list(runs.values()),
+        asked,
+        k=settings.depth,
+        seed=settings.seed,
+        ground_truth=None if again else truth,
+        corpus=corpus,
+    )
     rows = [one for one in found.rows if queries is None or one.query_id in queries]
     if again and truth is not None:
         rows = with_targets(
@@ -211,9 +225,13 @@ def _matched_alike(
     for run in runs.values():
         try:
             pair = match_pair(
-                truth, run, policy=Policy(), match=settings.match, level=settings.level,
+                truth,
+                run,
+                policy=Policy(),
+                match=settings.match,
+                level=settings.level,
                 rel=settings.rel,
-            )  # fmt: skip
+            )
         except NoCommonIds as error:
             # One run may find nothing; that none of them does is a mix-up.
             strange = error

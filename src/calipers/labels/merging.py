@@ -7,9 +7,9 @@ from math import fsum
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.kept_records import kept_records
 from calipers.io.load import load
-from calipers.model.agreement import How, Merged, Opinions, TargetsAs, WhenTied
+from calipers.io.records.kept import kept_records
+from calipers.labels.agreement_result import How, Merged, Opinions, TargetsAs, WhenTied
 from calipers.model.labels import Label, Pair, is_machine
 
 
@@ -67,9 +67,13 @@ def merge_opinions(
         judges.setdefault(query, {}).update(dict.fromkeys(one.grades))
     records = tuple(_record(q, texts[q], list(judges[q]), found) for q, found in targets.items())
     return Merged(
-        records, sum(map(len, targets.values())), tuple(tied), how, when_tied,
+        records,
+        sum(map(len, targets.values())),
+        tuple(tied),
+        how,
+        when_tied,
         _left_without(tied, targets),
-    )  # fmt: skip
+    )
 
 
 def _left_without(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from calipers.analyse.draft import shuffled
+from calipers.labels.draft import shuffled
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
@@ -63,9 +63,13 @@ def _with_texts(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Label]:
                 chunks.setdefault(document, []).append((start, end, text))
     for row in targets.iter_rows(named=True):
         one = Label(
-            row["query"], item=row["item"], document=row["document"], start=row["start"],
-            end=row["end"], text=row["quote"] or texts.get(row["item"] or ""),
-        )  # fmt: skip
+            row["query"],
+            item=row["item"],
+            document=row["document"],
+            start=row["start"],
+            end=row["end"],
+            text=row["quote"] or texts.get(row["item"] or ""),
+        )
         if one.start is not None and one.end is not None and one.text is None:
             one = replace(one, text=_cut_out(one, chunks.get(one.document or "", ())))
         if one.item is not None or one.text is not None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from calipers.analyse.diff import diff_runs
-from calipers.analyse.judging import matched_run
-from calipers.analyse.misses import explain_misses
 from calipers.errors import InvalidInput
+from calipers.labels.judging import matched_run
+from calipers.labels.judging_result import JudgeOnly, PoolSettings
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.judging import JudgeOnly, PoolSettings
 from calipers.model.policy import Policy
 from calipers.model.run import Run
+from calipers.questions.diff.rule import diff_runs
+from calipers.questions.misses.rule import explain_misses
 
 
 def worth_judging(

@@ -14,9 +14,9 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from calipers.io.documents import Row
-from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
-from calipers.retrievers.layout import FIELDS
+from calipers.io.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
+from calipers.io.records.documents import Row
+from calipers.live.adapters.layout import FIELDS
 
 Column = Sequence[Any]
 NOTHING = repeat(None)
@@ -161,6 +161,11 @@ def _whole_numbers(values: Column) -> Column | None:
 
 
 CHECKED: dict[str, Callable[[Column], Column | None]] = {
-    "id": _ids, "score": _scores, "text": _texts, "document": _ids, "start": _whole_numbers,
-    "end": _whole_numbers, "tokens": _whole_numbers,
-}  # fmt: skip
+    "id": _ids,
+    "score": _scores,
+    "text": _texts,
+    "document": _ids,
+    "start": _whole_numbers,
+    "end": _whole_numbers,
+    "tokens": _whole_numbers,
+}

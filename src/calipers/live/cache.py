@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.retrievers.base import Question
-from calipers.retrievers.entry import RunEntry
+from calipers.live.adapters.base import Question
+from calipers.live.entry import RunEntry
 
 _decode = msgspec.json.Decoder(RunEntry).decode
 MAGIC = b"SQLite format 3\x00"

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from calipers.retrievers.project import (
+from calipers.live.project import (
     ProjectFile,
     digest,
     file_of,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from calipers.live.entry import Glance, RunEntry
+from calipers.live.result import RetrievalReport
 from calipers.model.arrays import Floats
-from calipers.model.retrieval import RetrievalReport
-from calipers.retrievers.entry import Glance, RunEntry
 
 
 def percentile(ordered: Sequence[float] | Floats, share: float) -> float:
@@ -89,14 +89,31 @@ class AnswerCounts:
             self.latencies.add(entry.latency_ms, warm_up=entry.warm_up)
 
     def report(
-        self, *, retriever: str, questions: int, asked: int, seconds: float, output: str | None,
+        self,
+        *,
+        retriever: str,
+        questions: int,
+        asked: int,
+        seconds: float,
+        output: str | None,
         earlier: str | None = None,
-    ) -> RetrievalReport:  # fmt: skip
+    ) -> RetrievalReport:
         """How the retrieval went, now that it is finished."""
         return RetrievalReport(
-            retriever=retriever, k=self.k, questions=questions, answered=self.answered,
-            errors=dict(sorted(self.errors.items())), first_error=self.first_error, asked=asked,
-            cached=self.cached, seconds=seconds, latency_ms=self.latencies.to_dict(),
-            cut=self.cut, short=self.short, empty=self.empty, unsorted=self.unsorted,
-            output=output, earlier=earlier,
-        )  # fmt: skip
+            retriever=retriever,
+            k=self.k,
+            questions=questions,
+            answered=self.answered,
+            errors=dict(sorted(self.errors.items())),
+            first_error=self.first_error,
+            asked=asked,
+            cached=self.cached,
+            seconds=seconds,
+            latency_ms=self.latencies.to_dict(),
+            cut=self.cut,
+            short=self.short,
+            empty=self.empty,
+            unsorted=self.unsorted,
+            output=output,
+            earlier=earlier,
+        )

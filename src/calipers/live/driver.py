@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from calipers.retrievers.base import AskFailed, Question, Retriever, Session
-from calipers.retrievers.counts import AnswerCounts
-from calipers.retrievers.entry import encode, entry_of, failed_entry
-from calipers.retrievers.keywords import Progress
-from calipers.retrievers.ledger import Finished, Ledger, Write
-from calipers.retrievers.pace import Pace, Throttle, explain, pause_before
-from calipers.retrievers.shapes import read_answer
+from calipers.live.adapters.base import AskFailed, Question, Retriever, Session
+from calipers.live.counts import AnswerCounts
+from calipers.live.entry import encode, entry_of, failed_entry
+from calipers.live.keywords import Progress
+from calipers.live.ledger import Finished, Ledger, Write
+from calipers.live.pace import Pace, Throttle, explain, pause_before
+from calipers.live.shapes import read_answer
 
 if TYPE_CHECKING:
-    from calipers.retrievers.cache import Cache
+    from calipers.live.cache import Cache
 
 MOST_STUCK = 100
 """Calls that hang and are left behind; more would only fill the memory."""
@@ -103,9 +103,14 @@ class Driver:
         self._stuck = 0
         self._crash: BaseException | None = None
         self._ledger = Ledger(
-            retriever.name, counts, write, self._stop, workers=self._workers,
-            max_errors=pace.max_errors, cache=cache,
-        )  # fmt: skip
+            retriever.name,
+            counts,
+            write,
+            self._stop,
+            workers=self._workers,
+            max_errors=pace.max_errors,
+            cache=cache,
+        )
 
     @property
     def asked(self) -> int:

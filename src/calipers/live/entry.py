@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from calipers.io.documents import Row
-from calipers.retrievers.base import Question
-from calipers.retrievers.shapes import Answer
+from calipers.io.records.documents import Row
+from calipers.live.adapters.base import Question
+from calipers.live.shapes import Answer
 
 
 class RunEntry(msgspec.Struct, omit_defaults=True):
@@ -63,9 +63,17 @@ def entry_of(question: Question, answer: Answer, seconds: float, warm_up: bool) 
     """The entry of a question that was answered."""
     # By position: this runs once per question, and names would cost as much as the rest.
     return RunEntry(
-        question.text, answer.retrieved, _own_id(question), round(seconds * 1000, 3), None,
-        answer.stages or None, warm_up, False, answer.longer, answer.unsorted,
-    )  # fmt: skip
+        question.text,
+        answer.retrieved,
+        _own_id(question),
+        round(seconds * 1000, 3),
+        None,
+        answer.stages or None,
+        warm_up,
+        False,
+        answer.longer,
+        answer.unsorted,
+    )
 
 
 def failed_entry(question: Question, error: str) -> RunEntry:

@@ -11,10 +11,10 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.formats.ours import check_spelling
-from calipers.names import LISTS, METADATA, RESULT, WRAPPED
-from calipers.retrievers.base import AskFailed
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.shapes import read_answer
+from calipers.io.names import LISTS, METADATA, RESULT, WRAPPED
+from calipers.live.adapters.base import AskFailed
+from calipers.live.adapters.layout import Layout
+from calipers.live.shapes import read_answer
 
 ALL = 1_000_000_000
 """No list is cut off here: the caller asked for as many as there are."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from calipers.retrievers.counts import AnswerCounts
+    from calipers.live.counts import AnswerCounts
 
 Progress = Callable[["AnswerCounts"], None]
 """Told the counts as they grow."""

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import RetrieverFailed
-from calipers.retrievers.base import AskFailed, Question
-from calipers.retrievers.counts import AnswerCounts
-from calipers.retrievers.entry import RunEntry
+from calipers.live.adapters.base import AskFailed, Question
+from calipers.live.counts import AnswerCounts
+from calipers.live.entry import RunEntry
 
 if TYPE_CHECKING:
-    from calipers.retrievers.cache import Cache
+    from calipers.live.cache import Cache
 
 SAME_FAILURES = 10
 """So many failures of one kind before the first answer mean that nothing will work."""

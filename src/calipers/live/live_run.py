@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.files.open import stamp
 from calipers.io.load import load
-from calipers.io.source import stamp
-from calipers.model.retrieval import RetrievalReport
+from calipers.live.result import RetrievalReport
 from calipers.model.run import Run
 
 
@@ -59,9 +59,14 @@ class LiveRun(Run):
         """The run in that file, of which nothing is in memory yet."""
         file = RunFile(path)
         return cls(
-            file.scan, name=str(path), report=report, file=file, asked_for=report.k,
-            queries=lambda: file.run.queries, stages=lambda: file.run.stages,
-        )  # fmt: skip
+            file.scan,
+            name=str(path),
+            report=report,
+            file=file,
+            asked_for=report.k,
+            queries=lambda: file.run.queries,
+            stages=lambda: file.run.stages,
+        )
 
     def __repr__(self) -> str:
         """What is known without reading anything."""

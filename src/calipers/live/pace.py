@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import CalipersError, InvalidInput
-from calipers.retrievers.base import AskFailed, beginning
+from calipers.live.adapters.base import AskFailed, beginning
 
 TIMEOUT_SECONDS = 30.0
 WORTH_RETRYING = (429, 500, 502, 503, 504)

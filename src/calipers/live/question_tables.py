@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from calipers.io.columns import IDENTITIES, Columns, renaming
-from calipers.io.json_files import plain_records
-from calipers.io.sight import Sight
-from calipers.io.source import Source
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
+from calipers.io.records.json_files import plain_records
+from calipers.io.tables.columns import IDENTITIES, Columns, renaming
 
 Record = dict[str, Any]
 

@@ -16,16 +16,16 @@ import msgspec
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns
+from calipers.io.files.open import Source, stamp
 from calipers.io.formats.ours import Asked, question_and_id
-from calipers.io.json_files import BROKEN, first_line, opening
 from calipers.io.load import load
-from calipers.io.source import Source, stamp
+from calipers.io.records.json_files import BROKEN, first_line, opening
+from calipers.io.tables.columns import Columns
+from calipers.live.adapters.base import Question
+from calipers.live.question_tables import named_records, records_of_questions
 from calipers.model.arrays import Ints
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import GroundTruth
-from calipers.retrievers.base import Question
-from calipers.retrievers.question_tables import named_records, records_of_questions
 
 BLOCK = 1 << 15
 """Bytes of a file to have in memory at a time."""

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any, Unpack
 import msgspec
 
 from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.io.columns import Columns
-from calipers.io.records import Record, build
-from calipers.model.retrieval import RetrievalReport
+from calipers.io.records.records import Record, build
+from calipers.io.tables.columns import Columns
+from calipers.live.adapters.base import Retriever
+from calipers.live.adapters.recognise import as_retriever
+from calipers.live.counts import AnswerCounts
+from calipers.live.driver import Driver
+from calipers.live.journal import Journal
+from calipers.live.keywords import Progress, RetrieverOptions, Retrieving
+from calipers.live.live_run import LiveRun
+from calipers.live.pace import RETRIES, TIMEOUT_SECONDS, Pace
+from calipers.live.questions import Questions, open_questions
+from calipers.live.result import RetrievalReport
+from calipers.live.resume import Wish
 from calipers.model.run import Run
-from calipers.retrievers.base import Retriever
-from calipers.retrievers.counts import AnswerCounts
-from calipers.retrievers.driver import Driver
-from calipers.retrievers.earlier import Wish
-from calipers.retrievers.journal import Journal
-from calipers.retrievers.keywords import Progress, RetrieverOptions, Retrieving
-from calipers.retrievers.live_run import LiveRun
-from calipers.retrievers.pace import RETRIES, TIMEOUT_SECONDS, Pace
-from calipers.retrievers.questions import Questions, open_questions
-from calipers.retrievers.recognise import as_retriever
 from calipers.words import plural
 
 if TYPE_CHECKING:
-    from calipers.retrievers.cache import Cache
+    from calipers.live.cache import Cache
 
 _record = msgspec.json.Decoder(Record).decode
 
@@ -101,9 +101,13 @@ def retrieve_to_report(
     asked = open_questions(questions, Columns.of(columns))
     retriever = as_retriever(search, **options)
     pace = Pace(
-        workers=retriever.workers if workers is None else workers, timeout=timeout,
-        retries=retries, rate=rate, max_errors=max_errors, warm_up=warm_up,
-    )  # fmt: skip
+        workers=retriever.workers if workers is None else workers,
+        timeout=timeout,
+        retries=retries,
+        rate=rate,
+        max_errors=max_errors,
+        warm_up=warm_up,
+    )
     decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
     counts = AnswerCounts(k)
     with ExitStack() as held:
@@ -111,7 +115,7 @@ def retrieve_to_report(
         # First: a cache that cannot be used leaves no output behind.
         if cache is not None:
             # Loaded when used: SQLite is not needed without a cache.
-            from calipers.retrievers.cache import Cache
+            from calipers.live.cache import Cache
 
             # Answers of before code was noted down stay those of addresses and models.
             known = {**decides, "code": retriever.code} if retriever.code else decides
@@ -144,8 +148,12 @@ def _drive(
         retriever,
         enumerate(questions) if journal is None else journal.unfinished(),
         len(questions) if journal is None else journal.left,
-        k, pace, counts, kept if journal is None else journal.write, cache=cache,
-    )  # fmt: skip
+        k,
+        pace,
+        counts,
+        kept if journal is None else journal.write,
+        cache=cache,
+    )
     try:
         driver.run(progress)
     except RetrieverFailed as failed:
@@ -155,10 +163,13 @@ def _drive(
             journal.discard()
         raise RetrieverFailed(_nothing_found(retriever.name, counts))
     report = counts.report(
-        retriever=retriever.name, questions=len(questions), asked=driver.asked,
-        seconds=driver.seconds, output=None if journal is None else str(journal.path),
+        retriever=retriever.name,
+        questions=len(questions),
+        asked=driver.asked,
+        seconds=driver.seconds,
+        output=None if journal is None else str(journal.path),
         earlier=None if journal is None else journal.earlier,
-    )  # fmt: skip
+    )
     if journal is not None:
         journal.finish(report.to_dict())
     return report

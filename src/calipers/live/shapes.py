@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from calipers.io.documents import (
+from calipers.io.names import ATTRIBUTES, COLUMNS, LISTS
+from calipers.io.records.documents import (
     SCALARS,
     BadDocument,
     Row,
@@ -17,12 +18,11 @@ from calipers.io.documents import (
     read_document,
     whole,
 )
+from calipers.live.adapters.base import AskFailed, beginning
+from calipers.live.adapters.layout import Layout
+from calipers.live.adapters.paths import NoMatch, Path
+from calipers.live.at_once import are_numbers, rows_at_once
 from calipers.model.arrays import LARGEST
-from calipers.names import ATTRIBUTES, COLUMNS, LISTS
-from calipers.retrievers.at_once import are_numbers, rows_at_once
-from calipers.retrievers.base import AskFailed, beginning
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.paths import NoMatch, Path
 
 ALLOWED = (
     "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "

@@ -1,6 +1,6 @@
 """How a retrieval went, in plain words."""
 
-from calipers.model.retrieval import RetrievalReport
+from calipers.live.result import RetrievalReport
 from calipers.present.plain import printable
 from calipers.words import plural
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
-from calipers.ahead import ahead
 from calipers.errors import InvalidInput
 from calipers.match.assemble import assemble
 from calipers.match.tally import RunTally
@@ -18,6 +17,7 @@ from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run, Scored
+from calipers.prefetch import ahead
 
 _ROWS_PER_JOIN = 1 << 20
 _TARGETS_PER_ROW = 8
@@ -72,8 +72,10 @@ def _match(
         # Adding nothing copies the ids: a mere selection keeps all texts of the batch in memory.
         item = batch.frame["item"].gather(as_series(rows)) + ""
         columns: dict[str, Ints | Bools] = {
-            "code": codes[query], "rank": rows - batch.starts[query] + 1, "tied": batch.tied[rows],
-        }  # fmt: skip
+            "code": codes[query],
+            "rank": rows - batch.starts[query] + 1,
+            "tied": batch.tied[rows],
+        }
         made = {name: as_series(column) for name, column in columns.items()}
         edges_of.add(pl.DataFrame({**made, "item": item}))
     target, rank, tied = _sorted(edges_of.finish())

@@ -11,9 +11,9 @@ from calipers.match.assemble import assemble
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_texts
 from calipers.match.quote import Quote
-from calipers.match.shelf import Shelf
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally
+from calipers.match.text_index import Shelf
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Tally
@@ -77,10 +77,12 @@ def _match(
     tally = counting.finish(tied_targets=np.sort(np.array(tied, dtype=np.int64)))
     check_common_texts(ground_truth, run, policy, tally, n_edges=len(ranks))
     matches = assemble(
-        ground_truth, tally,
-        rank=np.array(ranks, dtype=np.int64), target=np.array(targets, dtype=np.int64),
+        ground_truth,
+        tally,
+        rank=np.array(ranks, dtype=np.int64),
+        target=np.array(targets, dtype=np.int64),
         overlap=np.array(shares, dtype=np.float64),
-    )  # fmt: skip
+    )
     return matches, tally
 
 

@@ -58,10 +58,12 @@ def _match(
     tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))
     check_common_documents(ground_truth, run, policy, tally, n_edges=edges.height)
     matches = assemble(
-        ground_truth, tally,
-        rank=edges["rank"].to_numpy(), target=edges["target"].to_numpy(),
+        ground_truth,
+        tally,
+        rank=edges["rank"].to_numpy(),
+        target=edges["target"].to_numpy(),
         overlap=edges["share"].to_numpy(),
-    )  # fmt: skip
+    )
 
     def spans() -> SpanTable:
         # Only metrics of coverage look at every result, so only they pay for it.
@@ -77,20 +79,25 @@ def _chunks(batch: RankedBatch, codes: Ints) -> pl.DataFrame:
     return (
         batch.frame.select(_SPAN)
         .with_columns(
-            pl.Series("code", np.repeat(codes, batch.lengths)), pl.Series("rank", batch.rank),
+            pl.Series("code", np.repeat(codes, batch.lengths)),
+            pl.Series("rank", batch.rank),
             pl.Series("tied", batch.tied),
         )
         .filter(pl.col("code") >= 0)
         .select(_EMPTY.columns)
-    )  # fmt: skip
+    )
 
 
 _EMPTY = pl.DataFrame(
     schema={
-        "code": pl.Int64, "rank": pl.Int64, "document": pl.String,
-        "start": pl.Int64, "end": pl.Int64, "tied": pl.Boolean,
+        "code": pl.Int64,
+        "rank": pl.Int64,
+        "document": pl.String,
+        "start": pl.Int64,
+        "end": pl.Int64,
+        "tied": pl.Boolean,
     }
-)  # fmt: skip
+)
 
 
 _NO_EDGES = pl.DataFrame(
@@ -107,12 +114,16 @@ def _with_names(batch: RankedBatch) -> RankedBatch:
 
 
 def _targets(ground_truth: GroundTruth) -> pl.DataFrame:
-    return ground_truth.targets.select(
-        pl.Series("code", ground_truth.target_query, dtype=pl.Int64),
-        "document",
-        pl.col("start").alias("from"),
-        pl.col("end").alias("to"),
-    ).with_row_index("target").with_columns(pl.col("target").cast(pl.Int64))  # fmt: skip
+    return (
+        ground_truth.targets.select(
+            pl.Series("code", ground_truth.target_query, dtype=pl.Int64),
+            "document",
+            pl.col("start").alias("from"),
+            pl.col("end").alias("to"),
+        )
+        .with_row_index("target")
+        .with_columns(pl.col("target").cast(pl.Int64))
+    )
 
 
 def _edges(

@@ -40,16 +40,23 @@ def one_ranking(
     if how == "last":
         frame = frame.filter(pl.col("call") == pl.col("call").max().over("query"))
     elif how == "best":
-        frame = frame.join(_best(truth, run, frame, match, rel), on=["query", "call"], how="semi",
-                           maintain_order="left")  # fmt: skip
+        frame = frame.join(
+            _best(truth, run, frame, match, rel),
+            on=["query", "call"],
+            how="semi",
+            maintain_order="left",
+        )
     elif how == "union":
         frame = frame.sort("first", "rank", "call", maintain_order=True)
         same = [name for name in ("item", "text", "document", "start") if name in frame.columns]
         frame = frame.unique(["query", same[0]], keep="first", maintain_order=True)
     return Run.from_frame(
-        frame.drop("rank", "first"), order="listed", queries=run.queries, name=run.name,
+        frame.drop("rank", "first"),
+        order="listed",
+        queries=run.queries,
+        name=run.name,
         stages=run.stages,
-    )  # fmt: skip
+    )
 
 
 def numbered(run: Run) -> pl.DataFrame:
@@ -81,10 +88,11 @@ def calls_apart(truth: GroundTruth, run: Run) -> tuple[GroundTruth, Run, pl.Data
     frame = numbered(run)
     codes = truth.queries.select("query").with_row_index("code")
     calls = (
-        frame.select("query", "call").unique(maintain_order=True)
+        frame.select("query", "call")
+        .unique(maintain_order=True)
         .join(codes, on="query", how="inner", maintain_order="left")
         .with_columns(name=pl.format("{}{}{}", "query", pl.lit(_BETWEEN), "call"))
-    )  # fmt: skip
+    )
     named = calls.select("query", "call", "name")
     # Every call has the targets of its query, in their order.
     targets = named.join(truth.targets, on="query", how="inner", maintain_order="left_right").drop(
@@ -96,8 +104,9 @@ def calls_apart(truth: GroundTruth, run: Run) -> tuple[GroundTruth, Run, pl.Data
     )
     rows = (
         frame.join(named, on=["query", "call"], how="inner", maintain_order="left")
-        .drop("query", "call", "first").rename({"name": "query"})
-    )  # fmt: skip
+        .drop("query", "call", "first")
+        .rename({"name": "query"})
+    )
     asked = calls.select(pl.col("name").alias("query"))
     return single, Run.from_frame(rows, order="rank", queries=asked), calls
 

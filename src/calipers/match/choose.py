@@ -193,10 +193,14 @@ def _automatic(
     if not others:
         return kind, truth, _unused(kind, [one for one in whole if one != kind], columns)
     ways = " or ".join(f"--match {other}" for other in others)
-    return kind, truth, (
-        f"Matched by {kind}: the data would allow {' and '.join([kind, *others])}; "
-        f"{ways} takes the other way.",
-    )  # fmt: skip
+    return (
+        kind,
+        truth,
+        (
+            f"Matched by {kind}: the data would allow {' and '.join([kind, *others])}; "
+            f"{ways} takes the other way.",
+        ),
+    )
 
 
 def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[str, ...]:

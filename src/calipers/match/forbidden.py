@@ -43,9 +43,11 @@ def match_forbidden(
     counts = np.bincount(forbidden["code"].to_numpy(), minlength=truth.queries.height)
     leaked = Leaked(
         counts.astype(np.int64),
-        found["code"].to_numpy().astype(np.int64), found["rank"].to_numpy().astype(np.int64),
-        found["result"], found["name"],
-    )  # fmt: skip
+        found["code"].to_numpy().astype(np.int64),
+        found["rank"].to_numpy().astype(np.int64),
+        found["result"],
+        found["name"],
+    )
     return leaked, _nearly(nearly)
 
 
@@ -64,27 +66,35 @@ def _nearly(found: pl.DataFrame) -> list[str]:
 def _with_kinds(forbidden: pl.DataFrame) -> pl.DataFrame:
     """Each forbidden thing with how it is recognised, and what to call it."""
     kind = (
-        pl.when(pl.col("item").is_not_null()).then(pl.lit("item"))
-        .when(pl.col("quote").is_not_null()).then(pl.lit("quote"))
-        .when(pl.col("start").is_not_null()).then(pl.lit("start"))
+        pl.when(pl.col("item").is_not_null())
+        .then(pl.lit("item"))
+        .when(pl.col("quote").is_not_null())
+        .then(pl.lit("quote"))
+        .when(pl.col("start").is_not_null())
+        .then(pl.lit("start"))
         .otherwise(pl.lit("document"))
-    )  # fmt: skip
+    )
     place = pl.format("{}:{}-{}", "document", "start", "end")
     return forbidden.with_columns(kind=kind, name=pl.coalesce("item", "quote", place, "document"))
 
 
 _FOUND = {
-    "query": pl.String, "code": pl.Int64, "rank": pl.Int64, "result": pl.String, "name": pl.String,
+    "query": pl.String,
+    "code": pl.Int64,
+    "rank": pl.Int64,
+    "result": pl.String,
+    "name": pl.String,
     "nearly": pl.Boolean,
-}  # fmt: skip
+}
 
 
 def _found(forbidden: pl.DataFrame, run: Run, ties: Ties | None) -> pl.DataFrame:
     tables = [pl.DataFrame(schema=_FOUND)]
     for batch in run.ranked(ties):
         frame = batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
-        frame = frame.join(forbidden.select("query").unique(), on="query", how="semi",
-                           maintain_order="left")  # fmt: skip
+        frame = frame.join(
+            forbidden.select("query").unique(), on="query", how="semi", maintain_order="left"
+        )
         if not frame.height:
             continue
         _check_columns(forbidden["kind"].unique().to_list(), frame)

@@ -28,9 +28,12 @@ def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[G
 def rolled_up(run: Run, policy: Policy) -> Run:
     """The documents of a run in place of its chunks."""
     return replace(
-        run, scan=lambda: _rolled(run, policy), order="listed", notes=(),
+        run,
+        scan=lambda: _rolled(run, policy),
+        order="listed",
+        notes=(),
         together=lambda _: _grouped(run, policy),
-    )  # fmt: skip
+    )
 
 
 def _grouped(run: Run, policy: Policy) -> Scan:

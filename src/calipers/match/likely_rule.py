@@ -94,11 +94,17 @@ _FOLDS = (
     ("upper and lower case", str.casefold, "case"),
     ("white space", lambda text: re.sub(r"\s+", "", text), None),
     ("characters that cannot be seen, or in the form of their Unicode", normalise, None),
-    ("a trailing '.0' (whole numbers that became decimals on the way)",
-     lambda text: text.removesuffix(".0"), None),
+    (
+        "a trailing '.0' (whole numbers that became decimals on the way)",
+        lambda text: text.removesuffix(".0"),
+        None,
+    ),
     ("leading zeros", lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text), None),
     ("type: quoted on one side", lambda text: text.strip("'\""), None),
     ("the extension of a file name", without_extension, "extension"),
-    ("the extension of a file name, and in upper and lower case",
-     lambda text: without_extension(text).casefold(), "extension,case"),
-)  # fmt: skip
+    (
+        "the extension of a file name, and in upper and lower case",
+        lambda text: without_extension(text).casefold(),
+        "extension,case",
+    ),
+)

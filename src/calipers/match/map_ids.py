@@ -97,9 +97,11 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
         targets, queries=ground_truth.queries, tags=ground_truth.tags
     )  # checked again, as alternatives may have become one
     renamed = replace(
-        truth, repeated=ground_truth.repeated + truth.repeated, notes=ground_truth.notes,
+        truth,
+        repeated=ground_truth.repeated + truth.repeated,
+        notes=ground_truth.notes,
         forbidden=forbidden,
-    )  # fmt: skip
+    )
     return renamed, _mapped_run(run, how, {column: set(names) for column, names in meant.items()})
 
 
@@ -119,9 +121,14 @@ def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
         return {name: _mapped_run(stage, how, wanted) for name, stage in run.stages.items()}
 
     return Run(
-        lambda: map(mapped, run.scan()), run.order, run.ties, lambda: run.queries, run.name, stages,
+        lambda: map(mapped, run.scan()),
+        run.order,
+        run.ties,
+        lambda: run.queries,
+        run.name,
+        stages,
         in_memory=run.in_memory,
-    )  # fmt: skip
+    )
 
 
 def _mapping(column: pl.Series, how: IdMap) -> dict[str, str]:

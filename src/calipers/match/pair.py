@@ -69,9 +69,16 @@ def match_pair(
     left out, which saves time on a large file.
     """
     settled = settle(
-        truth, run, policy=policy, match=match, level=level, rel=rel, corpus_size=corpus_size,
-        like=like, map_ids=map_ids,
-    )  # fmt: skip
+        truth,
+        run,
+        policy=policy,
+        match=match,
+        level=level,
+        rel=rel,
+        corpus_size=corpus_size,
+        like=like,
+        map_ids=map_ids,
+    )
     choice, run, policy = settled.choice, settled.run, settled.policy
     truth = choice.ground_truth
     matches, tally = match_as_chosen(
@@ -91,9 +98,18 @@ def match_pair(
         matches = replace(matches, leaked=leaked)
         notes += said
     return Matched(
-        truth, run, matches, tally, policy, rel, {**settled.settings, "notes": notes},
-        settled.as_read, match, like, settled.ties_asked,
-    )  # fmt: skip
+        truth,
+        run,
+        matches,
+        tally,
+        policy,
+        rel,
+        {**settled.settings, "notes": notes},
+        settled.as_read,
+        match,
+        like,
+        settled.ties_asked,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,17 +305,22 @@ def match_again(pair: Matched, run: Run) -> Matched:
     mapped = pair.settings.get("map_ids")
     truth = pair.ground_truth if mapped is None else pair.as_read[0]
     return match_pair(
-        truth, run, policy=replace(pair.policy, ties=pair.ties_asked),
+        truth,
+        run,
+        policy=replace(pair.policy, ties=pair.ties_asked),
         match=pair.match_asked,
-        level=pair.settings["matched_at"], rel=pair.rel, corpus_size=pair.settings["corpus_size"],
-        like=pair.like, map_ids=mapped,
-    )  # fmt: skip
+        level=pair.settings["matched_at"],
+        rel=pair.rel,
+        corpus_size=pair.settings["corpus_size"],
+        like=pair.like,
+        map_ids=mapped,
+    )
 
 
 def _imitation_notes(truth: GroundTruth, like: str | None) -> tuple[str, ...]:
     if like is None:
         return ()
-    from calipers.match.imitation import imitation_notes
+    from calipers.match.compatibility_notes import imitation_notes
 
     return imitation_notes(truth, like)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from calipers.match.cover import Piece
-from calipers.match.shelf import Seed, Shelf
 from calipers.match.similar import ANCHOR, fuzzy_library, seeds_of, similar_stretches
+from calipers.match.text_index import Seed, Shelf
 
 Pieces = tuple[Piece, ...]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from calipers.errors import MissingExtra
 from calipers.match.cover import Piece
-from calipers.match.shelf import Hit, Seed
+from calipers.match.text_index import Hit, Seed
 
 ANCHOR = 4
 """A stretch has at least this many characters: shorter ones are found everywhere by chance."""
@@ -43,7 +43,7 @@ def seeds_of(quote: str) -> list[Seed]:
 def similar_stretches(quote: str, hits: Sequence[Hit], text: str) -> list[Piece]:
     """The stretches of the quote that stand unchanged in the most similar place of the text.
 
-    >>> from calipers.match.shelf import Shelf
+    >>> from calipers.match.text_index import Shelf
     >>> quote, text = "the lock is held by one thread", "so the lokc is held by one"
     >>> similar_stretches(quote, Shelf([text]).hits(seeds_of(quote))[0], text)
     [(0, 6), (8, 23)]

@@ -120,13 +120,17 @@ class RunTally:
             status[failed[failed >= 0]] = STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
         return Tally(
-            retrieved, status,
-            self._unknown, tuple(dict.fromkeys(self._unknown_examples))[:EXAMPLES],
-            self._duplicates, self._ties,
+            retrieved,
+            status,
+            self._unknown,
+            tuple(dict.fromkeys(self._unknown_examples))[:EXAMPLES],
+            self._duplicates,
+            self._ties,
             self._fingerprint if self.fingerprint else None,
             tuple(self._sample_queries[:EXAMPLES]),
-            tied_targets, self._copy_ranks(copies, status),
-        )  # fmt: skip
+            tied_targets,
+            self._copy_ranks(copies, status),
+        )
 
     def _all_answered(self, asked: pl.Series) -> bool:
         """Whether results came for every query of the run, in their order, as they mostly do."""

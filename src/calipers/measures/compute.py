@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from calipers.ahead import ahead
 from calipers.measures.parameter import regraded
 from calipers.measures.spec import Metric
 from calipers.model.arrays import Bools, Floats
 from calipers.model.matches import FAILED, MISSING, Matches
 from calipers.model.policy import Policy
+from calipers.prefetch import ahead
 
 ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]
 """A view, and the parameters of a metric that are the view's."""

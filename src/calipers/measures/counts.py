@@ -111,27 +111,28 @@ def tn(found: Found, k: int) -> Floats:
 
 
 @metric(
-    better="neither", bounds=(0, None), also=("numret",), without_targets="defined",
-    aggregate="sum",
-)  # fmt: skip
+    better="neither", bounds=(0, None), also=("numret",), without_targets="defined", aggregate="sum"
+)
 def num_ret(found: Found) -> Floats:
     """How many results came back; the sum over all queries, as in trec_eval."""
     return found.shown()
 
 
 @metric(
-    better="neither", bounds=(0, None), also=("numrel",), without_targets="defined",
-    aggregate="sum",
-)  # fmt: skip
+    better="neither", bounds=(0, None), also=("numrel",), without_targets="defined", aggregate="sum"
+)
 def num_rel(found: Found) -> Floats:
     """R, how many targets there are to find; the sum over all queries, as in trec_eval."""
     return found.total
 
 
 @metric(
-    better="higher", bounds=(0, None), also=("numrelret",), without_targets="defined",
+    better="higher",
+    bounds=(0, None),
+    also=("numrelret",),
+    without_targets="defined",
     aggregate="sum",
-)  # fmt: skip
+)
 def num_rel_ret(found: Found) -> Floats:
     """How many targets stand anywhere in the results; the sum over all queries, as in trec_eval."""
     return found.hits()

@@ -40,12 +40,16 @@ class Coverage:
         # Where the retriever failed nothing counts as retrieved, whatever came before.
         shown = spans.chunk_rank <= matches.retrieved[spans.chunk_query]
         return cls(
-            spans.chunk_query[shown], spans.chunk_rank[shown],
-            spans.chunk_start[shown], spans.chunk_end[shown],
-            matches.target_query[relevant], matches.target_unit[relevant],
-            spans.target_start[relevant], spans.target_end[relevant],
+            spans.chunk_query[shown],
+            spans.chunk_rank[shown],
+            spans.chunk_start[shown],
+            spans.chunk_end[shown],
+            matches.target_query[relevant],
+            matches.target_unit[relevant],
+            spans.target_start[relevant],
+            spans.target_end[relevant],
             matches.n_queries,
-        )  # fmt: skip
+        )
 
     def shown(self, k: int) -> "Union":
         """The characters of the first k chunks."""

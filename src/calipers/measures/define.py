@@ -98,8 +98,9 @@ class Definition:
     def grammar(self) -> str:
         """How the name is written: ``ndcg[@k](gain=linear)``."""
         k = {"required": "@k", "optional": "[@k]", "none": ""}[self.cutoff]
-        words = (f"{p.name}={'' if p.default is None else p.default}"
-                 for p in self.parameters.values())  # fmt: skip
+        words = (
+            f"{p.name}={'' if p.default is None else p.default}" for p in self.parameters.values()
+        )
         inside = ",".join(words)
         return f"{self.name}{k}" + (f"({inside})" if inside else "")
 
@@ -165,10 +166,24 @@ def definitions() -> Mapping[str, Definition]:
 
 RARE = frozenset(
     {
-        "span_recall", "span_precision", "iou", "alpha_ndcg", "andcg", "judged", "unjudged", "unj",
-        "hole", "inferred_ap", "infap", "bpref", "rbp_residual", "rbp_resid", "leak", "leak_rate",
+        "span_recall",
+        "span_precision",
+        "iou",
+        "alpha_ndcg",
+        "andcg",
+        "judged",
+        "unjudged",
+        "unj",
+        "hole",
+        "inferred_ap",
+        "infap",
+        "bpref",
+        "rbp_residual",
+        "rbp_resid",
+        "leak",
+        "leak_rate",
     }
-)  # fmt: skip
+)
 """The names of metrics that few evaluations use: their modules are loaded when one is named."""
 
 

@@ -68,9 +68,11 @@ def _items(matches: Matches, targets: Ints) -> dict[int, Aspects]:
     same = targets if matches.target_item is None else matches.target_item[targets]
     found: dict[int, dict[int, set[int]]] = {}
     for query, item, unit in zip(
-        matches.target_query[targets].tolist(), same.tolist(),
-        matches.target_unit[targets].tolist(), strict=True,
-    ):  # fmt: skip
+        matches.target_query[targets].tolist(),
+        same.tolist(),
+        matches.target_unit[targets].tolist(),
+        strict=True,
+    ):
         found.setdefault(query, {}).setdefault(item, set()).add(unit)
     return {query: list(items.values()) for query, items in found.items()}
 

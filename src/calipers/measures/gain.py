@@ -74,9 +74,11 @@ def nerr(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> F
     highest = highest_gain(gains, gmax, "nerr")
     keep = within(gains.ideal_rank, k)
     best = _expected_reciprocal_rank(
-        gains.ideal_query[keep], gains.ideal_rank[keep],
-        _satisfied(gains.ideal_grade[keep], highest), gains.n_queries,
-    )  # fmt: skip
+        gains.ideal_query[keep],
+        gains.ideal_rank[keep],
+        _satisfied(gains.ideal_grade[keep], highest),
+        gains.n_queries,
+    )
     return np.minimum(ratio(_reached(gains, k, gmax, "nerr"), best), 1.0)
 
 
@@ -193,9 +195,13 @@ def nerr9(gains: Gains, k: int, gmax: AboveZero | None = None) -> Floats:
 def nerr10(gains: Gains, p: Share = 0.9, gmax: AboveZero | None = None) -> Floats:
     """Nearly ERR, by equation 10: as nerr8 without a k, and of those who go on p do, as in rbp."""
     return _nearly_err(
-        gains, gmax, "nerr10", None, lambda rank: np.power(p, rank - 1.0),
+        gains,
+        gmax,
+        "nerr10",
+        None,
+        lambda rank: np.power(p, rank - 1.0),
         lambda rank: (1.0 - np.power(p, rank)) / (1.0 - p),
-    )  # fmt: skip
+    )
 
 
 @metric(better="higher")
@@ -206,15 +212,23 @@ def nerr11(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> F
     """
     most = _trigamma(np.array(2 * t))
     return _nearly_err(
-        gains, gmax, "nerr11", None, lambda rank: np.square(2 * t / (rank - 1.0 + 2 * t)),
+        gains,
+        gmax,
+        "nerr11",
+        None,
+        lambda rank: np.square(2 * t / (rank - 1.0 + 2 * t)),
         lambda rank: (2 * t) ** 2 * (most - _trigamma(rank + 2 * t)),
-    )  # fmt: skip
+    )
 
 
 def _nearly_err(
-    gains: Gains, gmax: float | None, name: str, k: int | None,
-    discount: Callable[[Floats], Floats], discounts: Callable[[Floats], Floats],
-) -> Floats:  # fmt: skip
+    gains: Gains,
+    gmax: float | None,
+    name: str,
+    k: int | None,
+    discount: Callable[[Floats], Floats],
+    discounts: Callable[[Floats], Floats],
+) -> Floats:
     """The mean gain over ranks that weigh their discount times the share that is still reading.
 
     ``discounts`` is the sum of the discounts up to a rank. The ranking is taken to go on, with

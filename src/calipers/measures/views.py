@@ -59,9 +59,13 @@ class Found:
         new = np.ones(edge_query.size, dtype=np.bool_)
         new[1:] = (np.diff(edge_query) != 0) | (np.diff(edge_rank) != 0)
         return cls(
-            unit_query, best, edge_query[new], edge_rank[new],
-            matches.retrieved, matches.corpus_size,
-        )  # fmt: skip
+            unit_query,
+            best,
+            edge_query[new],
+            edge_rank[new],
+            matches.retrieved,
+            matches.corpus_size,
+        )
 
     @property
     def n_queries(self) -> int:
@@ -168,9 +172,11 @@ class Gains:
             best = best[np.sort(np.unique(matches.target_unit[best], return_index=True)[1])]
         return cls(
             claim_positions(matches, relevant, improved=True),
-            matches.target_query[best], matches.target_grade[best],
-            matches.highest_grade, matches.n_queries,
-        )  # fmt: skip
+            matches.target_query[best],
+            matches.target_grade[best],
+            matches.highest_grade,
+            matches.n_queries,
+        )
 
     @property
     def query(self) -> Ints:

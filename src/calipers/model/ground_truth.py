@@ -16,8 +16,8 @@ from calipers.model.fingerprint import (
     mixed_hashes,
     suspected_duplicates,
 )
+from calipers.model.lazy import WhenAsked
 from calipers.model.ranking import query_starts
-from calipers.model.when_asked import WhenAsked
 
 TARGET_SCHEMA: dict[str, pl.DataType] = {
     "query": pl.String(),

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from calipers.errors import InvalidInput
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -102,9 +102,12 @@ class Health(ShownInNotebook):
 
     @classmethod
     def of(
-        cls, findings: Iterable[HealthFinding], facts: Mapping[str, Any], notes: Iterable[str],
+        cls,
+        findings: Iterable[HealthFinding],
+        facts: Mapping[str, Any],
+        notes: Iterable[str],
         checked: Iterable[str],
-    ) -> "Health":  # fmt: skip
+    ) -> "Health":
         """The findings that found something, in order of gravity."""
         some = sorted(
             (finding for finding in findings if finding.count),

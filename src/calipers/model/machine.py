@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calipers.live.result import RetrievalReport
 from calipers.model.labels import Label
-from calipers.model.retrieval import RetrievalReport
 
 SHORTEST_CHUNK = 100
 """Characters; in less there is seldom anything to ask."""
@@ -28,7 +28,7 @@ class MachineLabels:
 
     def write(self, path: str | Path) -> None:
         """The rows as .jsonl or .csv, whole or not at all."""
-        from calipers.io.labels import write_labels
+        from calipers.io.records.label_files import write_labels
 
         write_labels(self.rows, path)
 
@@ -36,12 +36,16 @@ class MachineLabels:
         """The counts: what ``--json`` prints."""
         grades = [row.grade for row in self.rows if row.grade is not None]
         return {
-            "judge": self.judge, "rows": len(self.rows), "labelled": self.labelled,
+            "judge": self.judge,
+            "rows": len(self.rows),
+            "labelled": self.labelled,
             "without_text": self.without_text,
             "grades": {f"{grade:g}": grades.count(grade) for grade in sorted(set(grades))},
-            "errors": dict(self.report.errors), "first_error": self.report.first_error,
-            "asked": self.report.asked, "cached": self.report.cached,
-        }  # fmt: skip
+            "errors": dict(self.report.errors),
+            "first_error": self.report.first_error,
+            "asked": self.report.asked,
+            "cached": self.report.cached,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +64,20 @@ class WrittenQuestions:
 
     def write(self, path: str | Path) -> None:
         """The records as JSON lines, whole or not at all."""
-        from calipers.io.kept_records import write_records
+        from calipers.io.records.kept import write_records
 
         write_records(list(self.records), path)
 
     def to_dict(self) -> dict[str, Any]:
         """The counts: what ``--json`` prints."""
         return {
-            "source": self.source, "chunks": self.chunks, "written": len(self.records),
-            "rejected": dict(self.rejected), "chunks_too_short": self.too_short,
-            "errors": dict(self.report.errors), "first_error": self.report.first_error,
-            "asked": self.report.asked, "cached": self.report.cached,
-        }  # fmt: skip
+            "source": self.source,
+            "chunks": self.chunks,
+            "written": len(self.records),
+            "rejected": dict(self.rejected),
+            "chunks_too_short": self.too_short,
+            "errors": dict(self.report.errors),
+            "first_error": self.report.first_error,
+            "asked": self.report.asked,
+            "cached": self.report.cached,
+        }

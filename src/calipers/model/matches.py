@@ -10,7 +10,7 @@ import polars as pl
 
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.ground_truth import SpanTable
-from calipers.model.when_asked import WhenAsked
+from calipers.model.lazy import WhenAsked
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 """What became of a query: results came, none came, it is not in the run, the retriever failed."""

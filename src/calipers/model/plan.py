@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
+from calipers.model.showing import ShownInNotebook
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
 """Why nothing can be said of what would be seen. No spread: all differences are equal. Too few

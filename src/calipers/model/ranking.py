@@ -11,11 +11,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from calipers.ahead import ahead
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Hashes, Ints, as_series
 from calipers.model.fingerprint import RankingFingerprint, mixed_hashes, suspected_duplicates
 from calipers.model.policy import Ties
+from calipers.prefetch import ahead
 
 Order = Literal["listed", "rank", "score"]
 """What makes the order: the list itself, a column of ranks, or scores from high to low."""

@@ -10,9 +10,9 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, as_series
+from calipers.model.lazy import WhenAsked
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, query_starts, rank_batches
-from calipers.model.when_asked import WhenAsked
 
 MOST_RESULTS = 1_000_000
 """No retriever returns so many for one query; a file that says so is a trap."""
@@ -209,16 +209,21 @@ class Run:
     def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order."""
         return rank_batches(
-            self.scan(), self.order, ties or self.ties,
-            grouped=self.is_grouped, side_by_side=not self.in_memory,
-        )  # fmt: skip
+            self.scan(),
+            self.order,
+            ties or self.ties,
+            grouped=self.is_grouped,
+            side_by_side=not self.in_memory,
+        )
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""
         return replace(
-            self, scan=self.together(self.scan), in_memory=self.together is _in_memory,
+            self,
+            scan=self.together(self.scan),
+            in_memory=self.together is _in_memory,
             is_grouped=True,
-        )  # fmt: skip
+        )
 
     def kept(self) -> Self:
         """The same run, which stays as it is read, so that no file of the user is read twice."""

@@ -11,10 +11,10 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.counts import InputCounts
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.lazy import WhenAsked
 from calipers.model.policy import Policy
+from calipers.model.showing import ShownInNotebook
 from calipers.model.summary import Summary as Summary
-from calipers.model.when_asked import WhenAsked
 from calipers.suggest import did_you_mean
 
 SCHEMA = 1

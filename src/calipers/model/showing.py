@@ -13,12 +13,12 @@ class ShownInNotebook:
         return as_html(self)
 
     def __str__(self) -> str:
-        from calipers.present.looks import as_text
+        from calipers.present.printers import as_text
 
         return as_text(self)
 
     def __repr__(self) -> str:
         """The verdict alone, for a prompt."""
-        from calipers.present.looks import first_line
+        from calipers.present.printers import first_line
 
         return f"<{type(self).__name__}: {first_line(self)}>"

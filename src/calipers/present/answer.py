@@ -35,7 +35,7 @@ def print_notes(lines: Sequence[str], console: Console, *, explain: bool = False
 
 
 if TYPE_CHECKING:
-    from calipers.model.report import SystemReport
+    from calipers.questions.report.result import SystemReport
 
 NOTHING = "Nothing can be said: no query has anything to find."
 

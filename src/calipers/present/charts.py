@@ -4,12 +4,12 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from calipers.model.misses import REASONS, Misses
-from calipers.model.slices import Slices
-from calipers.model.sweep import Sweep
 from calipers.present.palette import LIGHT, Palette
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.misses.result import REASONS, Misses
+from calipers.questions.slices.result import Slices
+from calipers.questions.sweep.result import Sweep
 
 Spec = dict[str, Any]
 
@@ -22,61 +22,104 @@ LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def over_k(
-    sweep: Sweep, *, metrics: Sequence[str] | None = None, width: int = WIDE,
+    sweep: Sweep,
+    *,
+    metrics: Sequence[str] | None = None,
+    width: int = WIDE,
     palette: Palette = LIGHT,
-) -> Spec:  # fmt: skip
+) -> Spec:
     """Every metric against k: one panel each, with its band and the advised k."""
     drawn = [stem for stem in sweep.metrics if metrics is None or stem in metrics]
     columns = min(3 if width > NARROW else 2, len(drawn))
     rows = [
         {
-            "metric": stem, "k": point.k, "mean": value.mean,
+            "metric": stem,
+            "k": point.k,
+            "mean": value.mean,
             "low": value.interval.low if value.interval else value.mean,
             "high": value.interval.high if value.interval else value.mean,
             "said": f"{stem}@{point.k}: {number(value.mean)}"
-            + (f" ({number(value.interval.low)}–{number(value.interval.high)})"
-               if value.interval else ""),
+            + (
+                f" ({number(value.interval.low)}–{number(value.interval.high)})"
+                if value.interval
+                else ""
+            ),
         }
-        for stem in drawn for point in sweep.points
+        for stem in drawn
+        for point in sweep.points
         if (value := point.values[stem]).mean is not None
-    ]  # fmt: skip
-    x = {"field": "k", "type": "quantitative", "axis": {"title": "k", "tickMinStep": 1,
-         "tickCount": 4, "grid": False}, "scale": {"zero": False, "nice": False}}  # fmt: skip
-    y = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"title": None,
-         "values": [0, 0.5, 1]}}  # fmt: skip
+    ]
+    x = {
+        "field": "k",
+        "type": "quantitative",
+        "axis": {"title": "k", "tickMinStep": 1, "tickCount": 4, "grid": False},
+        "scale": {"zero": False, "nice": False},
+    }
+    y = {
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "axis": {"title": None, "values": [0, 0.5, 1]},
+    }
     layers: list[Spec] = [
-        {"mark": {"type": "area", "color": palette.accent, "opacity": 0.16, "aria": False},
-         "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}},
-        {"mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
-         "encoding": {"x": x, "y": {**y, "field": "mean"}}},
-        {"mark": {"type": "point", "filled": True, "color": palette.accent, "size": 22},
-         "encoding": {"x": x, "y": {**y, "field": "mean"}, "description": {"field": "said"},
-                      "tooltip": {"field": "said"}}},
-    ]  # fmt: skip
+        {
+            "mark": {"type": "area", "color": palette.accent, "opacity": 0.16, "aria": False},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
+            "encoding": {"x": x, "y": {**y, "field": "mean"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "color": palette.accent, "size": 22},
+            "encoding": {
+                "x": x,
+                "y": {**y, "field": "mean"},
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+            },
+        },
+    ]
     if sweep.recall:
         advised = sweep.recall.k
-        layers.insert(0, {
-            "transform": [{"filter": f"datum.k === {advised}"}],
-            "mark": {"type": "rule", "color": palette.worse, "strokeDash": [4, 3], "size": 1.5,
-                     "aria": False},
-            "encoding": {"x": x},
-        })  # fmt: skip
+        layers.insert(
+            0,
+            {
+                "transform": [{"filter": f"datum.k === {advised}"}],
+                "mark": {
+                    "type": "rule",
+                    "color": palette.worse,
+                    "strokeDash": [4, 3],
+                    "size": 1.5,
+                    "aria": False,
+                },
+                "encoding": {"x": x},
+            },
+        )
     gap = 34
     panel = (width - 34 - gap * (columns - 1)) // columns
     return finished(
         {
             "description": "Each metric against k, with its interval.",
             "data": {"values": rows},
-            "facet": {"field": "metric", "type": "nominal", "sort": drawn,
-                      "header": {"title": None, "labelFontSize": 13, "labelFontWeight": 600,
-                                 "labelColor": palette.ink, "labelAnchor": "start"}},
+            "facet": {
+                "field": "metric",
+                "type": "nominal",
+                "sort": drawn,
+                "header": {
+                    "title": None,
+                    "labelFontSize": 13,
+                    "labelFontWeight": 600,
+                    "labelColor": palette.ink,
+                    "labelAnchor": "start",
+                },
+            },
             "columns": columns,
             "spacing": {"column": gap, "row": 24},
             "spec": {"width": panel, "height": round(min(panel * 0.62, 320)), "layer": layers},
             "resolve": {"axis": {"x": "independent"}},
         },
         palette,
-    )  # fmt: skip
+    )
 
 
 def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
@@ -85,117 +128,233 @@ def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGH
     shown = _labelled(sweep, advised)
     rows = [
         {
-            "k": point.k, "recall": recall, "precision": precision,
+            "k": point.k,
+            "recall": recall,
+            "precision": precision,
             "label": f"k = {point.k}" if point.k in (1, advised) else f"{point.k}",
-            "labelled": point.k in shown, "advised": point.k == advised,
+            "labelled": point.k in shown,
+            "advised": point.k == advised,
             "said": f"k = {point.k}: recall {number(recall)}, precision {number(precision)}"
             + (", advised" if point.k == advised else ""),
         }
         for point in sweep.points
         if (recall := point.values["recall"].mean) is not None
         and (precision := point.values["precision"].mean) is not None
-    ]  # fmt: skip
+    ]
     axis = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"}
     encoding = {
-        "x": {"field": "recall", "type": "quantitative", "scale": {"domain": [0, 1]},
-              "axis": {**axis, "title": "recall"}},
-        "y": {"field": "precision", "type": "quantitative", "scale": {"domain": [0, 1]},
-              "axis": {**axis, "title": "precision"}},
-    }  # fmt: skip
+        "x": {
+            "field": "recall",
+            "type": "quantitative",
+            "scale": {"domain": [0, 1]},
+            "axis": {**axis, "title": "recall"},
+        },
+        "y": {
+            "field": "precision",
+            "type": "quantitative",
+            "scale": {"domain": [0, 1]},
+            "axis": {**axis, "title": "precision"},
+        },
+    }
     best = {"values": _ceilings(sweep)}
     begins_right = any(one["recall"] > 0.4 for one in best["values"][:1])
     side = {"align": "right", "dx": -7} if begins_right else {"align": "left", "dx": 7}
     mark_advised = {"condition": {"test": "datum.advised", "value": palette.worse}}
     layers = [
-        {"data": best, "mark": {"type": "line", "color": palette.even, "strokeDash": [4, 3],
-         "strokeWidth": 1.5, "aria": False}, "encoding": {**encoding, "order": {"field": "k"}}},
-        {"data": best, "mark": {"type": "point", "filled": True, "size": 18,
-         "color": palette.even},
-         "encoding": {**encoding, "description": {"field": "said"}, "tooltip": {"field": "said"}}},
-        {"data": {"values": best["values"][:1]}, "mark": {**side, "type": "text", "dy": 12,
-         "text": "best possible", "fontSize": 12, "color": palette.quiet, "aria": False},
-         "encoding": encoding},
-        {"mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
-         "encoding": {**encoding, "order": {"field": "k"}}},
-        {"mark": {"type": "point", "filled": True, "size": 44, "opacity": 1},
-         "encoding": {**encoding, "description": {"field": "said"}, "tooltip": {"field": "said"},
-                      "color": {**mark_advised, "value": palette.accent}}},
-        {"transform": [{"filter": "datum.labelled"}],
-         "mark": {"type": "text", "dx": 7, "dy": -7, "align": "left", "fontSize": 12,
-                  "aria": False},
-         "encoding": {**encoding, "text": {"field": "label"},
-                      "color": {**mark_advised, "value": palette.ink}}},
-    ]  # fmt: skip
+        {
+            "data": best,
+            "mark": {
+                "type": "line",
+                "color": palette.even,
+                "strokeDash": [4, 3],
+                "strokeWidth": 1.5,
+                "aria": False,
+            },
+            "encoding": {**encoding, "order": {"field": "k"}},
+        },
+        {
+            "data": best,
+            "mark": {"type": "point", "filled": True, "size": 18, "color": palette.even},
+            "encoding": {
+                **encoding,
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+            },
+        },
+        {
+            "data": {"values": best["values"][:1]},
+            "mark": {
+                **side,
+                "type": "text",
+                "dy": 12,
+                "text": "best possible",
+                "fontSize": 12,
+                "color": palette.quiet,
+                "aria": False,
+            },
+            "encoding": encoding,
+        },
+        {
+            "mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
+            "encoding": {**encoding, "order": {"field": "k"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 44, "opacity": 1},
+            "encoding": {
+                **encoding,
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+                "color": {**mark_advised, "value": palette.accent},
+            },
+        },
+        {
+            "transform": [{"filter": "datum.labelled"}],
+            "mark": {
+                "type": "text",
+                "dx": 7,
+                "dy": -7,
+                "align": "left",
+                "fontSize": 12,
+                "aria": False,
+            },
+            "encoding": {
+                **encoding,
+                "text": {"field": "label"},
+                "color": {**mark_advised, "value": palette.ink},
+            },
+        },
+    ]
     inner = min(width, 520) - 60
     return finished(
-        {"description": "Precision against recall, with k along the curve.",
-         "data": {"values": rows}, "width": inner, "height": round(inner * 0.72), "layer": layers},
+        {
+            "description": "Precision against recall, with k along the curve.",
+            "data": {"values": rows},
+            "width": inner,
+            "height": round(inner * 0.72),
+            "layer": layers,
+        },
         palette,
-    )  # fmt: skip
+    )
 
 
 def _ceilings(sweep: Sweep) -> list[Spec]:
     """The best recall and precision that any retriever could have at each k."""
     return [
-        {"k": point.k, "recall": point.recall_ceiling, "precision": point.precision_ceiling,
-         "said": f"at most at k = {point.k}: recall {number(point.recall_ceiling)}, "
-         f"precision {number(point.precision_ceiling)}"}
+        {
+            "k": point.k,
+            "recall": point.recall_ceiling,
+            "precision": point.precision_ceiling,
+            "said": f"at most at k = {point.k}: recall {number(point.recall_ceiling)}, "
+            f"precision {number(point.precision_ceiling)}",
+        }
         for point in sweep.points
         if point.recall_ceiling is not None and point.precision_ceiling is not None
-    ]  # fmt: skip
+    ]
 
 
 def waterfall(misses: Misses, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
     """What should be found, less what each reason lost, down to what was found."""
     wide = width > NARROW
     wrap = 40 if wide else 20
-    rows = [{"name": "should be found", "from": 0, "to": misses.targets, "kind": "whole",
-             "count": f"{misses.targets:,}"}]  # fmt: skip
+    rows = [
+        {
+            "name": "should be found",
+            "from": 0,
+            "to": misses.targets,
+            "kind": "whole",
+            "count": f"{misses.targets:,}",
+        }
+    ]
     left = misses.targets
     for reason in REASONS:
         if lost := misses.reasons.get(reason.name):
-            rows.append({"name": reason.means, "from": left - lost, "to": left, "kind": "lost",
-                         "count": f"−{lost:,}"})  # fmt: skip
+            rows.append(
+                {
+                    "name": reason.means,
+                    "from": left - lost,
+                    "to": left,
+                    "kind": "lost",
+                    "count": f"−{lost:,}",
+                }
+            )
             left -= lost
-    rows.append({"name": f"found in the first {misses.k}", "from": 0, "to": left, "kind": "whole",
-                 "count": f"{left:,}"})  # fmt: skip
+    rows.append(
+        {
+            "name": f"found in the first {misses.k}",
+            "from": 0,
+            "to": left,
+            "kind": "whole",
+            "count": f"{left:,}",
+        }
+    )
     for row in rows:
         row["said"] = f"{row['name']}: {row['count']}"
         row["name"] = "\n".join(textwrap.wrap(str(row["name"]), wrap))
-    y = {"field": "name", "type": "nominal", "sort": [row["name"] for row in rows],
-         "axis": {"title": None, "labelExpr": "split(datum.label, '\\n')", "labelLimit": 400,
-                  "labelPadding": 10, "domain": False, "labelColor": palette.ink}}  # fmt: skip
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "sort": [row["name"] for row in rows],
+        "axis": {
+            "title": None,
+            "labelExpr": "split(datum.label, '\\n')",
+            "labelLimit": 400,
+            "labelPadding": 10,
+            "domain": False,
+            "labelColor": palette.ink,
+        },
+    }
     top = misses.targets * 1.08 or 1
     x = {"field": "from", "type": "quantitative", "axis": None, "scale": {"domain": [0, top]}}
     layers = [
-        {"mark": {"type": "bar", "height": 16, "cornerRadius": 2},
-         "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "description": {"field": "said"},
-                      "tooltip": {"field": "said"},
-                      "color": {"condition": {"test": "datum.kind === 'lost'",
-                                              "value": palette.worse}, "value": palette.accent}}},
-        {"mark": {"type": "text", "align": "left", "dx": 6, "color": palette.ink, "aria": False},
-         "encoding": {"x": {**x, "field": "to"}, "y": y, "text": {"field": "count"}}},
-    ]  # fmt: skip
+        {
+            "mark": {"type": "bar", "height": 16, "cornerRadius": 2},
+            "encoding": {
+                "x": x,
+                "x2": {"field": "to"},
+                "y": y,
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+                "color": {
+                    "condition": {"test": "datum.kind === 'lost'", "value": palette.worse},
+                    "value": palette.accent,
+                },
+            },
+        },
+        {
+            "mark": {"type": "text", "align": "left", "dx": 6, "color": palette.ink, "aria": False},
+            "encoding": {"x": {**x, "field": "to"}, "y": y, "text": {"field": "count"}},
+        },
+    ]
     return finished(
-        {"description": "Where recall is lost, by reason.", "data": {"values": rows},
-         "width": width - (290 if wide else 160), "height": {"step": 34 if wide else 46},
-         "layer": layers},
+        {
+            "description": "Where recall is lost, by reason.",
+            "data": {"values": rows},
+            "width": width - (290 if wide else 160),
+            "height": {"step": 34 if wide else 46},
+            "layer": layers,
+        },
         palette,
-    )  # fmt: skip
+    )
 
 
 def slices_chart(
-    slices: Slices, metric: str, overall: float | None, *, width: int = WIDE,
+    slices: Slices,
+    metric: str,
+    overall: float | None,
+    *,
+    width: int = WIDE,
     palette: Palette = LIGHT,
-) -> Spec:  # fmt: skip
+) -> Spec:
     """One dot with its interval per slice, one panel per tag, and the mean of all queries."""
     wide = width > NARROW
     rows = [
         {
             "by": printable(row.by, 30),
-            "slice": "\n".join(textwrap.wrap(
-                f"{printable(row.value, 40)} ({row.queries:,})", 30 if wide else 18)),
-            "mean": row.mean, "low": row.interval.low if row.interval else row.mean,
+            "slice": "\n".join(
+                textwrap.wrap(f"{printable(row.value, 40)} ({row.queries:,})", 30 if wide else 18)
+            ),
+            "mean": row.mean,
+            "low": row.interval.low if row.interval else row.mean,
             "high": row.interval.high if row.interval else row.mean,
             "worse": row.is_worse,
             "said": f"{printable(row.value, 40)}: {number(row.mean)}"
@@ -204,35 +363,82 @@ def slices_chart(
             + (", significantly worse than the rest" if row.is_worse else ""),
             "overall": overall,
         }
-        for row in slices.rows if row.metric == metric and row.mean is not None
-    ]  # fmt: skip
-    x = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"title": metric,
-         "values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"}}  # fmt: skip
-    y = {"field": "slice", "type": "nominal", "sort": None,
-         "axis": {"title": None, "labelExpr": "split(datum.label, '\\n')", "labelLimit": 300,
-                  "labelPadding": 10, "domain": False, "labelColor": palette.ink}}  # fmt: skip
+        for row in slices.rows
+        if row.metric == metric and row.mean is not None
+    ]
+    x = {
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "axis": {"title": metric, "values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"},
+    }
+    y = {
+        "field": "slice",
+        "type": "nominal",
+        "sort": None,
+        "axis": {
+            "title": None,
+            "labelExpr": "split(datum.label, '\\n')",
+            "labelLimit": 300,
+            "labelPadding": 10,
+            "domain": False,
+            "labelColor": palette.ink,
+        },
+    }
     colour = {"condition": {"test": "datum.worse", "value": palette.worse}, "value": palette.accent}
     layers = [
-        {"mark": {"type": "rule", "color": palette.even, "strokeDash": [4, 3], "aria": False},
-         "encoding": {"x": {**x, "field": "overall", "aggregate": "mean"}}},
-        {"mark": {"type": "rule", "strokeWidth": 2, "aria": False},
-         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
-                      "color": colour}},
-        {"mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-         "encoding": {"x": {**x, "field": "mean"}, "y": y, "color": colour,
-                      "description": {"field": "said"}, "tooltip": {"field": "said"}}},
-    ]  # fmt: skip
+        {
+            "mark": {"type": "rule", "color": palette.even, "strokeDash": [4, 3], "aria": False},
+            "encoding": {"x": {**x, "field": "overall", "aggregate": "mean"}},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "aria": False},
+            "encoding": {
+                "x": {**x, "field": "low"},
+                "x2": {"field": "high"},
+                "y": y,
+                "color": colour,
+            },
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            "encoding": {
+                "x": {**x, "field": "mean"},
+                "y": y,
+                "color": colour,
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+            },
+        },
+    ]
     return finished(
-        {"description": f"{metric} for each slice of the queries, with intervals.",
-         "data": {"values": rows},
-         "facet": {"row": {"field": "by", "type": "nominal", "sort": None, "header": {
-             "title": None, "labelAngle": 0, "labelOrient": "top", "labelAnchor": "start",
-             "labelFontSize": 13, "labelFontWeight": 600, "labelColor": palette.ink}}},
-         "spec": {"width": width - (240 if wide else 150), "height": {"step": 30 if wide else 38},
-                  "layer": layers},
-         "resolve": {"scale": {"y": "independent"}}},
+        {
+            "description": f"{metric} for each slice of the queries, with intervals.",
+            "data": {"values": rows},
+            "facet": {
+                "row": {
+                    "field": "by",
+                    "type": "nominal",
+                    "sort": None,
+                    "header": {
+                        "title": None,
+                        "labelAngle": 0,
+                        "labelOrient": "top",
+                        "labelAnchor": "start",
+                        "labelFontSize": 13,
+                        "labelFontWeight": 600,
+                        "labelColor": palette.ink,
+                    },
+                }
+            },
+            "spec": {
+                "width": width - (240 if wide else 150),
+                "height": {"step": 30 if wide else 38},
+                "layer": layers,
+            },
+            "resolve": {"scale": {"y": "independent"}},
+        },
         palette,
-    )  # fmt: skip
+    )
 
 
 def _labelled(sweep: Sweep, advised: int | None) -> set[int]:
@@ -252,8 +458,14 @@ def _labelled(sweep: Sweep, advised: int | None) -> set[int]:
 
 def finished(spec: Spec, palette: Palette) -> Spec:
     """The specification with the looks that all charts share."""
-    text = {"labelColor": palette.quiet, "titleColor": palette.quiet, "labelFontSize": 12,
-            "titleFontSize": 12, "labelFont": FONT, "titleFont": FONT}  # fmt: skip
+    text = {
+        "labelColor": palette.quiet,
+        "titleColor": palette.quiet,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "labelFont": FONT,
+        "titleFont": FONT,
+    }
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "background": None if palette.paper.startswith("var") else palette.paper,
@@ -262,10 +474,16 @@ def finished(spec: Spec, palette: Palette) -> Spec:
         "config": {
             "font": FONT,
             "view": {"stroke": None},
-            "axis": {**text, "gridColor": palette.line, "domainColor": palette.line,
-                     "tickColor": palette.line, "titleFontWeight": 500, "titlePadding": 8},
+            "axis": {
+                **text,
+                "gridColor": palette.line,
+                "domainColor": palette.line,
+                "tickColor": palette.line,
+                "titleFontWeight": 500,
+                "titlePadding": 8,
+            },
             "header": {"labelFont": FONT},
             "legend": text,
             "text": {"font": FONT, "fontSize": 12},
         },
-    }  # fmt: skip
+    }

@@ -13,21 +13,22 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.errors import MissingExtra
-from calipers.model.comparison import Comparison
-from calipers.model.grid import Grid
-from calipers.model.misses import Misses
-from calipers.model.plot import Plot
-from calipers.model.slices import Slices
-from calipers.model.sweep import Sweep
-from calipers.model.trend import Trend
-from calipers.present import charts, charts_compared, draw
-from calipers.present.charts_trend import trend_chart
-from calipers.present.html.texts import clean
-from calipers.present.looks import print_result
-from calipers.present.plot import spec_of
+from calipers.present import charts, draw
+from calipers.present.printers import print_result
 from calipers.present.table import number
-from calipers.present.terminal import OpenTable
-from calipers.present.trend import verdict as trend_verdict
+from calipers.present.texts import clean
+from calipers.questions.compare import charts as charts_compared
+from calipers.questions.compare.result import Comparison
+from calipers.questions.evaluate.show import OpenTable
+from calipers.questions.grid.result import Grid
+from calipers.questions.misses.result import Misses
+from calipers.questions.plot.result import Plot
+from calipers.questions.plot.show import spec_of
+from calipers.questions.slices.result import Slices
+from calipers.questions.sweep.result import Sweep
+from calipers.questions.trend.charts import trend_chart
+from calipers.questions.trend.result import Trend
+from calipers.questions.trend.show import verdict as trend_verdict
 
 WIDTH = 160
 """Characters that a table may take beside itself: a notebook is wider than a terminal."""

@@ -8,53 +8,53 @@ from typing import Any
 from rich.console import Console
 
 from calipers.errors import InvalidInput
-from calipers.model.agreement import Agreement
-from calipers.model.alarm import Alarm
-from calipers.model.bounds import Bounds
-from calipers.model.calls import CallTable
-from calipers.model.comparison import Comparison
-from calipers.model.corrected import CorrectedScores
-from calipers.model.diagnosis import Diagnosis
-from calipers.model.diff import Diff
-from calipers.model.floor import Floor
-from calipers.model.gate import Verdict
-from calipers.model.grid import Grid, Planned
+from calipers.labels.agreement_result import Agreement
+from calipers.labels.agreement_show import print_agreement
 from calipers.model.health import Health
-from calipers.model.history import History, Shown
-from calipers.model.levels import Levels
-from calipers.model.misses import Misses
 from calipers.model.plan import QueryPlan
-from calipers.model.plot import Plot
-from calipers.model.report import Report
-from calipers.model.resolution import Resolution
 from calipers.model.scores import Scores
-from calipers.model.slices import Slices
-from calipers.model.sweep import Sweep
-from calipers.model.trend import Trend
-from calipers.present.agreement import print_agreement
-from calipers.present.alarm import print_alarm
 from calipers.present.answer import headline
-from calipers.present.bounds import print_bounds
-from calipers.present.calls import print_calls
-from calipers.present.compared import print_comparison
-from calipers.present.corrected import print_corrected
-from calipers.present.diagnosis import print_diagnosis
-from calipers.present.diff import print_diff
-from calipers.present.findings import print_health
-from calipers.present.floor import print_floor
-from calipers.present.gate import print_gate
-from calipers.present.grid import print_grid, print_plan
-from calipers.present.history import print_history
-from calipers.present.levels import print_levels
-from calipers.present.misses import print_misses
 from calipers.present.plain import printable
-from calipers.present.plan import plan_lines
-from calipers.present.resolution import print_resolution
-from calipers.present.shown import print_shown
-from calipers.present.slices import print_slices
-from calipers.present.sweep import print_sweep
-from calipers.present.terminal import print_scores
-from calipers.present.trend import print_trend
+from calipers.questions.alarm.result import Alarm
+from calipers.questions.alarm.show import print_alarm
+from calipers.questions.audit.show import print_health
+from calipers.questions.bounds.result import Bounds
+from calipers.questions.bounds.show import print_bounds
+from calipers.questions.calls.result import CallTable
+from calipers.questions.calls.show import print_calls
+from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.show import print_comparison
+from calipers.questions.corrected.result import CorrectedScores
+from calipers.questions.corrected.show import print_corrected
+from calipers.questions.diagnose.result import Diagnosis
+from calipers.questions.diagnose.show import print_diagnosis
+from calipers.questions.diff.result import Diff
+from calipers.questions.diff.show import print_diff
+from calipers.questions.evaluate.show import print_scores
+from calipers.questions.floor.result import Floor
+from calipers.questions.floor.show import print_floor
+from calipers.questions.gate.result import Verdict
+from calipers.questions.gate.show import print_gate
+from calipers.questions.grid.result import Grid, Planned
+from calipers.questions.grid.show import print_grid, print_plan
+from calipers.questions.history.result import History, Shown
+from calipers.questions.history.show import print_history
+from calipers.questions.history.shown import print_shown
+from calipers.questions.levels.result import Levels
+from calipers.questions.levels.show import print_levels
+from calipers.questions.misses.result import Misses
+from calipers.questions.misses.show import print_misses
+from calipers.questions.plan.show import plan_lines
+from calipers.questions.plot.result import Plot
+from calipers.questions.report.result import Report
+from calipers.questions.resolve.result import Resolution
+from calipers.questions.resolve.show import print_resolution
+from calipers.questions.slices.result import Slices
+from calipers.questions.slices.show import print_slices
+from calipers.questions.sweep.result import Sweep
+from calipers.questions.sweep.show import print_sweep
+from calipers.questions.trend.result import Trend
+from calipers.questions.trend.show import print_trend
 
 SCREEN = 40
 """Lines of what ``print`` shows of a result."""

@@ -1,1 +1,1 @@
-"""What the scores say: intervals, paired comparisons, power."""
+"""The questions that can be asked of a matched pair, a folder each; small ones are a file."""

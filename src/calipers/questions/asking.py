@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from calipers.api.keywords import ASKING, DEPTH, Reading
 from calipers.errors import InvalidInput
+from calipers.questions.reading import ASKING, DEPTH, Reading
 
 if TYPE_CHECKING:
-    from calipers.retrievers.live_run import LiveRun
+    from calipers.live.live_run import LiveRun
 
 
 def below(k: Any) -> int:
@@ -49,14 +49,18 @@ def answers_of(
 def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":
     """What one retriever answers, as deep as it is looked at."""
     # Loaded when used: who measures files need not wait for what asks retrievers.
-    from calipers.retrievers.retrieve import retrieve_to_run
-    from calipers.retrievers.watch import callbacks
+    from calipers.live.retrieve import retrieve_to_run
+    from calipers.live.watch import callbacks
 
     with callbacks(asking.get("watch")) as (total, progress):
         return retrieve_to_run(
-            retriever, questions, k=asking.get("ask_for") or looks, workers=asking.get("workers"),
-            total=total, progress=progress,
-        )  # fmt: skip
+            retriever,
+            questions,
+            k=asking.get("ask_for") or looks,
+            workers=asking.get("workers"),
+            total=total,
+            progress=progress,
+        )
 
 
 def _questions(data: Any, reading: Reading) -> Any:
@@ -79,8 +83,8 @@ def _readable(questions: Any, reading: Reading) -> Any:
     """The questions, read by the names of columns that the caller gave, where any were given."""
     if not reading.get("columns"):
         return questions
-    from calipers.io.columns import Columns
     from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
 
     columns = Columns.of(reading["columns"])
     return load(questions, "ground_truth", None, columns).ground_truth or questions

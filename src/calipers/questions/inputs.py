@@ -5,17 +5,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack, cast
 
-from calipers.api.keywords import ASKING, DEPTH, Matching, Reading, Where
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns
+from calipers.io.files.open import Progress
+from calipers.io.files.spill import Room
 from calipers.io.load import load, load_pair, scores_by_item
-from calipers.io.room import Room
-from calipers.io.source import Progress
+from calipers.io.tables.columns import Columns
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.policy import CHOICES, Policy
 from calipers.model.run import Run, Scan
+from calipers.questions.reading import ASKING, DEPTH, Matching, Reading, Where
 
 INPUTS = ("ground_truth", "run", *ASKING)
 POLICIES = tuple(CHOICES)
@@ -35,9 +35,12 @@ def matched(
         return data
     truth, run, matching = as_read(data, reading, looks)
     return match_pair(
-        truth, run.kept() if keep else run, level=reading.get("level"),
-        fingerprints=reading.get("fingerprints", True), **matching,
-    )  # fmt: skip
+        truth,
+        run.kept() if keep else run,
+        level=reading.get("level"),
+        fingerprints=reading.get("fingerprints", True),
+        **matching,
+    )
 
 
 def as_read(
@@ -51,8 +54,11 @@ def as_read(
         matching = {"match": data.match_asked, "policy": asked, "rel": data.rel}
         mapped = data.settings.get("map_ids")
         return *data.as_read, {
-            **matching, "corpus_size": size, "like": data.like, "map_ids": mapped,
-        }  # fmt: skip
+            **matching,
+            "corpus_size": size,
+            "like": data.like,
+            "map_ids": mapped,
+        }
     like, rel, size = reading.get("like"), reading.get("rel"), reading.get("corpus_size")
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
@@ -65,13 +71,18 @@ def as_read(
         parse_id_map(mapped)
     if any(reading.get(name) is not None for name in ASKING if name != "watch"):
         # Loaded when used: who measures files need not wait for what asks retrievers.
-        from calipers.api.asking import with_answers
+        from calipers.questions.asking import with_answers
 
         data, reading = with_answers(data, reading, looks)
     truth, run = read_pair(
-        data, reading.get("ground_truth"), reading.get("run"),
-        reading.get("progress"), reading.get("store"), columns, _room(reading),
-    )  # fmt: skip
+        data,
+        reading.get("ground_truth"),
+        reading.get("run"),
+        reading.get("progress"),
+        reading.get("store"),
+        columns,
+        _room(reading),
+    )
     if not run.in_memory:
         run = replace(run, together=together)
     if columns is not reading.get("columns"):
@@ -152,7 +163,7 @@ def plain_run(run: Any) -> Any:
     if (found := scores_by_item(run)) is not None:
         # Numbers only: no answer of a retriever is hidden in there.
         return found
-    from calipers.retrievers.handed import with_plain_answers
+    from calipers.live.given_answers import with_plain_answers
 
     return with_plain_answers(run)
 

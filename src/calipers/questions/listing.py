@@ -48,7 +48,7 @@ def _listed(
 ) -> pl.DataFrame:
     codes = batch.queries.to_frame("query").join(
         known, on="query", how="left", maintain_order="left"
-    )  # fmt: skip
+    )
     code = np.repeat(codes["code"].fill_null(UNKNOWN).to_numpy(), batch.lengths)
     again = repeated(np.repeat(np.arange(batch.starts.size), batch.lengths), batch.frame)
     # How many stand above a row in the batch, less those that stand above its query.
@@ -95,7 +95,10 @@ def _listed_nothing(columns: Sequence[str]) -> pl.DataFrame:
     known = {name: RUN_SCHEMA[name] for name in columns}
     return pl.DataFrame(
         schema={
-            "query": pl.Int64(), "rank": pl.Int64(), **known,
-            "repeated": pl.Boolean(), "repeats": pl.Int64(),
+            "query": pl.Int64(),
+            "rank": pl.Int64(),
+            **known,
+            "repeated": pl.Boolean(),
+            "repeats": pl.Int64(),
         }
-    )  # fmt: skip
+    )

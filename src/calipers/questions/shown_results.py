@@ -7,12 +7,12 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from calipers.analyse.listing import repeated
-from calipers.analyse.tokens import TokenCounts, Tokenizer, count_tokens
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matches import FAILED, Matches
 from calipers.model.policy import Ties
 from calipers.model.run import Run
+from calipers.questions.listing import repeated
+from calipers.questions.tokens import TokenCounts, Tokenizer, count_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,11 @@ class Context:
             {"code": matches.edge_query[relevant], "rank": matches.edge_rank[relevant]}
         ).unique()
         held = self.frame.select("code", "rank").join(
-            edges.with_columns(held=pl.lit(True)), on=["code", "rank"], how="left",
+            edges.with_columns(held=pl.lit(True)),
+            on=["code", "rank"],
+            how="left",
             maintain_order="left",
-        )  # fmt: skip
+        )
         mask: Bools = held["held"].fill_null(False).to_numpy()
         return mask
 

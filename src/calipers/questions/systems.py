@@ -1,25 +1,25 @@
 """Systems to compare or to report on: runs, retrievers, and results that were measured before."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from calipers.analyse.scoring import deepest
-from calipers.api.inputs import is_reference, kept_before, matched, plain_run, without_inputs
-from calipers.api.keywords import DEPTH, Matching, Reading, Where
+from calipers.engines.scoring import deepest
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.columns import Columns
 from calipers.io.load import load
 from calipers.io.one_side import load_run
+from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.model.scores import Scores
+from calipers.questions.inputs import is_reference, kept_before, matched, plain_run, without_inputs
+from calipers.questions.reading import DEPTH, Matching, Reading, Where
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.model.gate import Baseline
+    from calipers.questions.gate.result import Baseline
 
 
 GIVEN = "baseline"
@@ -53,16 +53,19 @@ def matched_systems(
 
 
 def with_retrievers(
-    systems: Mapping[str, Any], retrievers: Mapping[str, Any] | None, questions: Any,
-    metrics: Sequence["Metric"], asking: Mapping[str, Any],
-) -> dict[str, Any]:  # fmt: skip
+    systems: Mapping[str, Any],
+    retrievers: Mapping[str, Any] | None,
+    questions: Any,
+    metrics: Sequence["Metric"],
+    asking: Mapping[str, Any],
+) -> dict[str, Any]:
     """The systems, and the run of each retriever, asked as deep as the metrics look."""
     for name in retrievers or {}:
         if name in systems:
             raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
     if not retrievers:
         return dict(systems)
-    from calipers.api.asking import answers_of
+    from calipers.questions.asking import answers_of
 
     return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
 
@@ -74,9 +77,13 @@ def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
 
 
 def matched_to_report(
-    data: Any, systems: Mapping[str, Any] | Sequence[Any] | None, name: str | None,
-    reading: Reading, *, looks: int = DEPTH,
-) -> dict[str, Matched]:  # fmt: skip
+    data: Any,
+    systems: Mapping[str, Any] | Sequence[Any] | None,
+    name: str | None,
+    reading: Reading,
+    *,
+    looks: int = DEPTH,
+) -> dict[str, Matched]:
     """Every retriever that a report describes, matched, by the name that the page gives it."""
     run = reading.get("run")
     if systems is None:
@@ -128,7 +135,7 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     None for anything else: a run, a file of records. Every operation that takes results asks
     here, so that all of them take the same.
     """
-    from calipers.model.gate import Baseline
+    from calipers.questions.gate.result import Baseline
 
     if isinstance(value, Baseline):
         return value
@@ -143,7 +150,7 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
         evaluation = resolve(opened, value)
         return Baseline(load_scores(opened, evaluation), value, evaluation.saved)
     if is_result_file(value):
-        from calipers.io.baselines import read_baseline
+        from calipers.questions.gate.baselines import read_baseline
 
         return read_baseline(Path(value))
     return None
@@ -178,15 +185,15 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
     """The baseline that a value stands for; what is no result gets its sentence from the reader."""
     if value is None:
         return None
-    from calipers.io.baselines import read_baseline
+    from calipers.questions.gate.baselines import read_baseline
 
     return measured_before(value, store) or read_baseline(value)
 
 
 def is_result_file(value: Any) -> bool:
     """Whether a value is the path of a result that was measured before."""
-    from calipers.io.results import is_result
-    from calipers.io.score_tables import is_score_table
+    from calipers.io.records.results import is_result
+    from calipers.io.tables.scores import is_score_table
 
     if not isinstance(value, str | os.PathLike):
         return False
@@ -234,3 +241,49 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     stems = [name if is_reference(name) else name.split(".")[0] or name for name in names]
     shortest = next(level for level in (stems, names, paths) if len(set(level)) == len(paths))
     return dict(zip(shortest, paths, strict=True))
+
+
+def measure_systems(
+    systems: Mapping[str, Any] | Sequence[Any],
+    ground_truth: Any,
+    matching: Matching,
+    *,
+    metrics: "str | Iterable[str | Metric] | None",
+    k: int | Sequence[int] | None,
+    weights: Mapping[str, float] | None,
+    primary: str | None,
+    cluster: str | None,
+    confidence: float,
+) -> "tuple[dict[str, Matched], dict[str, Scores], list[str] | None]":
+    """The systems that were matched now, the scores of all, and the names of what is compared."""
+    from calipers.engines.scoring import choose_metrics, score
+    from calipers.questions.compare.rule import metrics_compared
+
+    named = name_systems(systems)
+    given = {name: measured_before(value, matching.get("store")) for name, value in named.items()}
+    ready = {name: found.scores for name, found in given.items() if found is not None}
+    chosen = metrics_compared(
+        metrics, k, matching.get("rel"), weights, list(ready.values()), primary
+    )
+    pairs = matched_systems(
+        {name: value for name, value in named.items() if name not in ready},
+        ground_truth,
+        matching,
+        measured=bool(ready),
+    )
+    measured = {
+        name: ready[name]
+        if name in ready
+        else score(
+            pairs[name],
+            chosen or choose_metrics(None, None, None, weights),
+            weights=weights,
+            confidence=confidence,
+            cluster=cluster,
+        )
+        for name in named
+    }
+    wanted = None if chosen is None else [str(metric) for metric in chosen]
+    if wanted and weights:
+        wanted.append("score")
+    return pairs, measured, wanted

@@ -17,9 +17,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calipers.analyse.distributions import t_quantile
-from calipers.analyse.score_interval import Ends, check_confidence
 from calipers.model.arrays import Floats
+from calipers.statistics.distributions import t_quantile
+from calipers.statistics.score_interval import Ends, check_confidence
 
 Coefficient = Callable[[Floats], float | None]
 _DIGITS = 10
@@ -33,7 +33,7 @@ def agreement_interval(
 
     None where the coefficient has no value, and below three rows that two judges share.
 
-    >>> from calipers.analyse.agreement import cohen_kappa
+    >>> from calipers.labels.agreement import cohen_kappa
     >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
     >>> ends = agreement_interval(table, lambda some: cohen_kappa(some).value)
     >>> round(ends.low, 2), round(ends.high, 2)

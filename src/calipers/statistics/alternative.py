@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.analyse.draws import WORDS
-from calipers.analyse.units import Units
 from calipers.model.arrays import Floats
+from calipers.statistics.clusters import Units
+from calipers.statistics.draws import WORDS
 
 SLOTS = WORDS
 """Equally likely values that stand for a distribution: a random word is an index."""

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.distributions import normal_quantile, t_quantile
-from calipers.analyse.units import exact_sum
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.statistics.clusters import exact_sum
+from calipers.statistics.distributions import normal_quantile, t_quantile
 
 ALLOWANCE = 0.25
 LUCK_CONFIDENCE = 0.9
@@ -139,9 +139,11 @@ def run_length(height: float) -> float:
 
 
 def drift(
-    means: ArrayLike, against: ReferenceNights, false_alarms: float = 1.0,
+    means: ArrayLike,
+    against: ReferenceNights,
+    false_alarms: float = 1.0,
     nights_a_year: float = NIGHTS_A_YEAR,
-) -> Drift:  # fmt: skip
+) -> Drift:
     """The nightly means after the reference (higher is better; same queries), oldest first.
 
     >>> base = reference([[1.0, 0.0] * 20] * 7)

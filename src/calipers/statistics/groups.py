@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.difference import DIFFERENCES, difference
-from calipers.analyse.holm import holm
-from calipers.analyse.units import exact_mean
 from calipers.errors import InvalidInput
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.holm import holm
+from calipers.statistics.paired_test import DIFFERENCES, difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,12 @@ def leaderboard(
     p_values = {pair: 1.0 if p is None else p for pair, p in zip(pairs, corrected, strict=True)}
     apart = {pair for pair, p in p_values.items() if p <= alpha}
     return Grouping(
-        tuple(order), tuple(means[at] for at in order), int(whole.sum()),
-        _groups(order, apart), p_values,
-    )  # fmt: skip
+        tuple(order),
+        tuple(means[at] for at in order),
+        int(whole.sum()),
+        _groups(order, apart),
+        p_values,
+    )
 
 
 def _groups(order: Sequence[int], apart: set[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

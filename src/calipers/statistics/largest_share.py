@@ -16,10 +16,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.distributions import normal_quantile
-from calipers.analyse.score_interval import check_confidence
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.statistics.distributions import normal_quantile
+from calipers.statistics.score_interval import check_confidence
 
 # Beyond this many values that are not zero, neighbours share the larger of their values.
 _MOST_STEPS = 200

@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.difference import DIFFERENCES, MeanDifference, difference, undone_by
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.plan import Unseen
+from calipers.statistics.paired_test import DIFFERENCES, MeanDifference, difference, undone_by
 
 Verdict = Literal["loss shown", "no loss shown", "neither"]
 

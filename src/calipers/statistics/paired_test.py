@@ -30,11 +30,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.distributions import t_cdf, t_quantile
-from calipers.analyse.score_interval import Ends, check_confidence
-from calipers.analyse.units import as_units
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.plan import Unseen
+from calipers.statistics.clusters import as_units
+from calipers.statistics.distributions import t_cdf, t_quantile
+from calipers.statistics.score_interval import Ends, check_confidence
 
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
 """How far two values of a metric between 0 and 1 can lie apart, either way."""

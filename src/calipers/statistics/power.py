@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.analyse.alternative import Alternative, Alternatives
-from calipers.analyse.difference import shown_above
-from calipers.analyse.distributions import normal_quantile
-from calipers.analyse.draws import words
-from calipers.analyse.units import Units
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
+from calipers.statistics.alternative import Alternative, Alternatives
+from calipers.statistics.clusters import Units
+from calipers.statistics.distributions import normal_quantile
+from calipers.statistics.draws import words
+from calipers.statistics.paired_test import shown_above
 
 FEWEST_PILOT = 5
 DRAWS = 1024

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.distributions import normal_quantile, t_quantile
-from calipers.analyse.score_interval import UNIT, Bounds, Ends, check_confidence, score_ends
-from calipers.analyse.units import as_units
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.statistics.clusters import as_units
+from calipers.statistics.distributions import normal_quantile, t_quantile
+from calipers.statistics.score_interval import UNIT, Bounds, Ends, check_confidence, score_ends
 
 _DIGITS = 10
 

@@ -12,10 +12,10 @@ import math
 
 from numpy.typing import ArrayLike
 
-from calipers.analyse.trial import FEWEST_PILOT, Trial, fewest_queries
-from calipers.analyse.units import as_units
 from calipers.errors import InvalidInput
 from calipers.model.plan import QueryPlan, Visibility
+from calipers.statistics.clusters import as_units
+from calipers.statistics.power import FEWEST_PILOT, Trial, fewest_queries
 
 POWER = 0.8
 
@@ -125,9 +125,14 @@ def rounder_below(value: float) -> float:
 
 
 def _trial(
-    pilot: ArrayLike, clusters: ArrayLike | None, power: float, alpha: float, seed: int, *,
+    pilot: ArrayLike,
+    clusters: ArrayLike | None,
+    power: float,
+    alpha: float,
+    seed: int,
+    *,
     one_way: bool,
-) -> Trial:  # fmt: skip
+) -> Trial:
     units = as_units(pilot, clusters)
     if units.n < FEWEST_PILOT:
         raise InvalidInput(

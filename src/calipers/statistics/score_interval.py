@@ -26,11 +26,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.distributions import normal_quantile, t_quantile
-from calipers.analyse.units import Units, as_units
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.summary import Interval
+from calipers.statistics.clusters import Units, as_units
+from calipers.statistics.distributions import normal_quantile, t_quantile
 
 Bounds = tuple[float, float]
 UNIT: Bounds = (0.0, 1.0)

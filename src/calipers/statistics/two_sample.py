@@ -13,9 +13,9 @@ import math
 
 from numpy.typing import ArrayLike
 
-from calipers.analyse.distributions import normal_cdf
-from calipers.analyse.score_interval import UNIT, Bounds, Ends, interval_of
-from calipers.analyse.units import Units, as_units
+from calipers.statistics.clusters import Units, as_units
+from calipers.statistics.distributions import normal_cdf
+from calipers.statistics.score_interval import UNIT, Bounds, Ends, interval_of
 
 Point = tuple[float, float]
 _STEPS = 40

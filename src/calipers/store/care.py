@@ -7,17 +7,17 @@ from functools import partial
 import numpy as np
 from sqlalchemy import Connection, delete, func, select, text
 
-from calipers.analyse.units import exact_mean
 from calipers.errors import CalipersError, InvalidInput
 from calipers.model.evaluation import Evaluation, from_moment
-from calipers.model.store import Checked, Pruned, StoreInfo, Vacuumed
+from calipers.statistics.clusters import exact_mean
 from calipers.store.blob import digest_of
 from calipers.store.checksum import sound
-from calipers.store.labels_copy import damaged_pools
+from calipers.store.label_copies import damaged_pools
 from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store
 from calipers.store.references import resolve
+from calipers.store.result import Checked, Pruned, StoreInfo, Vacuumed
 from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, SUMMARY, TAG
 
 

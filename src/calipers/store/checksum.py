@@ -80,5 +80,12 @@ def _of_damage() -> tuple[type[Exception], ...]:
     # Only where something failed: a process that saves has no need of polars.
     from polars.exceptions import PolarsError
 
-    return (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
-            PolarsError, SQLAlchemyError)  # fmt: skip
+    return (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        PolarsError,
+        SQLAlchemyError,
+    )

@@ -10,12 +10,12 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.model.store import Copied
 from calipers.store.blob import check
-from calipers.store.labels_copy import copy_pools
+from calipers.store.label_copies import copy_pools
 from calipers.store.open import Store, open_place, spoken
 from calipers.store.place import Where, locate
 from calipers.store.record import EvaluationRecord, write_on
+from calipers.store.result import Copied
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
 
@@ -72,9 +72,12 @@ def copy(source: Store, target: Store) -> Copied:
                         "look with `calipers store check`."
                     )
     return Copied(
-        source.place.shown, target.place.shown, len(missing), len(ids) - len(missing),
+        source.place.shown,
+        target.place.shown,
+        len(missing),
+        len(ids) - len(missing),
         hashlib.sha256("".join(sorted(digests.values())).encode()).hexdigest()[:32],
-    )  # fmt: skip
+    )
 
 
 def _record(connection: Connection, one: str) -> EvaluationRecord:

@@ -10,10 +10,16 @@ PATIENCE_SECONDS = 10
 # Build servers check out a commit, not a branch; they say the branch in the environment. The
 # source of a pull request goes before the ref that was made for it.
 BRANCH_VARIABLES = (
-    "GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",
-    "CI_COMMIT_REF_NAME", "BITBUCKET_BRANCH", "CIRCLE_BRANCH", "BUILDKITE_BRANCH",
-    "BUILD_SOURCEBRANCHNAME", "BRANCH_NAME",
-)  # fmt: skip
+    "GITHUB_HEAD_REF",
+    "GITHUB_REF_NAME",
+    "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",
+    "CI_COMMIT_REF_NAME",
+    "BITBUCKET_BRANCH",
+    "CIRCLE_BRANCH",
+    "BUILDKITE_BRANCH",
+    "BUILD_SOURCEBRANCHNAME",
+    "BRANCH_NAME",
+)
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,13 @@ def _git(folder: Path, *arguments: str) -> str | None:
     command = ["git", "-c", "core.fsmonitor=false", "--no-optional-locks", *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - fixed words, no shell
-            command, cwd=folder, capture_output=True, timeout=PATIENCE_SECONDS, check=False,
+            command,
+            cwd=folder,
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
             stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else None

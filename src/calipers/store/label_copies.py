@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, insert, select
 
 from calipers.store.blob import digest_of
-from calipers.store.labels_tables import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
+from calipers.store.label_tables import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
 
 
 def copy_pools(reading: Connection, writing: Connection) -> int:

@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import Connection, exists, insert, select
 
 from calipers.errors import InvalidInput
+from calipers.labels.judging_result import KINDS, EntryKind, LabelState, LogEntry
 from calipers.model.evaluation import moment
-from calipers.model.judging import KINDS, EntryKind, LabelState, LogEntry
 from calipers.model.labels import is_machine
-from calipers.store.labels_tables import LABEL, POOL, POOL_JUDGE
+from calipers.store.label_tables import LABEL, POOL, POOL_JUDGE
 from calipers.store.open import Store
 from calipers.suggest import did_you_mean
 
@@ -47,9 +47,17 @@ def append(
     _check(kind, grade, grades, item, items, quote, note)
     with store.writing() as connection:
         return append_on(
-            connection, pool, item=item, judge=judge, kind=kind, grade=grade, quote=quote,
-            note=note, request=request or new_request(), now=now,
-        )  # fmt: skip
+            connection,
+            pool,
+            item=item,
+            judge=judge,
+            kind=kind,
+            grade=grade,
+            quote=quote,
+            note=note,
+            request=request or new_request(),
+            now=now,
+        )
 
 
 def append_on(
@@ -86,10 +94,17 @@ def append_on(
             raise InvalidInput(f"There is nothing to undo: {judge} has no label left.")
         item, undoes = last.item, last.number
     row = {
-        "pool": pool, "item": item, "judge": judge, "kind": kind, "grade": grade, "quote": quote,
-        "note": note and note.replace("\x00", "\ufffd"), "undoes": undoes, "request": request,
+        "pool": pool,
+        "item": item,
+        "judge": judge,
+        "kind": kind,
+        "grade": grade,
+        "quote": quote,
+        "note": note and note.replace("\x00", "\ufffd"),
+        "undoes": undoes,
+        "request": request,
         "saved": moment(now or datetime.now(UTC)),
-    }  # fmt: skip
+    }
     added = connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one()
     return _entry(added)
 
@@ -135,10 +150,17 @@ def _read(connection: Connection, pool: int, after: int) -> list[LogEntry]:
 
 def _entry(row: Any) -> LogEntry:
     return LogEntry(
-        number=row.number, item=row.item, judge=row.judge, kind=row.kind, saved=row.saved,
-        grade=None if row.grade is None else float(row.grade), quote=row.quote, note=row.note,
-        undoes=row.undoes, request=row.request,
-    )  # fmt: skip
+        number=row.number,
+        item=row.item,
+        judge=row.judge,
+        kind=row.kind,
+        saved=row.saved,
+        grade=None if row.grade is None else float(row.grade),
+        quote=row.quote,
+        note=row.note,
+        undoes=row.undoes,
+        request=row.request,
+    )
 
 
 def _check(

@@ -10,22 +10,28 @@ import polars as pl
 from sqlalchemy import Connection, Row, func, insert, select
 
 from calipers.errors import InvalidInput
+from calipers.labels.judging_result import PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.model.evaluation import moment
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.judging import PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.model.labels import Label
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
-from calipers.store.labels import judges_of, label_state, lock_pool
-from calipers.store.labels_tables import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
+from calipers.store.label_log import judges_of, label_state, lock_pool
+from calipers.store.label_tables import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
 from calipers.store.open import Store
 from calipers.store.record import TAG_COLUMN, check_name
 from calipers.suggest import did_you_mean
 
 ITEM_SCHEMA: dict[str, pl.DataType] = {
-    "share": pl.Int64(), "query_id": pl.String(), "query": pl.String(), "item": pl.String(),
-    "text": pl.String(), "document": pl.String(), "start": pl.Int64(), "end": pl.Int64(),
-}  # fmt: skip
+    "share": pl.Int64(),
+    "query_id": pl.String(),
+    "query": pl.String(),
+    "item": pl.String(),
+    "text": pl.String(),
+    "document": pl.String(),
+    "start": pl.Int64(),
+    "end": pl.Int64(),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +138,19 @@ def load_pool(store: Store, number: int) -> PoolContent:
     tables = [(one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose)) for one in parts]
     items = pl.concat([table for kind, _, table in tables if kind == "items"])
     return PoolContent(
-        number, row.name, row.created, _settings(row.settings), tuple(judges),
+        number,
+        row.name,
+        row.created,
+        _settings(row.settings),
+        tuple(judges),
         tuple(_items(items)),
         {
             called or "": Run.from_frame(table, order="rank", name=called)
-            for kind, called, table in tables if kind == "run"
+            for kind, called, table in tables
+            if kind == "run"
         },
         _truth({kind: table for kind, _, table in tables}),
-    )  # fmt: skip
+    )
 
 
 def check_judge(name: str) -> str:
@@ -181,9 +192,13 @@ def _add_content(
         select(func.max(POOL_CONTENT.c.position)).where(POOL_CONTENT.c.pool == pool)
     ).scalar()
     row = {
-        "pool": pool, "position": 0 if last is None else last + 1, "kind": kind, "name": name,
-        "digest": digest_of(content), "bytes": content,
-    }  # fmt: skip
+        "pool": pool,
+        "position": 0 if last is None else last + 1,
+        "kind": kind,
+        "name": name,
+        "digest": digest_of(content),
+        "bytes": content,
+    }
     connection.execute(insert(POOL_CONTENT).values(row))
 
 

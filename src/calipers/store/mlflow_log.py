@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput, MissingExtra, WriteFailed
-from calipers.io.write import write_table
-from calipers.model.history import Logged
+from calipers.io.files.write import write_table
 from calipers.model.scores import Scores
+from calipers.questions.history.result import Logged
 from calipers.store.git import git_state
 from calipers.store.place import StorePlace, without_password
 

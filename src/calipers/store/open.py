@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, e
 from sqlalchemy.exc import SQLAlchemyError
 
 from calipers.errors import CalipersError, InvalidInput, MissingExtra, UnreadableFile
-from calipers.store.complaints import read_complaint, write_complaint
+from calipers.store.errors import read_complaint, write_complaint
 from calipers.store.place import StorePlace, locate
 from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
 from calipers.store.turns import Turns, turns_of
@@ -239,8 +239,12 @@ def _postgresql(place: StorePlace, keep: bool) -> Engine:
     pooled: dict[str, Any] = {"poolclass": NullPool}
     if keep:
         # Asked whether they are alive before use: a server that was started again closed them.
-        pooled = {"poolclass": QueuePool, "pool_pre_ping": True, "pool_timeout": PATIENCE_SECONDS,
-                  "max_overflow": MOST_CONNECTIONS}  # fmt: skip
+        pooled = {
+            "poolclass": QueuePool,
+            "pool_pre_ping": True,
+            "pool_timeout": PATIENCE_SECONDS,
+            "max_overflow": MOST_CONNECTIONS,
+        }
     engine = create_engine(place.address, connect_args={"connect_timeout": 10}, **pooled)
     event.listen(engine, "begin", _on_begin_postgresql)
     return engine

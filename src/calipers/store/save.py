@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.analyse.trend import slice_summaries
-from calipers.io.corpus import open_corpus
+from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.model.evaluation import Evaluation, moment
 from calipers.model.fingerprint import RankingFingerprint
@@ -19,6 +18,7 @@ from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
+from calipers.questions.trend.rule import slice_summaries
 from calipers.store.blob import digest_of, pack
 from calipers.store.git import GitState, git_state
 from calipers.store.listing import evaluations
@@ -66,9 +66,15 @@ def save(
     truth = None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth
     returned = None if run is None or not results else load(run, "run").run
     record = record_of(
-        scores, name, tags=checked, git=git_state(), ground_truth=truth, run=returned,
-        corpus=searched, now=now,
-    )  # fmt: skip
+        scores,
+        name,
+        tags=checked,
+        git=git_state(),
+        ground_truth=truth,
+        run=returned,
+        corpus=searched,
+        now=now,
+    )
     opened = open_store(store, create=True)
     write(opened, record)
     return evaluations(opened, where=[EVALUATION.c.id == record.id])[0]

@@ -1,7 +1,7 @@
 """The state of a history in words."""
 
-from calipers.model.store import Checked, Copied, Pruned, StoreInfo, Vacuumed
 from calipers.present.plain import printable
+from calipers.store.result import Checked, Copied, Pruned, StoreInfo, Vacuumed
 
 MOST_LISTED = 20
 

@@ -10,13 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from calipers.api.history import history, trend
 from calipers.errors import InvalidInput
-from calipers.model.judging import EntryKind, LabelState, PoolItem
-from calipers.present.html.texts import clean
-from calipers.store.labels_desk import Desk
-from calipers.web import asked
-from calipers.web.shelf import WebShelf
+from calipers.labels.desk import Desk
+from calipers.labels.judging_result import EntryKind, LabelState, PoolItem
+from calipers.present.texts import clean
+from calipers.questions.history.settings import history
+from calipers.questions.trend.settings import trend
+from calipers.web import parameters as asked
+from calipers.web.sources import WebShelf
 
 HERE = Path(__file__).parent
 MOST_QUERIES = 2_000
@@ -101,10 +102,12 @@ def description(_: Request) -> Response:
 def evaluations(request: Request) -> Response:
     """What ``calipers history --json`` prints."""
     found = history(
-        asked.words(request, "name") or None, branch=asked.words(request, "branch") or None,
-        since=asked.words(request, "since") or None, last=asked.whole(request, "last", 20),
+        asked.words(request, "name") or None,
+        branch=asked.words(request, "branch") or None,
+        since=asked.words(request, "since") or None,
+        last=asked.whole(request, "last", 20),
         store=_shelf(request).where,
-    )  # fmt: skip
+    )
     return answer(found.to_dict())
 
 
@@ -184,10 +187,11 @@ def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
         "id": None if item.label.item is None else clean(item.label.item),
         "document": None if item.label.document is None else clean(item.label.document),
         "text": item.label.text,
-        "mine": None if mine is None else {"kind": mine.kind, "grade": mine.grade,
-                                           "quote": mine.quote},
+        "mine": None
+        if mine is None
+        else {"kind": mine.kind, "grade": mine.grade, "quote": mine.quote},
         "note": state.note(item.position, judge),
-    }  # fmt: skip
+    }
 
 
 def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
@@ -222,9 +226,14 @@ async def label(request: Request) -> Response:
 
     def write() -> dict[str, Any]:
         entry = desk.give(
-            judge, given.item, given.grade, kind=given.kind, quote=given.quote, note=given.note,
+            judge,
+            given.item,
+            given.grade,
+            kind=given.kind,
+            quote=given.quote,
+            note=given.note,
             request=given.request,
-        )  # fmt: skip
+        )
         ahead = _ahead(desk, judge, given.query)
         return {"saved": entry.to_dict(), "before": entry.number - 1, **ahead}
 
@@ -261,6 +270,7 @@ def export(request: Request) -> Response:
         content = path.read_bytes()
     plain = "".join(one if one.isascii() and one.isalnum() else "-" for one in desk.name)[:60]
     return Response(
-        content, media_type="application/x-ndjson",
+        content,
+        media_type="application/x-ndjson",
         headers={"content-disposition": f'attachment; filename="{plain or "pool"}.jsonl"'},
-    )  # fmt: skip
+    )

@@ -12,7 +12,6 @@ from starlette.types import ASGIApp
 
 from calipers.errors import CalipersError
 from calipers.web import api, assets, pages_compare, pages_evaluation, pages_judge, pages_lists
-from calipers.web.doors import LIFETIME, Doors
 from calipers.web.guard import (
     NOT_IN,
     TOO_LARGE,
@@ -22,8 +21,9 @@ from calipers.web.guard import (
     refusal,
     set_cookie,
 )
+from calipers.web.login import LIFETIME, Doors
 from calipers.web.render import Renderer
-from calipers.web.shelf import WebShelf
+from calipers.web.sources import WebShelf
 
 Page = Callable[[Request], Response]
 
@@ -46,10 +46,12 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
             *api.routes(),
         ],
         exception_handlers={
-            CalipersError: sentence, HTTPException: http_error, BodyTooLargeError: too_large,
+            CalipersError: sentence,
+            HTTPException: http_error,
+            BodyTooLargeError: too_large,
             Exception: broken,
         },
-    )  # fmt: skip
+    )
     app.state.shelf, app.state.renderer = shelf, renderer
     app.state.address, app.state.doors = address, doors
     return Guard(app, address, doors)
@@ -62,9 +64,13 @@ def known(page: Page) -> Page:
         if request.state.judge is None:
             renderer: Renderer = request.app.state.renderer
             return renderer.page(
-                request, "message.html.j2", status=401, title="Not signed in",
-                sentence=NOT_IN, retry=str(request.url.path),
-            )  # fmt: skip
+                request,
+                "message.html.j2",
+                status=401,
+                title="Not signed in",
+                sentence=NOT_IN,
+                retry=str(request.url.path),
+            )
         return page(request)
 
     return handle
@@ -76,19 +82,27 @@ def enter(request: Request) -> Response:
     renderer: Renderer = request.app.state.renderer
     if doors.shut:
         return renderer.page(
-            request, "message.html.j2", status=429, title="Too many tries",
-            sentence="Too many wrong links were tried; wait a minute.", retry=None,
-        )  # fmt: skip
+            request,
+            "message.html.j2",
+            status=429,
+            title="Too many tries",
+            sentence="Too many wrong links were tried; wait a minute.",
+            retry=None,
+        )
     token = request.query_params.get("token", "")
     cookie = doors.enter(token) if request.method == "GET" else None
     if cookie is None:
         if request.state.judge is not None:
             return renderer.page(request, "entered.html.j2", title="Signed in")
         return renderer.page(
-            request, "message.html.j2", status=403, title="This link is used up",
+            request,
+            "message.html.j2",
+            status=403,
+            title="This link is used up",
             sentence="A link works once, and this one was used or never given. Start the server "
-            "again for new links.", retry=None,
-        )  # fmt: skip
+            "again for new links.",
+            retry=None,
+        )
     # A page and no redirect: after a redirect from another site a browser would hold back a
     # cookie that is for this site alone.
     response = renderer.page(request, "entered.html.j2", title="Signed in")
@@ -123,7 +137,11 @@ def said(request: Request, status: int, words: str) -> Response:
         return refusal(request.scope, status, words)
     renderer: Any = request.app.state.renderer
     page: HTMLResponse = renderer.page(
-        request, "message.html.j2", status=status, title="That did not work", sentence=words,
+        request,
+        "message.html.j2",
+        status=status,
+        title="That did not work",
+        sentence=words,
         retry=None,
-    )  # fmt: skip
+    )
     return page

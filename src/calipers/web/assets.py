@@ -6,18 +6,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.present.html.page import HERE as REPORT
+from calipers.questions.report.page.page import HERE as REPORT
 
 FOLDER = Path(__file__).parent / "assets"
 ASSETS: dict[str, tuple[Path, str]] = {
     "report.css": (REPORT / "style.css", "text/css"),
     "web.css": (FOLDER / "web.css", "text/css"),
     "icon.svg": (FOLDER / "icon.svg", "image/svg+xml"),
-    **{
-        path.name: (path, "text/javascript")
-        for path in sorted(FOLDER.glob("*.js"))
-    },
-}  # fmt: skip
+    **{path.name: (path, "text/javascript") for path in sorted(FOLDER.glob("*.js"))},
+}
 """By the name in the address: only what is listed here can be asked for."""
 
 

@@ -11,7 +11,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from calipers.web.doors import Doors
+from calipers.web.login import Doors
 
 LARGEST_BODY = 64_000
 LONGEST_TARGET = 8_000
@@ -122,8 +122,9 @@ class Guard:
             return refusal(scope, 403, "A request that changes something needs its Origin.")
         if origin is not None and origin != self.address.origin:
             return refusal(scope, 403, "The request comes from another site.")
-        if site is not None and site not in (("same-origin", "none") if reading else
-                                             ("same-origin",)):  # fmt: skip
+        if site is not None and site not in (
+            ("same-origin", "none") if reading else ("same-origin",)
+        ):
             return refusal(scope, 403, "The request comes from another site.")
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if not reading and kind != "application/json":

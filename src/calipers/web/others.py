@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.model.evaluation import Evaluation
-from calipers.present.html.texts import clean
+from calipers.present.texts import clean
 from calipers.store.listing import evaluations
 from calipers.store.schema import EVALUATION
-from calipers.web.shelf import WebShelf
+from calipers.web.sources import WebShelf
 
 MOST = 3
 """Other runs that a page looks at."""
@@ -38,12 +38,14 @@ def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> lis
     found: dict[str, OtherRun] = {}
     # Newest first, so that of the same name the newest stays.
     for one in evaluations(
-        shelf.store(), metrics=(), last=LOOKED_AT,
+        shelf.store(),
+        metrics=(),
+        last=LOOKED_AT,
         where=[
             EVALUATION.c.ground_truth == saved.fingerprints["ground_truth"],
             EVALUATION.c.run != saved.fingerprints["run"],
         ],
-    ):  # fmt: skip
+    ):
         called = one.name if one.name != saved.name else f"{one.name} {one.short}"
         found.setdefault(one.name, OtherRun(one.id, clean(called), one.queries))
     return list(found.values())[:MOST]

@@ -5,15 +5,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.analyse.contrast import contrast, places_won
 from calipers.errors import InvalidInput
-from calipers.present.html.texts import clean
-from calipers.present.html.view import comparison_view
+from calipers.present.texts import clean
+from calipers.questions.compare.query_differences import contrast, places_won
+from calipers.questions.report.page.view import comparison_view
 from calipers.suggest import did_you_mean
-from calipers.web import asked
+from calipers.web import parameters as asked
 from calipers.web.pages_evaluation import shown
 from calipers.web.render import address
-from calipers.web.shelf import WebShelf
+from calipers.web.sources import WebShelf
 
 
 def compared(request: Request) -> Response:
@@ -28,9 +28,14 @@ def compared(request: Request) -> Response:
         comparison = shelf.comparison(references, anyway)
     except InvalidInput as error:
         refused: Response = renderer.page(
-            request, "refused.html.j2", status=409, title="Compare", sentence=str(error),
-            anyway=address("/compare", of=list(references), anyway="1"), references=references,
-        )  # fmt: skip
+            request,
+            "refused.html.j2",
+            status=409,
+            title="Compare",
+            sentence=str(error),
+            anyway=address("/compare", of=list(references), anyway="1"),
+            references=references,
+        )
         return refused
     names = [facts.name for facts in comparison.metrics]
     metric = asked.words(request, "metric") or names[0]
@@ -44,18 +49,30 @@ def compared(request: Request) -> Response:
         comparison, metric, text=text, different=different, page=asked.whole(request, "page")
     )
     kept: dict[str, Any] = {
-        "of": list(references), "anyway": "1" if anyway else None, "metric": metric, "text": text,
+        "of": list(references),
+        "anyway": "1" if anyway else None,
+        "metric": metric,
+        "text": text,
         "different": "1" if different else None,
-    }  # fmt: skip
+    }
     opened = asked.words(request, "open")
     page: Response = renderer.page(
-        request, "compare.html.j2", title="Compare", comparison=comparison_view(comparison, []),
-        systems=[clean(name) for name in comparison.systems], references=references,
-        metrics=names, metric=metric, text=text, different=different, anyway=anyway,
-        found=found, opened=_side_by_side(shelf, references, opened) if opened else None,
+        request,
+        "compare.html.j2",
+        title="Compare",
+        comparison=comparison_view(comparison, []),
+        systems=[clean(name) for name in comparison.systems],
+        references=references,
+        metrics=names,
+        metric=metric,
+        text=text,
+        different=different,
+        anyway=anyway,
+        found=found,
+        opened=_side_by_side(shelf, references, opened) if opened else None,
         open_query=opened,
         link=lambda **more: address("/compare", **{**kept, "page": found.page, **more}),
-    )  # fmt: skip
+    )
     return page
 
 
@@ -76,9 +93,7 @@ def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> l
             won = places_won(first, ranks)
             for result in one["results"]:
                 name = _called(result)
-                result |= {
-                    "before": first.get(name), "moved": won[name], "new": won[name] is None,
-                }  # fmt: skip
+                result |= {"before": first.get(name), "moved": won[name], "new": won[name] is None}
         else:
             first = ranks
         columns.append({**one, "name": clean(system), "reference": reference})

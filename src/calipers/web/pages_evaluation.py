@@ -5,16 +5,16 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.model.browse import OpenedQuery
 from calipers.present.answer import headline
-from calipers.present.comparison import query_name
-from calipers.present.html.details import opened_view
-from calipers.present.html.texts import clean
-from calipers.present.html.view import system_view
-from calipers.web import asked
+from calipers.present.texts import clean
+from calipers.questions.compare.words import query_name
+from calipers.questions.report.browse_result import OpenedQuery
+from calipers.questions.report.page.details import opened_view
+from calipers.questions.report.page.view import system_view
+from calipers.web import parameters as asked
 from calipers.web.others import other_runs, ranks_in
 from calipers.web.render import address
-from calipers.web.shelf import WebShelf
+from calipers.web.sources import WebShelf
 
 SHOWN_FINDINGS = 8
 """Examples of one finding that a page lists."""
@@ -34,19 +34,31 @@ def queries(request: Request) -> Response:
         beside = request.query_params.getlist("beside")
         opened["other_runs"] = list(ranks_in(shelf, others, opened["row"].query, beside))
     kept: dict[str, Any] = {
-        "text": view.text, "metric": view.metric, "below": view.below, "reason": view.reason,
-        "failures": "1" if view.failures else None, "sort": view.sort,
+        "text": view.text,
+        "metric": view.metric,
+        "below": view.below,
+        "reason": view.reason,
+        "failures": "1" if view.failures else None,
+        "sort": view.sort,
         "down": "1" if view.down else None,
         **{f"{asked.SLICE}{name}": value for name, value in view.slices.items()},
-    }  # fmt: skip
+    }
     path = request.url.path
     page: Response = request.app.state.renderer.page(
-        request, "evaluation.html.j2", title=clean(browse.name), browse=browse, saved=saved,
-        reference=reference, view=view, found=found, opened=opened, tab="queries",
+        request,
+        "evaluation.html.j2",
+        title=clean(browse.name),
+        browse=browse,
+        saved=saved,
+        reference=reference,
+        view=view,
+        found=found,
+        opened=opened,
+        tab="queries",
         link=lambda **more: address(path, **{**kept, "page": found.page, **more}),
         reasons_here=browse.reasons,
         summaries=[browse.head[name] for name in browse.shown] if len(browse.scores) else [],
-    )  # fmt: skip
+    )
     return page
 
 
@@ -66,10 +78,16 @@ def report(request: Request) -> Response:
     browse, saved = shelf.evaluation(reference)
     made = shelf.report(reference)
     page: Response = request.app.state.renderer.page(
-        request, "report.html.j2", title=clean(browse.name), browse=browse, saved=saved,
-        reference=reference, tab="report", system=system_view(made, False),
+        request,
+        "report.html.j2",
+        title=clean(browse.name),
+        browse=browse,
+        saved=saved,
+        reference=reference,
+        tab="report",
+        system=system_view(made, False),
         lead=headline(made, clean(made.name)),
-    )  # fmt: skip
+    )
     return page
 
 
@@ -80,8 +98,15 @@ def truth(request: Request) -> Response:
     browse, saved = shelf.evaluation(reference)
     health = shelf.health(reference)
     page: Response = request.app.state.renderer.page(
-        request, "truth.html.j2", title=clean(browse.name), browse=browse, saved=saved,
-        reference=reference, tab="truth", health=health, row_of=browse.row_of,
+        request,
+        "truth.html.j2",
+        title=clean(browse.name),
+        browse=browse,
+        saved=saved,
+        reference=reference,
+        tab="truth",
+        health=health,
+        row_of=browse.row_of,
         fingerprint=browse.scores.fingerprints.get("ground_truth"),
         versions=[
             (one, shelf.desk(one.number).truth())
@@ -89,5 +114,5 @@ def truth(request: Request) -> Response:
             if one.name == browse.name and one.labels
         ],
         most=SHOWN_FINDINGS,
-    )  # fmt: skip
+    )
     return page

@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput
-from calipers.web import asked
-from calipers.web.shelf import WebShelf
+from calipers.web import parameters as asked
+from calipers.web.sources import WebShelf
 
 
 def judge(request: Request) -> Response:
@@ -18,10 +18,16 @@ def judge(request: Request) -> Response:
             f"{who} is not among the judges of the pool {desk.name}: {', '.join(desk.judges)}."
         )
     page: Response = request.app.state.renderer.page(
-        request, "judge.html.j2", title=desk.name, desk=desk, number=desk.content.number,
-        settings=desk.content.settings, progress=desk.progress(who), tab="judge",
+        request,
+        "judge.html.j2",
+        title=desk.name,
+        desk=desk,
+        number=desk.content.number,
+        settings=desk.content.settings,
+        progress=desk.progress(who),
+        tab="judge",
         query=asked.words(request, "query"),
-    )  # fmt: skip
+    )
     return page
 
 
@@ -32,10 +38,18 @@ def conflicts(request: Request) -> Response:
     machines = asked.switch(request, "machines")
     found = desk.agreement(machines=machines)
     page: Response = request.app.state.renderer.page(
-        request, "conflicts.html.j2", title=desk.name, desk=desk, number=desk.content.number,
-        settings=desk.content.settings, tab="conflicts", machines=machines, found=found,
+        request,
+        "conflicts.html.j2",
+        title=desk.name,
+        desk=desk,
+        number=desk.content.number,
+        settings=desk.content.settings,
+        tab="conflicts",
+        machines=machines,
+        found=found,
         shared=found.agreement is not None and any(c.n for c in found.agreement.coefficients),
         numbers=desk.numbers(),
-        truth=desk.truth(), progress=[desk.progress(one) for one in desk.judges],
-    )  # fmt: skip
+        truth=desk.truth(),
+        progress=[desk.progress(one) for one in desk.judges],
+    )
     return page

@@ -6,14 +6,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.api.history import history, trend
 from calipers.errors import InvalidInput, MissingExtra
-from calipers.model.trend import Trend
-from calipers.present.charts_trend import trend_chart
 from calipers.present.draw import inline_svg
 from calipers.present.palette import PAGE
-from calipers.web import asked
-from calipers.web.shelf import WebShelf
+from calipers.questions.history.settings import history
+from calipers.questions.trend.charts import trend_chart
+from calipers.questions.trend.result import Trend
+from calipers.questions.trend.settings import trend
+from calipers.web import parameters as asked
+from calipers.web.sources import WebShelf
 
 SIZE = 50
 DRAWN = 2
@@ -29,19 +30,31 @@ def evaluations(request: Request) -> Response:
     found: Any = None
     if shelf.has_store:
         found = history(
-            name or None, branch=branch or None, tags=_tags(tag), since=since or None,
-            last=page * SIZE + 1, store=shelf.where,
-        )  # fmt: skip
+            name or None,
+            branch=branch or None,
+            tags=_tags(tag),
+            since=since or None,
+            last=page * SIZE + 1,
+            store=shelf.where,
+        )
     listed = list(found.evaluations) if found else []
     values: Any = request.app.state.renderer.page(
-        request, "evaluations.html.j2", title="Evaluations",
-        found=found, rows=listed[(page - 1) * SIZE : page * SIZE], page=page,
+        request,
+        "evaluations.html.j2",
+        title="Evaluations",
+        found=found,
+        rows=listed[(page - 1) * SIZE : page * SIZE],
+        page=page,
         more=len(listed) > page * SIZE,
-        given=list(shelf.given), name=name, branch=branch, tag=tag, since=since,
+        given=list(shelf.given),
+        name=name,
+        branch=branch,
+        tag=tag,
+        since=since,
         names=sorted({one.name for one in listed}),
         chart=_chart(name, shelf) if name and len(listed) > 1 else None,
         pools=shelf.pools(),
-    )  # fmt: skip
+    )
     response: Response = values
     return response
 

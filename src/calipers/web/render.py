@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from calipers.model.misses import REASONS
-from calipers.present.html.page import environment
 from calipers.present.table import number
+from calipers.questions.misses.result import REASONS
+from calipers.questions.report.page.page import environment
 from calipers.version import __version__
 from calipers.words import plural
 
@@ -22,9 +22,13 @@ class Renderer:
     def __init__(self) -> None:
         self._templates: Any = environment(TEMPLATES)
         self._templates.globals.update(
-            version=__version__, address=address, signed=_signed, minus=_minus, reason_list=REASONS,
+            version=__version__,
+            address=address,
+            signed=_signed,
+            minus=_minus,
+            reason_list=REASONS,
             plural=plural,
-        )  # fmt: skip
+        )
 
     def page(
         self, request: Request, template: str, status: int = 200, **values: Any

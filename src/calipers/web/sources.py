@@ -6,23 +6,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from calipers.analyse.browse import Browse
-from calipers.analyse.report import describe
-from calipers.api.decide import compare
-from calipers.api.measure import evaluate
-from calipers.api.truth import audit
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.labels.desk import Desk
+from calipers.labels.judging_result import PoolSettings
+from calipers.labels.make import enlarge, join, make, to_judge
 from calipers.match.pair import match_pair
 from calipers.measures import parse
-from calipers.model.comparison import Comparison
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
-from calipers.model.judging import PoolSettings
 from calipers.model.matched import Matched
-from calipers.model.report import SystemReport
-from calipers.store.labels_desk import Desk
-from calipers.store.labels_make import enlarge, join, make, to_judge
-from calipers.store.labels_pool import list_pools
+from calipers.questions.audit.settings import audit
+from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.settings import compare
+from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.report.browse import Browse
+from calipers.questions.report.result import SystemReport
+from calipers.questions.report.rule import describe
+from calipers.store.label_pools import list_pools
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
@@ -195,15 +195,24 @@ class WebShelf:
             if there:
                 desk = Desk(store, there[0])
                 rows = to_judge(
-                    desk.content.runs, desk.content.ground_truth, queries=queries, again=True,
+                    desk.content.runs,
+                    desk.content.ground_truth,
+                    queries=queries,
+                    again=True,
                     settings=desk.content.settings,
-                )  # fmt: skip
+                )
                 enlarge(desk, rows)
             else:
                 desk = make(
-                    lambda: store, name, runs, ground_truth=first.as_read[0], judges=self.judges,
-                    queries=queries, again=True, settings=self.settings,
-                )  # fmt: skip
+                    lambda: store,
+                    name,
+                    runs,
+                    ground_truth=first.as_read[0],
+                    judges=self.judges,
+                    queries=queries,
+                    again=True,
+                    settings=self.settings,
+                )
             self._desks.forget(desk.content.number)
             return self.desk(desk.content.number)
 
@@ -226,9 +235,13 @@ def _opened(store: Store, evaluation: Evaluation) -> Browse:
     settings = scores.settings
     at_documents = settings["match"] == "document"
     pair = match_pair(
-        data.ground_truth, data.run, policy=scores.policy,
+        data.ground_truth,
+        data.run,
+        policy=scores.policy,
         match=None if at_documents else settings["match"],
-        level=settings.get("matched_at"), rel=settings.get("rel"),
-        corpus_size=settings.get("corpus_size"), fingerprints=False,
-    )  # fmt: skip
+        level=settings.get("matched_at"),
+        rel=settings.get("rel"),
+        corpus_size=settings.get("corpus_size"),
+        fingerprints=False,
+    )
     return Browse(evaluation.name, scores, pair)

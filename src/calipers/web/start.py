@@ -10,9 +10,9 @@ import uvicorn
 
 from calipers.errors import InvalidInput
 from calipers.web.app import make_app
-from calipers.web.doors import Doors
 from calipers.web.guard import Address
-from calipers.web.shelf import WebShelf
+from calipers.web.login import Doors
+from calipers.web.sources import WebShelf
 
 PORT = 8642
 LOOPBACK = "127.0.0.1"
@@ -108,9 +108,16 @@ def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]],
     doors = Doors(shelf.judges)
     app = make_app(shelf, listening.address, doors)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, date_header=False,
-        lifespan="off", ws="none", proxy_headers=False, timeout_graceful_shutdown=5,
-    )  # fmt: skip
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
+    )
     logging.getLogger("calipers.web").setLevel(logging.INFO)
     say(links(listening.address, doors))
     uvicorn.Server(config).run(sockets=[listening.socket])

@@ -46,12 +46,21 @@ def files(tmp_path, monkeypatch):
 
 RUN = ("--column", "query=frage", "--column", "item=treffer", "--column", "score=punkte")
 COMMANDS = {
-    "resolve": ("gold.csv", "--corpus", "docs", "--column", "query=frage",
-                "--column", "quote=stelle", "-o", "spans.jsonl"),
+    "resolve": (
+        "gold.csv",
+        "--corpus",
+        "docs",
+        "--column",
+        "query=frage",
+        "--column",
+        "quote=stelle",
+        "-o",
+        "spans.jsonl",
+    ),
     "draft": ("run.csv", "old.csv", "-o", "label.csv", *RUN),
     "diff": ("old.csv", "run.csv", *RUN),
     "retrieve": ("search.py:search", "gold.csv", "-o", "out.jsonl", "--column", "query=frage"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.cli.parts import leaving
+from calipers.cli.parts import exit as leaving
 from tests.command import calipers_command
 
 RECORD = '{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n'
@@ -27,7 +27,7 @@ def test_a_fault_of_our_own_is_70_and_two_lines(
     evals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("calipers.match.pair.match_pair", _fail)
-    monkeypatch.setattr("calipers.api.inputs.match_pair", _fail)
+    monkeypatch.setattr("calipers.questions.inputs.match_pair", _fail)
     monkeypatch.delenv(leaving.VARIABLE, raising=False)
     printed = calipers_command("eval", evals)
     assert (printed.code, printed.out) == (70, "")
@@ -89,7 +89,9 @@ program()
 def test_the_quick_end_waits_for_all_and_keeps_the_code(code: str, left: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ENDING.replace("CODE", code)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == left
     assert done.stdout.splitlines() == ["a thread", "a file is closed"]

@@ -5,9 +5,9 @@ import tomllib
 import pytest
 import yaml
 
+from calipers.cli.parts.starter import start_project
 from calipers.config import find_config
 from calipers.errors import InvalidInput
-from calipers.io.starter import start_project
 from calipers.version import __version__
 
 ALL = ("questions.csv", "search.py", "calipers.toml", ".github/workflows/retrieval.yml")

@@ -33,9 +33,12 @@ def test_values_counts_fingerprints_and_summaries_are_those_of_memory(session, p
     shuffled = tables.run.sample(fraction=1.0, shuffle=True, seed=partitions)
     weights = {"recall@5": 1.0, "mrr": 2.0}
     found = spark.evaluate(
-        frame_of(session, shuffled), frame_of(session, tables.truth), metrics=list(METRICS),
-        partitions=partitions, weights=weights,
-    )  # fmt: skip
+        frame_of(session, shuffled),
+        frame_of(session, tables.truth),
+        metrics=list(METRICS),
+        partitions=partitions,
+        weights=weights,
+    )
     assert_same(found, tables.evaluate(weights=weights))
 
 
@@ -63,9 +66,13 @@ def test_columns_of_other_names_tags_and_whole_floats(session, tmp_path):
     )
     run = pl.DataFrame({"user_id": [1, 2, 3, 4], "sku": ["a", "b", "c", "a"], "rank": [1, 1, 1, 1]})
     found = spark.evaluate(
-        frame_of(session, run), frame_of(session, truth), metrics="recall@1,mrr",
-        query="user_id", item="sku", tags=["land"],
-    )  # fmt: skip
+        frame_of(session, run),
+        frame_of(session, truth),
+        metrics="recall@1,mrr",
+        query="user_id",
+        item="sku",
+        tags=["land"],
+    )
     assert found["recall@1"].mean == 0.5
     assert found.audit.unknown_examples == ("4",)
     assert repr(found).startswith("<Scores of 3 queries in Spark: recall@1 0.500")
@@ -76,20 +83,37 @@ def test_columns_of_other_names_tags_and_whole_floats(session, tmp_path):
 
 
 QUOTED = pl.DataFrame(
-    {"query": ["q", "q", "p", "r"], "document": ["d", "e", "d", "e"],
-     "quote": ["a lock of many threads", "no such thing", "Time is a place", "in two halves"]}
-)  # fmt: skip
+    {
+        "query": ["q", "q", "p", "r"],
+        "document": ["d", "e", "d", "e"],
+        "quote": ["a lock of many threads", "no such thing", "Time is a place", "in two halves"],
+    }
+)
 SPANS = pl.DataFrame(
-    {"query": ["q", "q", "p", "r"], "document": ["d", "e", "d", "e"], "start": [0, 5, 50, 0],
-     "end": [10, 9, 60, 30]}
-)  # fmt: skip
+    {
+        "query": ["q", "q", "p", "r"],
+        "document": ["d", "e", "d", "e"],
+        "start": [0, 5, 50, 0],
+        "end": [10, 9, 60, 30],
+    }
+)
 CHUNKS = pl.DataFrame(
-    {"query": ["q", "q", "p", "r", "r"], "rank": [2, 1, 1, 1, 2],
-     "item": ["a", "b", "a", "c", "d"], "document": ["d", "e", "d", "e", "e"],
-     "start": [0, 0, 40, 0, 14], "end": [20, 9, 70, 14, 40],
-     "text": ["A lock of many threads.", "Nothing", "Tirne is a place.", "It is in two",
-              "two halves"]}
-)  # fmt: skip
+    {
+        "query": ["q", "q", "p", "r", "r"],
+        "rank": [2, 1, 1, 1, 2],
+        "item": ["a", "b", "a", "c", "d"],
+        "document": ["d", "e", "d", "e", "e"],
+        "start": [0, 0, 40, 0, 14],
+        "end": [20, 9, 70, 14, 40],
+        "text": [
+            "A lock of many threads.",
+            "Nothing",
+            "Tirne is a place.",
+            "It is in two",
+            "two halves",
+        ],
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +160,10 @@ def test_one_query_of_a_million_rows(session):
 
     million = 10**6
     long = session.range(million).select(
-        F.lit("q").alias("query"), F.col("id").cast("string").alias("item"),
+        F.lit("q").alias("query"),
+        F.col("id").cast("string").alias("item"),
         (F.lit(1.0) / (F.col("id") + 1)).alias("score"),
-    )  # fmt: skip
+    )
     few = frame_of(session, pl.DataFrame({"query": ["p"], "item": ["1"], "score": [1.0]}))
     truth = pl.DataFrame({"query": ["q", "q", "p"], "item": ["999", "999999", "2"]})
     session.conf.set(BATCH, "10000")
@@ -162,9 +187,12 @@ def test_slices_are_those_of_memory(session):
     )
     by, metrics = ["land", "length", "targets"], "recall@5,ndcg@10,mrr"
     found = spark.evaluate(
-        frame_of(session, tables.run), frame_of(session, truth), metrics=metrics, tags=["land"],
+        frame_of(session, tables.run),
+        frame_of(session, truth),
+        metrics=metrics,
+        tags=["land"],
         partitions=3,
-    )  # fmt: skip
+    )
     tagged = calipers.evaluate(
         ground_truth=truth.drop("land"), run=tables.run, metrics=metrics, ties="trec"
     )

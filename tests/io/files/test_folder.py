@@ -15,8 +15,9 @@ from tests.command import calipers_command
 TRUTH = {f"q{i}": [f"d{i}", f"d{i + 1}"] for i in range(12)}
 ROWS = pl.DataFrame(
     [(f"q{i % 12}", f"d{(i * 5) % 17}", 1.0 / (1 + i)) for i in range(120)],
-    schema=["query", "item", "score"], orient="row",
-)  # fmt: skip
+    schema=["query", "item", "score"],
+    orient="row",
+)
 
 
 def write(frame: pl.DataFrame, path: Path) -> None:

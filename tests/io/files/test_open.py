@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import UnreadableFile
-from calipers.io import source
-from calipers.io.source import Source
+from calipers.io.files import open as source
+from calipers.io.files.open import Source
 
 contents = st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\r", b"\xc3\xa9", b"#", b" "])).map(
     b"".join

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from calipers.errors import UnreadableFile
+from calipers.io.files.open import most_unpacked
+from calipers.io.files.parquet_size import check_parquet, stated
 from calipers.io.load import load
-from calipers.io.parquet_size import check_parquet, stated
-from calipers.io.source import most_unpacked
 
 
 def _footer(path: Path) -> bytes:

@@ -14,16 +14,19 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.remote import without_secrets
+from calipers.io.files.remote import without_secrets
 from tests.command import calipers_command
 
 SERVER = os.environ.get("CALIPERS_S3_SERVER") or shutil.which("moto_server") or ""
 SECRET = "never-to-be-shown-4711"
 TRUTH = {f"q{i}": [f"d{i}"] for i in range(9)}
 ROWS = pl.DataFrame(
-    {"query": [f"q{i % 9}" for i in range(27)], "item": [f"d{i % 7}" for i in range(27)],
-     "score": [1.0 / (1 + i) for i in range(27)]}
-)  # fmt: skip
+    {
+        "query": [f"q{i % 9}" for i in range(27)],
+        "item": [f"d{i % 7}" for i in range(27)],
+        "score": [1.0 / (1 + i) for i in range(27)],
+    }
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +39,9 @@ def store():
         port = free.getsockname()[1]
     server = subprocess.Popen(
         [SERVER, "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(240):
@@ -77,9 +81,12 @@ def _put(address: str, key: str, content: bytes) -> None:
 def credentials(monkeypatch, request):
     address = request.getfixturevalue("store") if "store" in request.fixturenames else ""
     for name, value in {
-        "AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": SECRET,
-        "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": address, "AWS_ALLOW_HTTP": "true",
-    }.items():  # fmt: skip
+        "AWS_ACCESS_KEY_ID": "someone",
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": address,
+        "AWS_ALLOW_HTTP": "true",
+    }.items():
         monkeypatch.setenv(name, value)
 
 

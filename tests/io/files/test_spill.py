@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
-from calipers.io import records as records_module
-from calipers.io import room as room_module
-from calipers.io import scratch
+from calipers.io.files import scratch
+from calipers.io.files import spill as room_module
+from calipers.io.files.scratch import ScratchFile
+from calipers.io.files.spill import Room
 from calipers.io.load import load
-from calipers.io.room import Room
-from calipers.io.scratch import ScratchFile
+from calipers.io.records import records as records_module
 from calipers.model.run import Run
 
 ID = st.sampled_from(["a", "b", "c", "d", "é", 7])
@@ -28,7 +28,8 @@ RESULT = st.one_of(
     st.fixed_dictionaries(
         {"id": ID},
         optional={
-            "score": st.sampled_from([0.5, 1.0, -2.0, 3]), "tokens": st.integers(0, 9),
+            "score": st.sampled_from([0.5, 1.0, -2.0, 3]),
+            "tokens": st.integers(0, 9),
             "text": st.sampled_from(["short", "a long text " * 9, "another long text " * 9]),
             "document": ID,
         },
@@ -36,15 +37,16 @@ RESULT = st.one_of(
     st.fixed_dictionaries(
         {"document": ID}, optional={"start": st.integers(0, 4), "end": st.integers(3, 9)}
     ),
-)  # fmt: skip
+)
 CALLED = st.fixed_dictionaries({"id": ID, "call": st.integers(1, 3)})
 LISTS = st.sampled_from([RESULT, ID, CALLED]).flatmap(lambda one: st.lists(one, max_size=5))
 SCORED = st.dictionaries(ID.map(str), st.sampled_from([0.5, 1.0, 2.5]), max_size=4)
 TRUTH = st.one_of(
     st.dictionaries(ID.map(str), st.sampled_from([0, 1, 2.5]), max_size=3),
-    st.lists(st.fixed_dictionaries({"document": ID, "start": st.just(1), "end": st.just(5)}),
-             max_size=1),
-)  # fmt: skip
+    st.lists(
+        st.fixed_dictionaries({"document": ID, "start": st.just(1), "end": st.just(5)}), max_size=1
+    ),
+)
 
 
 @st.composite
@@ -86,9 +88,14 @@ def facts(run: Run | None) -> Any:
         return None
     stages = {name: facts(stage) for name, stage in run.stages.items()}
     return (
-        run.frame.to_dicts(), run.frame.schema, run.queries.to_dicts(), run.order, run.ties,
-        run.notes, stages,
-    )  # fmt: skip
+        run.frame.to_dicts(),
+        run.frame.schema,
+        run.queries.to_dicts(),
+        run.order,
+        run.ties,
+        run.notes,
+        stages,
+    )
 
 
 def outcome(path: Path) -> Any:
@@ -120,10 +127,13 @@ def test_what_goes_to_disk_or_comes_in_blocks_is_what_would_be_held_in_one(parts
 
 def evals(n: int) -> list[dict[str, Any]]:
     return [
-        {"query": f"q{i}", "ground_truth": ["d1"],
-         "retrieved": [{"id": f"d{j}", "score": j / 9} for j in range(5)]}
+        {
+            "query": f"q{i}",
+            "ground_truth": ["d1"],
+            "retrieved": [{"id": f"d{j}", "score": j / 9} for j in range(5)],
+        }
         for i in range(n)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture

@@ -12,15 +12,17 @@ import polars as pl
 import pytest
 
 from calipers.errors import CalipersError, WriteFailed
-from calipers.io import write
-from calipers.io.guard import guarded_frame
-from calipers.io.write import WRITERS, whole_file, write_table
+from calipers.io.files import write
+from calipers.io.files.guard import guarded_frame
+from calipers.io.files.write import WRITERS, whole_file, write_table
 from tests.command import calipers_command, refused
 
 FRAME = pl.DataFrame(
-    {"query": ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "fine", None, "é,\"\n"],
-     "value": [0.1, -1.0, None, 1 / 3, 0.0, 1.0, 2.0, 3.0, 4.0]}
-)  # fmt: skip
+    {
+        "query": ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "fine", None, 'é,"\n'],
+        "value": [0.1, -1.0, None, 1 / 3, 0.0, 1.0, 2.0, 3.0, 4.0],
+    }
+)
 
 
 @pytest.mark.parametrize("ending", WRITERS)

@@ -27,20 +27,25 @@ def test_a_folder_with_its_questions(tmp_path):
     ("given", "expected"),
     [
         ("d1", [{"query": "q", "item": "d1"}]),
-        (["d1", 2], [{"query": "q", "item": "d1", "group": "1"},
-                     {"query": "q", "item": "2", "group": "1"}]),
+        (
+            ["d1", 2],
+            [{"query": "q", "item": "d1", "group": "1"}, {"query": "q", "item": "2", "group": "1"}],
+        ),
         ([[]], []),
     ],
-)  # fmt: skip
+)
 def test_shorter_forms(given, expected):
     assert targets([{"query": "q", "retrieval_gt": given}]) == expected
 
 
 def test_what_it_retrieved_stands_beside():
     row = {
-        "query": "q", "retrieval_gt": [["a"]], "retrieved_ids": ["a", "b"],
-        "retrieved_contents": ["x", "y"], "retrieve_scores": [0.5, 0.25],
-    }  # fmt: skip
+        "query": "q",
+        "retrieval_gt": [["a"]],
+        "retrieved_ids": ["a", "b"],
+        "retrieved_contents": ["x", "y"],
+        "retrieve_scores": [0.5, 0.25],
+    }
     assert results([row]) == [
         {"query": "q", "item": "a", "score": 0.5, "text": "x"},
         {"query": "q", "item": "b", "score": 0.25, "text": "y"},

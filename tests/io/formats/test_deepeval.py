@@ -43,13 +43,15 @@ def test_its_csv_has_a_bar_between_the_texts_of_a_list(tmp_path):
         'r,,answer,"deepeval_source=b.md,deepeval_context=three, and four",third,,\n'
     )
     assert targets(path) == [
-        {"query": "q", "quote": "first"}, {"query": "q", "quote": "second"},
+        {"query": "q", "quote": "first"},
+        {"query": "q", "quote": "second"},
         {"query": "r", "quote": "third"},
-    ]  # fmt: skip
+    ]
     assert results(path) == [
-        {"query": "q", "text": "one"}, {"query": "q", "text": "two"},
+        {"query": "q", "text": "one"},
+        {"query": "q", "text": "two"},
         {"query": "r", "text": "three, and four", "document": "b.md"},
-    ]  # fmt: skip
+    ]
 
 
 def test_its_json_lines_have_too(tmp_path):

@@ -1,40 +1,50 @@
 import json
 
 from calipers.io.load import load
-from calipers.io.trace_files import read_traces
+from calipers.io.records.trace_files import read_traces
 from tests.io.formats.expect import FIXTURES, results
 
 
 def test_runs_of_retrievers_are_the_results():
     found = results(FIXTURES / "langsmith.jsonl")
     assert [(one["query"], one["item"], one["document"]) for one in found] == [
-        ("What is the GIL?", "c1", "faq.md"), ("What is the GIL?", "c2", "faq.md"),
-    ]  # fmt: skip
+        ("What is the GIL?", "c1", "faq.md"),
+        ("What is the GIL?", "c2", "faq.md"),
+    ]
     queries = load(FIXTURES / "langsmith.jsonl", "run").run.queries
     assert queries.select("latency_ms", "error").rows() == [(250.0, None), (1000.0, "timeout")]
 
 
 def test_runs_that_hold_the_runs_below_them_and_messages_that_ask(tmp_path):
     def search(began, *ids):
-        return {"run_type": "retriever", "trace_id": "t", "inputs": {"query": f"step {began}"},
-                "outputs": {"output": [{"id": one, "page_content": one} for one in ids]},
-                "start_time": f"2026-01-02T03:04:0{began}"}  # fmt: skip
+        return {
+            "run_type": "retriever",
+            "trace_id": "t",
+            "inputs": {"query": f"step {began}"},
+            "outputs": {"output": [{"id": one, "page_content": one} for one in ids]},
+            "start_time": f"2026-01-02T03:04:0{began}",
+        }
 
     messages = [
-        {"type": "human", "content": "Hello"}, {"type": "ai", "content": "Yes?"},
+        {"type": "human", "content": "Hello"},
+        {"type": "ai", "content": "Yes?"},
         {"type": "human", "content": [{"type": "text", "text": "Who owns it?"}]},
-    ]  # fmt: skip
+    ]
     agent = {
-        "run_type": "chain", "trace_id": "t", "inputs": {"messages": messages},
-        "start_time": "2026-01-02T03:04:00", "child_runs": [search(2, "c9"), search(1, "c4")],
+        "run_type": "chain",
+        "trace_id": "t",
+        "inputs": {"messages": messages},
+        "start_time": "2026-01-02T03:04:00",
+        "child_runs": [search(2, "c9"), search(1, "c4")],
         "extra": {"metadata": {"customer": "acme", "ls_method": "traceable"}},
-    }  # fmt: skip
+    }
     path = tmp_path / "runs.jsonl"
     path.write_text(json.dumps(agent))
     frame = load(path, "run").run.frame
     assert frame.select("query", "item", "call").rows() == [
-        ("Who owns it?", "c4", 1), ("Who owns it?", "c9", 2),
-    ]  # fmt: skip
+        ("Who owns it?", "c4", 1),
+        ("Who owns it?", "c9", 2),
+    ]
     (record,) = read_traces(path)
     assert record.tags == {"customer": "acme"}
 
@@ -42,14 +52,24 @@ def test_runs_that_hold_the_runs_below_them_and_messages_that_ask(tmp_path):
 def test_several_calls_in_a_trace_are_numbered_as_they_began(tmp_path):
     def run(kind, began, question, *ids):
         documents = [{"page_content": one, "metadata": {"id": one}} for one in ids]
-        return {"run_type": kind, "trace_id": "t", "start_time": f"2026-01-02T03:04:0{began}",
-                "inputs": {"query": question}, "outputs": {"documents": documents}}  # fmt: skip
+        return {
+            "run_type": kind,
+            "trace_id": "t",
+            "start_time": f"2026-01-02T03:04:0{began}",
+            "inputs": {"query": question},
+            "outputs": {"documents": documents},
+        }
 
-    rows = [run("retriever", 3, "second step", "c9"), run("chain", 1, "Who owns it?"),
-            run("retriever", 2, "first step", "c4", "c2")]  # fmt: skip
+    rows = [
+        run("retriever", 3, "second step", "c9"),
+        run("chain", 1, "Who owns it?"),
+        run("retriever", 2, "first step", "c4", "c2"),
+    ]
     path = tmp_path / "runs.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in rows))
     frame = load(path, "run").run.frame
     assert frame.select("query", "item", "call").rows() == [
-        ("Who owns it?", "c4", 1), ("Who owns it?", "c2", 1), ("Who owns it?", "c9", 2),
-    ]  # fmt: skip
+        ("Who owns it?", "c4", 1),
+        ("Who owns it?", "c2", 1),
+        ("Who owns it?", "c9", 2),
+    ]

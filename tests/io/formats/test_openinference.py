@@ -15,12 +15,15 @@ def test_spans_of_retrievers_become_results_and_others_pass_by():
     path = FIXTURES / "openinference.jsonl"
     assert results(path) == [
         {
-            "query": GIL, "item": "c1", "score": 0.9, "document": "a.md",
+            "query": GIL,
+            "item": "c1",
+            "score": 0.9,
+            "document": "a.md",
             "text": "The global interpreter lock is a mutex.",
         },
         {"query": GIL, "item": "c2", "score": 0.5, "text": "Threads share memory."},
         {"query": "What is a list?", "item": "c3", "text": "A list is a sequence."},
-    ]  # fmt: skip
+    ]
 
 
 def test_time_and_failure_of_a_span():
@@ -93,9 +96,10 @@ def test_several_calls_in_one_trace_are_one_question(tmp_path):
     def span(kind, question, began, *documents):
         found = {f"retrieval.documents.{i}.document.id": d for i, d in enumerate(documents)}
         return {
-            "context": {"trace_id": "t1"}, "start_time": f"2026-01-02T03:04:0{began}+00:00",
+            "context": {"trace_id": "t1"},
+            "start_time": f"2026-01-02T03:04:0{began}+00:00",
             "attributes": {"openinference.span.kind": kind, "input.value": question, **found},
-        }  # fmt: skip
+        }
 
     spans = [
         span("RETRIEVER", "the firm that built the bridge", 3, "c4", "c2"),
@@ -108,5 +112,7 @@ def test_several_calls_in_one_trace_are_one_question(tmp_path):
     run = load(path, "run").run
     question = "Who owns the firm that built the bridge?"
     assert run.frame.select("query", "item", "call").rows() == [
-        (question, "c4", 1), (question, "c2", 1), (question, "c9", 2),
-    ]  # fmt: skip
+        (question, "c4", 1),
+        (question, "c2", 1),
+        (question, "c9", 2),
+    ]

@@ -7,8 +7,8 @@ import pytest
 from calipers import convert, evaluate
 from calipers.errors import InvalidInput
 from calipers.io.formats.ours import check_spelling
-from calipers.io.records import Record, Result, Target
-from calipers.retrievers.questions import read_questions
+from calipers.io.records.records import Record, Result, Target
+from calipers.live.questions import read_questions
 
 GOOD = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a"]}
 
@@ -29,18 +29,24 @@ def renamed(old: str, new: str) -> dict[str, object]:
         ({**GOOD, "tgas": {"kind": "fact"}}, "tgas", "tags", "$"),
         (
             {**GOOD, "ground_truth": [{"id": "a"}, {"id": "b", "garde": 3}]},
-            "garde", "grade", "$.ground_truth[1]",
+            "garde",
+            "grade",
+            "$.ground_truth[1]",
         ),
         (
             {**GOOD, "retrieved": [{"id": "a", "metadata": {}, "scroe": 3}]},
-            "scroe", "score", "$.retrieved[0]",
+            "scroe",
+            "score",
+            "$.retrieved[0]",
         ),
         (
             {**GOOD, "stages": {"first": [{"id": "a", "documnet": "d"}]}},
-            "documnet", "document", "$.stages.first[0]",
+            "documnet",
+            "document",
+            "$.stages.first[0]",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_misspelt_field_is_named_with_its_place(tmp_path, record, found, meant, at):
     path = tmp_path / "evals.jsonl"
     path.write_text(json.dumps({**GOOD, "query": "first"}) + "\n" + json.dumps(record) + "\n")

@@ -121,9 +121,10 @@ def test_contexts_of_a_test_set_are_what_should_be_found():
 
 def test_a_test_set_and_an_evaluation_are_measured_together():
     scores = evaluate(
-        ground_truth=FIXTURES / "ragas_test_set.jsonl", run=FIXTURES / "ragas_old.jsonl",
+        ground_truth=FIXTURES / "ragas_test_set.jsonl",
+        run=FIXTURES / "ragas_old.jsonl",
         metrics="recall@1",
-    )  # fmt: skip
+    )
     assert scores["recall@1"].mean == 0.5
 
 

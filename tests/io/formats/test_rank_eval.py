@@ -51,8 +51,10 @@ def test_a_query_without_hits_was_asked_and_one_that_failed_says_why():
     assert run is not None
     assert run.queries is not None
     assert run.queries.select("query", "error").rows() == [
-        ("q1", None), ("q2", None), ("q3", "no [query] registered")
-    ]  # fmt: skip
+        ("q1", None),
+        ("q2", None),
+        ("q3", "no [query] registered"),
+    ]
 
 
 def test_ratings_of_hits_and_nothing_about_what_was_not_rated():

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.columns import renaming
 from calipers.io.load import load
+from calipers.io.tables.columns import renaming
 
 RUN = [("q1", "d1", 9.5), ("q1", "d2", 8.0), ("q2", "d3", 1.0)]
 
@@ -206,11 +206,14 @@ def test_a_damaged_binary_table_is_said_so(tmp_path, damage):
 
 NESTED: list[dict[str, Any]] = [
     {
-        "id": "1", "query": "one?", "retrieved": [{"id": "a", "score": 0.5}, {"id": "b"}],
-        "ground_truth": [{"id": "a", "grade": 2.0}], "latency_ms": 3.5,
+        "id": "1",
+        "query": "one?",
+        "retrieved": [{"id": "a", "score": 0.5}, {"id": "b"}],
+        "ground_truth": [{"id": "a", "grade": 2.0}],
+        "latency_ms": 3.5,
     },
     {"id": "2", "query": "two?", "retrieved": [], "ground_truth": [{"quote": "x"}]},
-]  # fmt: skip
+]
 
 
 def nested_csv(path):

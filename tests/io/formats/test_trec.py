@@ -14,20 +14,52 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import source
+from calipers.io.files import open as source
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
 from calipers.io.formats.trec import plain_form
 from calipers.io.load import load
 from calipers.io.registry import built_in
-from calipers.io.sight import Sight
-from calipers.io.source import Source
 
 ODD_IDS = [
-    "a", "A", "é", "日本語", "𝄞", "x#y", '"quoted"', "'single'", "comma,comma", "semi;colon",
-    "a\\b", "no\u00a0break", "wide\u2003space", "null", "NaN", "-", "0", "007", "1e5", "back`tick",
-    "vertical\x0btab", "form\x0cfeed", "unit\x1fseparator",
-]  # fmt: skip
-NUMBERS = ["1", "+0.5", ".5", "5.", "1e-3", "1E+2", "-2.25", "0", "-0.0", "1e300", "00.50",
-           "0.1234567890123456789"]  # fmt: skip
+    "a",
+    "A",
+    "é",
+    "日本語",
+    "𝄞",
+    "x#y",
+    '"quoted"',
+    "'single'",
+    "comma,comma",
+    "semi;colon",
+    "a\\b",
+    "no\u00a0break",
+    "wide\u2003space",
+    "null",
+    "NaN",
+    "-",
+    "0",
+    "007",
+    "1e5",
+    "back`tick",
+    "vertical\x0btab",
+    "form\x0cfeed",
+    "unit\x1fseparator",
+]
+NUMBERS = [
+    "1",
+    "+0.5",
+    ".5",
+    "5.",
+    "1e-3",
+    "1E+2",
+    "-2.25",
+    "0",
+    "-0.0",
+    "1e300",
+    "00.50",
+    "0.1234567890123456789",
+]
 BLANKS = [" ", "\t", "   ", " \t ", "\t\t"]
 
 
@@ -67,9 +99,13 @@ def run_files(draw) -> str:
     end = draw(st.sampled_from(["\n", "\r\n"]))
     names = st.sampled_from(["q1", "q2", "日", "10", "q\u00a01"])
     triples = draw(
-        st.lists(st.tuples(names, st.sampled_from(ODD_IDS), st.sampled_from(NUMBERS)), min_size=1,
-                 max_size=12, unique_by=lambda triple: triple[:2])
-    )  # fmt: skip
+        st.lists(
+            st.tuples(names, st.sampled_from(ODD_IDS), st.sampled_from(NUMBERS)),
+            min_size=1,
+            max_size=12,
+            unique_by=lambda triple: triple[:2],
+        )
+    )
     lines = []
     for query, item, score in triples:
         columns = [query, "Q0", item, str(random.randint(-5, 5)), score, "my-tag"]
@@ -86,9 +122,11 @@ def run_files(draw) -> str:
 
 @settings(max_examples=80)
 @given(
-    run_files(), st.sampled_from([1, 7, 64, 1 << 20]), st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    run_files(),
+    st.sampled_from([1, 7, 64, 1 << 20]),
+    st.sampled_from([b"", b"\xef\xbb\xbf"]),
     st.booleans(),
-)  # fmt: skip
+)
 def test_any_shape_and_any_block_size(
     tmp_path_factory, text: str, block: int, mark: bytes, packed: bool
 ) -> None:
@@ -206,11 +244,14 @@ def test_a_bad_line_is_named(fault: str, block: int, tmp_path: Path) -> None:
     assert f"{run}:5 {words}" in str(caught.value)
 
 
-@pytest.mark.parametrize(("line", "words"), [
-    ("q 0 b", "has 3 columns; a line of a judgement file has 4: query 0 item grade"),
-    ("q 0 b yes", "has the grade 'yes'; a grade is a finite number"),
-    ("q 0 b nan", "has the grade 'nan'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("q 0 b", "has 3 columns; a line of a judgement file has 4: query 0 item grade"),
+        ("q 0 b yes", "has the grade 'yes'; a grade is a finite number"),
+        ("q 0 b nan", "has the grade 'nan'"),
+    ],
+)
 def test_a_bad_judgement_is_named(line: str, words: str, tmp_path: Path) -> None:
     judgements = written(tmp_path / "qrels", "q 0 a 1", "# comment", line)
     with pytest.raises(InvalidInput) as caught:
@@ -243,10 +284,11 @@ def test_a_run_is_read_again_from_the_start(tmp_path: Path) -> None:
         st.lists(
             st.sampled_from(["q", "Q0", "0", "d1", "3", "0.5", "-2", "x"]), min_size=3, max_size=7
         ),
-        min_size=1, max_size=4,
+        min_size=1,
+        max_size=4,
     ),
     st.sampled_from([" ", "\t"]),
-)  # fmt: skip
+)
 @example([["q", "Q0", "d1", "1", "0.5", "x"]], " ")
 @example([["q", "0", "d1", "3"]], " ")
 def test_what_is_plainly_trec_is_claimed_by_no_other_form(lines, separator):

@@ -8,11 +8,11 @@ from msgspec import to_builtins
 
 from calipers import evaluate
 from calipers.errors import InvalidInput
-from calipers.io.corpus import open_corpus
-from calipers.io.documents import as_result, as_target, is_document
+from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.shapes import read_answer
+from calipers.io.records.documents import as_result, as_target, is_document
+from calipers.live.adapters.layout import Layout
+from calipers.live.shapes import read_answer
 
 
 @dataclass

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
-from calipers.io import table_records
 from calipers.io.formats.ours import Ours
 from calipers.io.load import load
-from calipers.io.table_records import results_by_row
+from calipers.io.records import in_tables as table_records
+from calipers.io.records.in_tables import results_by_row
 
 IDS: dict[Any, Any] = {
     pl.String: st.sampled_from(["a", "b", "", "é", " c "]),
@@ -91,8 +91,9 @@ def outcome(table: pl.DataFrame) -> Any:
     run, truth = found.run, found.ground_truth
     return (
         run and (run.frame.to_dicts(), run.frame.schema, run.queries.to_dicts(), run.notes),
-        run and (run.order, run.ties), truth and truth.targets.to_dicts(),
-    )  # fmt: skip
+        run and (run.order, run.ties),
+        truth and truth.targets.to_dicts(),
+    )
 
 
 @settings(max_examples=60)

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.json_files import look, plain_records
+from calipers.io.files.open import HEAD, Source
 from calipers.io.load import load
-from calipers.io.source import HEAD, Source
+from calipers.io.records.json_files import look, plain_records
 
 RECORD = {"query": "q", "ground_truth": {"a": 1}}
 

@@ -1,16 +1,21 @@
 import json
 
-from calipers.io.kept_records import kept_records, write_records
 from calipers.io.load import load
+from calipers.io.records.kept import kept_records, write_records
 
 
 def test_results_tags_and_failures_survive_from_other_forms():
     given = [
-        {"query": "What?", "id": "q1", "retrieved": [{"id": "a", "score": 2.0, "text": "x"}],
-         "ground_truth": [{"quote": "x", "grade": 2.0}], "tags": {"type": "fact"},
-         "latency_ms": 3.0},
+        {
+            "query": "What?",
+            "id": "q1",
+            "retrieved": [{"id": "a", "score": 2.0, "text": "x"}],
+            "ground_truth": [{"quote": "x", "grade": 2.0}],
+            "tags": {"type": "fact"},
+            "latency_ms": 3.0,
+        },
         {"query": "Why?", "retrieved": [], "ground_truth": [], "error": "timeout"},
-    ]  # fmt: skip
+    ]
     dataset = load(given, "ground_truth")
     assert kept_records(dataset, dataset) == given
 

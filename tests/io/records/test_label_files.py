@@ -9,21 +9,51 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
-from calipers.io.labels import read_labels, write_labels
+from calipers.io.records.label_files import read_labels, write_labels
 from calipers.model.labels import Label
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 HOSTILE = st.builds(
-    "".join, st.tuples(st.sampled_from(["", "'", "''", "=", "'=", "+", "-", "@", "\t", "\r", "\n",
-                                        "＝", ";", ",", '"', "\x00", "\ufeff", "\r\n"]), ANY_TEXT)
-)  # fmt: skip
+    "".join,
+    st.tuples(
+        st.sampled_from(
+            [
+                "",
+                "'",
+                "''",
+                "=",
+                "'=",
+                "+",
+                "-",
+                "@",
+                "\t",
+                "\r",
+                "\n",
+                "＝",
+                ";",
+                ",",
+                '"',
+                "\x00",
+                "\ufeff",
+                "\r\n",
+            ]
+        ),
+        ANY_TEXT,
+    ),
+)
 LABELS = st.builds(
     Label,
-    query_id=HOSTILE.filter(bool), query=HOSTILE, item=HOSTILE.filter(bool),
-    text=HOSTILE, document=HOSTILE, judge=HOSTILE, note=HOSTILE,
-    start=st.none() | st.integers(0, 10**6), end=st.none() | st.integers(0, 10**6),
+    query_id=HOSTILE.filter(bool),
+    query=HOSTILE,
+    item=HOSTILE.filter(bool),
+    text=HOSTILE,
+    document=HOSTILE,
+    judge=HOSTILE,
+    note=HOSTILE,
+    start=st.none() | st.integers(0, 10**6),
+    end=st.none() | st.integers(0, 10**6),
     grade=st.none() | st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, 2.0]),
-)  # fmt: skip
+)
 
 
 def written(folder, labels, name):
@@ -65,9 +95,15 @@ def test_places_are_columns_only_where_they_are_known(tmp_path):
     path = tmp_path / "label.jsonl"
     write_labels([Label("q", "Who?", "a", "x")], path)
     assert json.loads(path.read_text()) == {
-        "query_id": "q", "query": "Who?", "item": "a", "text": "x", "document": None,
-        "grade": None, "judge": None, "note": None,
-    }  # fmt: skip
+        "query_id": "q",
+        "query": "Who?",
+        "item": "a",
+        "text": "x",
+        "document": None,
+        "grade": None,
+        "judge": None,
+        "note": None,
+    }
     write_labels([Label("q", item="a"), Label("q", item="b", start=0, end=4)], path)
     assert [json.loads(line)["end"] for line in path.read_text().splitlines()] == [None, 4]
 

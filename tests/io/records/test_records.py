@@ -8,8 +8,8 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.io import records as records_module
 from calipers.io.load import load
+from calipers.io.records import records as records_module
 
 TRUTH = {"a": 2, "b": 0}
 FORMS: dict[str, Any] = {
@@ -80,10 +80,15 @@ def test_scores_and_lists_do_not_mix() -> None:
 
 def test_id_text_and_tags_are_kept() -> None:
     data = [
-        {"id": 7, "query": "What?", "tags": {"type": "fact", "hops": 2, "hard": True},
-         "retrieved": ["a"], "ground_truth": ["a"]},
+        {
+            "id": 7,
+            "query": "What?",
+            "tags": {"type": "fact", "hops": 2, "hard": True},
+            "retrieved": ["a"],
+            "ground_truth": ["a"],
+        },
         {"query": "Why?", "tags": {"type": None}, "retrieved": ["a"], "ground_truth": ["a"]},
-    ]  # fmt: skip
+    ]
     table = calipers.evaluate(data, metrics="mrr").per_query
     assert table["query"].to_list() == ["7", "Why?"]
     assert table["text"].to_list() == ["What?", "Why?"]
@@ -94,14 +99,22 @@ def test_id_text_and_tags_are_kept() -> None:
 
 def test_fields_of_the_run_are_kept() -> None:
     results = [{"id": "a", "text": "Alpha", "document": 3, "start": 0, "end": 5, "tokens": 2}]
-    data = [{"query": "q", "retrieved": results, "latency_ms": 12.5},
-            {"query": "r", "error": "timed out"}]  # fmt: skip
+    data = [
+        {"query": "q", "retrieved": results, "latency_ms": 12.5},
+        {"query": "r", "error": "timed out"},
+    ]
     run = load(data, "run").run
     assert run is not None
     assert run.frame.row(0, named=True) == {
-        "query": "q", "rank": 1, "item": "a", "text": "Alpha", "document": "3", "start": 0,
-        "end": 5, "tokens": 2,
-    }  # fmt: skip
+        "query": "q",
+        "rank": 1,
+        "item": "a",
+        "text": "Alpha",
+        "document": "3",
+        "start": 0,
+        "end": 5,
+        "tokens": 2,
+    }
     assert run.queries is not None
     assert run.queries.select("query", "latency_ms", "error").rows() == [
         ("q", 12.5, None),
@@ -111,10 +124,14 @@ def test_fields_of_the_run_are_kept() -> None:
 
 def test_a_chunk_more_or_less_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     data = [
-        {"query": f"q{i}", "retrieved": [f"d{i}", "x"], "ground_truth": {"x": 1, f"d{i % 3}": 1},
-         "tags": {"third": str(i % 3)}}
+        {
+            "query": f"q{i}",
+            "retrieved": [f"d{i}", "x"],
+            "ground_truth": {"x": 1, f"d{i % 3}": 1},
+            "tags": {"third": str(i % 3)},
+        }
         for i in range(10)
-    ]  # fmt: skip
+    ]
     whole = calipers.evaluate(data)
     monkeypatch.setattr(records_module, "CHUNK", 3)
     pieces = calipers.evaluate(data)
@@ -124,21 +141,31 @@ def test_a_chunk_more_or_less_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
 REFUSED: dict[str, tuple[list[Any], str]] = {
     "no record": (["text"], "A record is a str at data[0]"),
     "no query": ([{"retrieved": [], "ground_truth": []}], "no 'query'"),
-    "a bool as id": ([{"query": "q", "retrieved": [True], "ground_truth": ["a"]}],
-                     "data[0].retrieved[0]: found bool"),
-    "NaN score": ([{"query": "q", "retrieved": {"a": float("nan")}, "ground_truth": ["a"]}],
-                  "A score is nan at data[0].retrieved['a']"),
+    "a bool as id": (
+        [{"query": "q", "retrieved": [True], "ground_truth": ["a"]}],
+        "data[0].retrieved[0]: found bool",
+    ),
+    "NaN score": (
+        [{"query": "q", "retrieved": {"a": float("nan")}, "ground_truth": ["a"]}],
+        "A score is nan at data[0].retrieved['a']",
+    ),
     "infinite score": (
         [{"query": "q", "retrieved": [{"id": "a", "score": float("inf")}], "ground_truth": ["a"]}],
         "A score is inf at data[0].retrieved[0].score",
     ),
-    "NaN grade": ([{"query": "q", "retrieved": ["a"], "ground_truth": {"a": float("nan")}}],
-                  "A grade is not a number at data[0].ground_truth[0]: found nan"),
-    "unpaired surrogate": ([{"query": "\ud800", "retrieved": ["a"], "ground_truth": ["a"]}],
-                         "unpaired surrogate"),
-    "a target without anything": ([{"query": "q", "retrieved": ["a"], "ground_truth": [{}]}],
-                                  "data[0].ground_truth[0]; give it one"),
-}  # fmt: skip
+    "NaN grade": (
+        [{"query": "q", "retrieved": ["a"], "ground_truth": {"a": float("nan")}}],
+        "A grade is not a number at data[0].ground_truth[0]: found nan",
+    ),
+    "unpaired surrogate": (
+        [{"query": "\ud800", "retrieved": ["a"], "ground_truth": ["a"]}],
+        "unpaired surrogate",
+    ),
+    "a target without anything": (
+        [{"query": "q", "retrieved": ["a"], "ground_truth": [{}]}],
+        "data[0].ground_truth[0]; give it one",
+    ),
+}
 
 
 @pytest.mark.parametrize("fault", REFUSED)

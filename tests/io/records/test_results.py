@@ -5,23 +5,29 @@ import pytest
 
 from calipers import evaluate
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.results import is_result, read_runs
+from calipers.io.records.results import is_result, read_runs
 
 RECORDS = [
-    {"query": "=a", "id": "1", "retrieved": ["x", "y"], "ground_truth": {"x": 3, "z": 1},
-     "tags": {"type": "fact", "hops": 2}},
+    {
+        "query": "=a",
+        "id": "1",
+        "retrieved": ["x", "y"],
+        "ground_truth": {"x": 3, "z": 1},
+        "tags": {"type": "fact", "hops": 2},
+    },
     {"query": "b", "id": "2", "retrieved": ["y", "z", "y"], "ground_truth": {"z": 0.3}},
     {"query": "c", "id": "3", "retrieved": [], "ground_truth": {"z": 1}, "tags": {"type": None}},
     {"query": "no answer", "id": "4", "retrieved": ["x"], "ground_truth": {}},
-]  # fmt: skip
+]
 
 
 @pytest.fixture
 def scores():
     return evaluate(
-        RECORDS, metrics="recall@1,3,mrr,ndcg(gain=exp),judged@3,first_rank",
+        RECORDS,
+        metrics="recall@1,3,mrr,ndcg(gain=exp),judged@3,first_rank",
         weights={"recall@3": 0.7, "mrr": 0.3},
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -46,8 +52,9 @@ def test_a_result_comes_back_exactly(scores, file):
     assert again.fingerprints == scores.fingerprints
     assert dict(again.settings) == dict(scores.settings)
     assert {name: tag.to_list() for name, tag in again.tags.items()} == {
-        "type": ["fact", None, None, None], "hops": ["2", None, None, None]
-    }  # fmt: skip
+        "type": ["fact", None, None, None],
+        "hops": ["2", None, None, None],
+    }
     assert again["recall@3"] == scores["recall@3"]
     assert np.array_equal(again.of("score"), scores.of("score"), equal_nan=True)
 
@@ -83,8 +90,9 @@ def test_a_result_is_told_from_a_run(file, tmp_path):
 )
 def test_what_is_no_result_of_this_form_is_refused(scores, file, change, sentence):
     file.write_text(json.dumps({**scores.to_dict(), **change}))
-    with pytest.raises(UnreadableFile if "per_query" not in change else InvalidInput,
-                       match=sentence):  # fmt: skip
+    with pytest.raises(
+        UnreadableFile if "per_query" not in change else InvalidInput, match=sentence
+    ):
         read_runs(file)[0]
 
 

@@ -62,8 +62,10 @@ def test_what_pandas_writes_is_a_table(orient, tmp_path):
     run = load(path, "run").run
     assert run is not None
     assert run.frame.select("query", "text").rows() == [
-        ("How?", "one"), ("How?", "two"), ("When?", "three"),
-    ]  # fmt: skip
+        ("How?", "one"),
+        ("How?", "two"),
+        ("When?", "three"),
+    ]
 
 
 @pytest.mark.parametrize("where", ["file", "memory"])
@@ -74,8 +76,10 @@ def test_columns_of_one_object_are_no_queries(where, tmp_path):
     truth = load(value if where == "memory" else path, "ground_truth").ground_truth
     assert truth is not None
     assert truth.targets.select("query", "item").rows() == [
-        ("How?", "a"), ("How?", "b"), ("When?", "c"),
-    ]  # fmt: skip
+        ("How?", "a"),
+        ("How?", "b"),
+        ("When?", "c"),
+    ]
 
 
 def test_columns_of_different_length_are_refused():

@@ -7,7 +7,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import flat_lines
+from calipers.io.tables import flat_lines
 from tests.command import calipers_command
 
 TRUTH = {f"q{i}": ["d1"] for i in range(9)}
@@ -54,9 +54,11 @@ def test_numbers_are_ids_and_their_columns_can_be_named(tmp_path):
     rows = [{"person": float(i), "thing": 7, "score": i} for i in range(9)]
     file.write_text("\n".join(map(json.dumps, rows)))
     found = calipers.evaluate(
-        ground_truth={str(i): ["7"] for i in range(9)}, run=file, metrics="mrr",
+        ground_truth={str(i): ["7"] for i in range(9)},
+        run=file,
+        metrics="mrr",
         columns={"query": "person", "item": "thing"},
-    )  # fmt: skip
+    )
     assert found["mrr"].mean == 1.0
 
 
@@ -70,7 +72,7 @@ def test_numbers_are_ids_and_their_columns_can_be_named(tmp_path):
         ('{"query": null, "item": "a", "score": 1}', InvalidInput, "'query' holds nothing at"),
         ('{"query": "q1", "item": "a", "rank": 1}', InvalidInput, "'rank' is at .*not in the"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_record_is_named_with_its_line(write, line, error, sentence):
     with pytest.raises(error, match=sentence):
         evaluated(write(line))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.io.ranks import gap_notes
+from calipers.io.tables.ranks import gap_notes
 
 
 @given(

@@ -8,14 +8,18 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.score_tables import is_score_table, read_score_table, write_scores
+from calipers.io.tables.scores import is_score_table, read_score_table, write_scores
 from tests.command import calipers_command, refused
 
 RECORDS: list[dict[str, Any]] = [
-    {"query": f"q{i}", "retrieved": ["x", "a", "b"][i % 3 :], "ground_truth": ["a", "b"],
-     "tags": {"type": "odd" if i % 2 else "even"}}
+    {
+        "query": f"q{i}",
+        "retrieved": ["x", "a", "b"][i % 3 :],
+        "ground_truth": ["a", "b"],
+        "tags": {"type": "odd" if i % 2 else "even"},
+    }
     for i in range(24)
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -32,8 +36,9 @@ def test_what_is_written_comes_back_to_the_last_bit(scores, tmp_path):
 def test_scores_are_enough_to_compare_to_gate_and_to_slice(scores, tmp_path):
     other = calipers.evaluate(
         [{**one, "retrieved": one["retrieved"][::-1]} for one in RECORDS],
-        metrics="recall@1,2,mrr,first_rank", weights={"mrr": 1.0},
-    )  # fmt: skip
+        metrics="recall@1,2,mrr,first_rank",
+        weights={"mrr": 1.0},
+    )
     a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
     write_scores(scores, a)
     write_scores(other, b)

@@ -15,10 +15,13 @@ RUN = {"q1": ["a", "b"], "q2": ["b"], "q3": ["c"]}
 def judged() -> pl.DataFrame:
     return pl.DataFrame(
         {
-            "query": ["q2", "q1", "q1", "q3"], "item": ["b", "a", "b", "x"], "grade": [1, 1, 2, 1],
-            "tag.country": ["fr", None, "de", None], "tag.year": [2024, 2025, 2025, 2024],
+            "query": ["q2", "q1", "q1", "q3"],
+            "item": ["b", "a", "b", "x"],
+            "grade": [1, 1, 2, 1],
+            "tag.country": ["fr", None, "de", None],
+            "tag.year": [2024, 2025, 2025, 2024],
         }
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("form", ["memory", "csv", "parquet"])
@@ -34,7 +37,7 @@ def test_a_column_of_tags_is_about_the_query(judged, form: str, tmp_path: Path) 
 
 
 def test_scores_in_a_file_are_sliced_by_them(judged, tmp_path: Path) -> None:
-    from calipers.io.score_tables import write_scores
+    from calipers.io.tables.scores import write_scores
 
     scores = calipers.evaluate(ground_truth=judged, run=RUN, metrics="recall@1")
     write_scores(scores, tmp_path / "scores.parquet")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.retrievers.callable import from_callable
+from calipers.live.adapters.callable import from_callable
+from calipers.live.settings import retrieve
 
 QUESTIONS = ["one", "two", "three"]
 
@@ -49,11 +49,19 @@ def named(query: str, limit: int = 3, fuzzy: bool = False) -> list[str]:
 @pytest.mark.parametrize(
     "search",
     [
-        found, in_time, generated, unlimited, anything, named, Searcher(), Searcher().method,
-        lambda query, k: found(query, k), functools.partial(named, fuzzy=True),
+        found,
+        in_time,
+        generated,
+        unlimited,
+        anything,
+        named,
+        Searcher(),
+        Searcher().method,
+        lambda query, k: found(query, k),
+        functools.partial(named, fuzzy=True),
         lambda query, k: in_time(query, k),
     ],
-)  # fmt: skip
+)
 def test_every_way_to_write_a_function(search: Callable[..., Any]) -> None:
     run = retrieve(search, QUESTIONS, k=4, workers=2)
     assert run.report.answered == 3

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.retrievers.command import from_command
+from calipers.live.adapters.command import from_command
+from calipers.live.settings import retrieve
 
 PROGRAM = """
 import json, os, sys, time

@@ -1,7 +1,7 @@
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import InvalidInput
+from calipers.live.settings import retrieve
 
 haystack = pytest.importorskip("haystack", reason="needs haystack-ai")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -13,13 +13,17 @@ def store():
     from haystack.document_stores.in_memory import InMemoryDocumentStore
 
     found = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    found.write_documents([
-        haystack.Document(
-            id=f"d{i}", content=text, embedding=embed(text),
-            meta={"source_id": "book", "split_idx_start": 5 * i},
-        )
-        for i, text in enumerate(TEXTS)
-    ])  # fmt: skip
+    found.write_documents(
+        [
+            haystack.Document(
+                id=f"d{i}",
+                content=text,
+                embedding=embed(text),
+                meta={"source_id": "book", "split_idx_start": 5 * i},
+            )
+            for i, text in enumerate(TEXTS)
+        ]
+    )
     return found
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.retrievers.earlier import meta_path
-from calipers.retrievers.http import _retry_after, from_address
-from tests.retrievers.server import Handler, Server, answer_to
+from calipers.live.adapters.http import _retry_after, from_address
+from calipers.live.resume import meta_path
+from calipers.live.settings import retrieve
+from tests.live.server import Handler, Server, answer_to
 
 SECRET = "tok-5f3c9a77d1"
 RESULTS = "$.hits[*]"
@@ -28,9 +28,12 @@ def test_get_and_post_bring_the_same(server: Server) -> None:
     questions = ["Who & what?", "ünïcode ? # %41 {k}", "a/b"]
     by_get = retrieve(server.search, questions, k=4, results=RESULTS)
     by_post = retrieve(
-        f"{server.address}/search", questions, k=4, results=RESULTS,
+        f"{server.address}/search",
+        questions,
+        k=4,
+        results=RESULTS,
         request={"q": "{query}", "top": "{k}"},
-    )  # fmt: skip
+    )
     expected = [one["id"] for question in questions for one in answer_to(question, 4)]
     assert items(by_get) == items(by_post) == expected
 
@@ -38,9 +41,14 @@ def test_get_and_post_bring_the_same(server: Server) -> None:
 def test_results_are_found_without_a_path_and_fields_by_paths(server: Server) -> None:
     assert items(retrieve(server.search, ["one"], k=2)) == [o["id"] for o in answer_to("one", 2)]
     run = retrieve(
-        server.search, ["one"], k=2, results=RESULTS, id="$.id", score="$.score",
+        server.search,
+        ["one"],
+        k=2,
+        results=RESULTS,
+        id="$.id",
+        score="$.score",
         stages={"candidates": "$.candidates[*]"},
-    )  # fmt: skip
+    )
     assert run.frame["score"].to_list() == [1.0, 0.5]
     backwards = [one["id"] for one in answer_to("one", 2)][::-1]
     assert run.stages["candidates"].frame["item"].to_list() == backwards
@@ -57,9 +65,15 @@ def test_headers_come_from_the_environment_and_stay_there(
     monkeypatch.setenv("SEARCH_TOKEN", SECRET)
     output = tmp_path / "run.jsonl"
     run = retrieve(
-        server.search, ["fine 1", "fail 2", "echo 3"], k=2, results=RESULTS, output=output,
-        headers={"Authorization": "Bearer $SEARCH_TOKEN"}, retries=0, cache=tmp_path / "cache.db",
-    )  # fmt: skip
+        server.search,
+        ["fine 1", "fail 2", "echo 3"],
+        k=2,
+        results=RESULTS,
+        output=output,
+        headers={"Authorization": "Bearer $SEARCH_TOKEN"},
+        retries=0,
+        cache=tmp_path / "cache.db",
+    )
     assert {one["Authorization"] for one in server.headers} == {f"Bearer {SECRET}"}
     assert run.report.first_error is not None
     assert "seen ***" in run.report.first_error
@@ -125,11 +139,29 @@ def test_a_server_that_speaks_no_tls(server: Server) -> None:
 def test_a_certificate_nobody_vouches_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     certificate = tmp_path / "localhost.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-keyout", certificate, "-out", tmp_path / "cert.pem", "-days", "2",
-         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-keyout",
+            certificate,
+            "-out",
+            tmp_path / "cert.pem",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+        ],
+        check=True,
+        capture_output=True,
+    )
     with certificate.open("ab") as both:
         both.write((tmp_path / "cert.pem").read_bytes())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

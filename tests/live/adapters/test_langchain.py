@@ -1,8 +1,8 @@
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import InvalidInput
-from calipers.retrievers.recognise import as_retriever
+from calipers.live.adapters.recognise import as_retriever
+from calipers.live.settings import retrieve
 
 core = pytest.importorskip("langchain_core", reason="needs langchain-core")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -30,12 +30,16 @@ def store():
     from langchain_core.vectorstores import InMemoryVectorStore
 
     found = InMemoryVectorStore(embedding())
-    found.add_documents([
-        Document(
-            id=f"d{i}", page_content=text, metadata={"source": "book.txt", "start_index": 10 * i}
-        )
-        for i, text in enumerate(TEXTS)
-    ])  # fmt: skip
+    found.add_documents(
+        [
+            Document(
+                id=f"d{i}",
+                page_content=text,
+                metadata={"source": "book.txt", "start_index": 10 * i},
+            )
+            for i, text in enumerate(TEXTS)
+        ]
+    )
     return found
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from calipers.api.live import retrieve
+from calipers.live.settings import retrieve
 
 core = pytest.importorskip("llama_index.core", reason="needs llama-index-core")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -11,11 +11,14 @@ def nodes():
 
     return [
         TextNode(
-            id_=f"n{i}", text=f"text {i}", start_char_idx=10 * i, end_char_idx=10 * i + 6,
+            id_=f"n{i}",
+            text=f"text {i}",
+            start_char_idx=10 * i,
+            end_char_idx=10 * i + 6,
             relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id="book")},
         )
         for i in range(4)
-    ]  # fmt: skip
+    ]
 
 
 def test_a_retriever_of_ones_own():

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, UnknownArgument
-from calipers.retrievers import recognise
-from calipers.retrievers.recognise import as_retriever
+from calipers.live.adapters import recognise
+from calipers.live.adapters.recognise import as_retriever
+from calipers.live.settings import retrieve
 
 MODULE = """
 class Index:

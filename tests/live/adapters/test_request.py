@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.retrievers.request import RequestTemplate, fill_address
-from calipers.retrievers.secrets import Secrets
+from calipers.live.adapters.request import RequestTemplate, fill_address
+from calipers.live.adapters.secrets import Secrets
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
@@ -25,8 +25,10 @@ def test_the_question_arrives_as_it_is_in_an_address(query: str) -> None:
     filled = fill_address("/find?q={query}&k={k}&x=%20y", query, 7)
     assert filled.isascii()
     assert parse_qs(urlsplit(filled).query, keep_blank_values=True) == {
-        "q": [query], "k": ["7"], "x": [" y"],
-    }  # fmt: skip
+        "q": [query],
+        "k": ["7"],
+        "x": [" y"],
+    }
 
 
 def test_places_in_a_question_are_not_filled() -> None:

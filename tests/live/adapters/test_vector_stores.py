@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calipers.api.live import retrieve
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.live.settings import retrieve
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -73,9 +73,11 @@ def test_chroma():
     client = chroma_client(chromadb)
     collection = client.get_or_create_collection("texts", embedding_function=None)
     collection.upsert(
-        ids=IDS, documents=TEXTS, embeddings=[embed(text).tolist() for text in TEXTS],
+        ids=IDS,
+        documents=TEXTS,
+        embeddings=[embed(text).tolist() for text in TEXTS],
         metadatas=[{"source": f"book{i}"} for i in range(4)],
-    )  # fmt: skip
+    )
     run = retrieve(collection, TEXTS, k=2, embed=embed)
     assert first_items(run) == IDS
     assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
@@ -121,12 +123,15 @@ def test_qdrant():
     client.create_collection(
         "texts", vectors_config=models.VectorParams(size=16, distance=models.Distance.COSINE)
     )
-    client.upsert("texts", [
-        models.PointStruct(
-            id=i, vector=embed(text).tolist(), payload={"text": text, "doc_id": "book"}
-        )
-        for i, text in enumerate(TEXTS)
-    ])  # fmt: skip
+    client.upsert(
+        "texts",
+        [
+            models.PointStruct(
+                id=i, vector=embed(text).tolist(), payload={"text": text, "doc_id": "book"}
+            )
+            for i, text in enumerate(TEXTS)
+        ],
+    )
     run = retrieve(client, TEXTS, k=2, collection="texts", embed=embed, workers=1)
     assert first_items(run) == ["0", "1", "2", "3"]
     assert run.frame.filter(rank=1)["text"].to_list() == TEXTS

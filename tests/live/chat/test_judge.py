@@ -9,11 +9,11 @@ import pytest
 
 from calipers import agreement, judge
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
-from calipers.io.labels import read_labels, write_labels
+from calipers.io.records.label_files import read_labels, write_labels
+from calipers.live import pace
 from calipers.model.labels import Label
-from calipers.retrievers import pace
-from tests.chat.model_server import KEY, ModelServer, running
 from tests.command import calipers_command, refused
+from tests.live.chat.model_server import KEY, ModelServer, running
 
 GOOD = [
     Label("q1", "What is a lock?", "a", "It is a lock.", grade=1.0, judge="anna", note="mine"),
@@ -39,8 +39,9 @@ def judged(server: ModelServer, rows: Any, **settings: Any) -> Any:
 def test_every_row_is_graded_and_marked(server):
     found = judged(server, GOOD)
     assert [(r.item, r.grade, r.judge) for r in found.rows] == [
-        ("a", 2.0, "machine:small$1"), ("b", 0.0, "machine:small$1"),
-    ]  # fmt: skip
+        ("a", 2.0, "machine:small$1"),
+        ("b", 0.0, "machine:small$1"),
+    ]
     assert found.rows[0].note == "It does or it does not."
     assert found.to_dict()["grades"] == {"0": 1, "2": 1}
 
@@ -61,12 +62,21 @@ def test_what_is_sent_is_the_prompt_at_temperature_0_and_nobodys_grade(server):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("refuse", "refusal"), ("filter", "refusal"), ("silent", "empty"), ("prose", "malformed"),
-        ("list", "malformed"), ("five", "wrong grade"), ("half", "wrong grade"),
-        ("true", "wrong grade"), ("word", "wrong grade"), ("other", "bad answer"),
-        ("broken", "bad answer"), ("always busy", "http 429"), ("hang", "timeout"),
+        ("refuse", "refusal"),
+        ("filter", "refusal"),
+        ("silent", "empty"),
+        ("prose", "malformed"),
+        ("list", "malformed"),
+        ("five", "wrong grade"),
+        ("half", "wrong grade"),
+        ("true", "wrong grade"),
+        ("word", "wrong grade"),
+        ("other", "bad answer"),
+        ("broken", "bad answer"),
+        ("always busy", "http 429"),
+        ("hang", "timeout"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_used_is_counted_and_the_rest_goes_on(server, name, kind):
     found = judged(server, [*GOOD, row(name)], timeout=0.5, retries=1)
     assert dict(found.report.errors) == {kind: 1}
@@ -170,8 +180,11 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     words = ["judge", "label.csv", "--endpoint", server.endpoint, "--model", "m", "-o", output]
     printed = calipers_command(*words)
     assert printed.code == 0, printed.err
-    for said in ("2 of 3 rows graded by machine:m: 1 × 0, 1 × 2", "1 got no usable answer: 1 wrong",
-                 "3 prompts asked"):  # fmt: skip
+    for said in (
+        "2 of 3 rows graded by machine:m: 1 × 0, 1 × 2",
+        "1 got no usable answer: 1 wrong",
+        "3 prompts asked",
+    ):
         assert said in printed.out
     assert (tmp_path / ".calipers" / "answers" / "answers.sqlite").exists()
     assert json.loads(calipers_command(*words, "--json").out)["cached"] == 2
@@ -187,8 +200,17 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
 def test_without_a_cache_none_is_made(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_labels(GOOD, "label.csv")
-    calipers_command("judge", "label.csv", "--endpoint", server.endpoint, "--model", "m",
-                     "-o", "machine.jsonl", "--no-cache")  # fmt: skip
+    calipers_command(
+        "judge",
+        "label.csv",
+        "--endpoint",
+        server.endpoint,
+        "--model",
+        "m",
+        "-o",
+        "machine.jsonl",
+        "--no-cache",
+    )
     assert sorted(p.name for p in Path().iterdir()) == ["label.csv", "machine.jsonl"]
 
 

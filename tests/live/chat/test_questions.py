@@ -8,8 +8,8 @@ import pytest
 import calipers
 from calipers import write_questions
 from calipers.errors import InvalidInput, RetrieverFailed
-from tests.chat.model_server import ModelServer, running
 from tests.command import calipers_command
+from tests.live.chat.model_server import ModelServer, running
 
 FILLER = " This goes on for a while, so that the chunk is long enough to ask something about it."
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.chat.prompts import JUDGE, WRITE
-from calipers.chat.replies import Written, json_answer, read_grade, read_written, why_rejected
-from calipers.retrievers.base import AskFailed
+from calipers.live.adapters.base import AskFailed
+from calipers.live.chat.prompts import JUDGE, WRITE
+from calipers.live.chat.replies import Written, json_answer, read_grade, read_written, why_rejected
 from calipers.text import normalise
 
 JSON = st.recursive(

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.alarm import alarm, check_all
-from calipers.analyse.compare import facts_by_name
-from calipers.analyse.yardstick import Watched, yardstick
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation
+from calipers.questions.alarm.reference_period import Watched, yardstick
+from calipers.questions.alarm.rule import alarm, check_all
+from calipers.questions.compare.rule import facts_by_name
 from calipers.store.save import _judgements
 from tests.store.saved import START, measure
 from tests.systems import records, tagged
@@ -25,9 +25,15 @@ def watched(data, day=0) -> Watched:
         _judgements(pair.ground_truth), on="query", how="left", maintain_order="left"
     )
     evaluation = Evaluation(
-        id="0" * 16, name="n", saved=START + timedelta(days=day), calipers="", commit=None,
-        branch=None, dirty=None, queries=len(scores),
-    )  # fmt: skip
+        id="0" * 16,
+        name="n",
+        saved=START + timedelta(days=day),
+        calipers="",
+        commit=None,
+        branch=None,
+        dirty=None,
+        queries=len(scores),
+    )
     return Watched(evaluation, scores, judgements)
 
 

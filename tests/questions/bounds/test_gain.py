@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.gain_bounds import highest_ndcg
+from calipers.questions.bounds.gain import highest_ndcg
 
 
 def ndcg(gains, missing, k):

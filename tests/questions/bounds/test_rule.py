@@ -7,14 +7,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.api.measure import bounds, evaluate
 from calipers.errors import InvalidInput
+from calipers.questions.bounds.settings import bounds
+from calipers.questions.evaluate.settings import evaluate
 
 METRICS = [
-    "hit_rate@3", "precision@3", "recall@3", "f1@3", "full_recall@2", "capped_recall@2", "tp@2",
-    "fp@3", "fn@3", "mrr", "mrr@2", "map", "map@3", "map@3(denominator=min)", "r_precision",
-    "ndcg", "ndcg@3", "ndcg@3(gain=exp)", "dcg@2", "err@3", "rbp", "bpref",
-]  # fmt: skip
+    "hit_rate@3",
+    "precision@3",
+    "recall@3",
+    "f1@3",
+    "full_recall@2",
+    "capped_recall@2",
+    "tp@2",
+    "fp@3",
+    "fn@3",
+    "mrr",
+    "mrr@2",
+    "map",
+    "map@3",
+    "map@3(denominator=min)",
+    "r_precision",
+    "ndcg",
+    "ndcg@3",
+    "ndcg@3(gain=exp)",
+    "dcg@2",
+    "err@3",
+    "rbp",
+    "bpref",
+]
 ITEMS = [f"i{n}" for n in range(6)]
 
 

@@ -14,8 +14,9 @@ def agents(draw):
     """Questions, each with the lists of one to four calls, some of them without any hit."""
     made = [{"calls": [["a"]], "truth": ["a"]}]
     for _ in range(draw(st.integers(1, 5))):
-        calls = draw(st.lists(st.lists(st.sampled_from(IDS), min_size=1, max_size=4), min_size=1,
-                              max_size=4))  # fmt: skip
+        calls = draw(
+            st.lists(st.lists(st.sampled_from(IDS), min_size=1, max_size=4), min_size=1, max_size=4)
+        )
         truth = draw(st.lists(st.sampled_from(IDS), unique=True, max_size=4))
         made.append({"calls": calls, "truth": truth})
     return made
@@ -27,12 +28,17 @@ def text(one):
 
 def records(made, *, quoted=False):
     return [
-        {"query": f"q{i}",
-         "ground_truth": [{"quote": text(t)} for t in one["truth"]] if quoted else one["truth"],
-         "retrieved": [{"id": r, "text": text(r), "tokens": 10, "call": n}
-                       for n, call in enumerate(one["calls"], 1) for r in call]}
+        {
+            "query": f"q{i}",
+            "ground_truth": [{"quote": text(t)} for t in one["truth"]] if quoted else one["truth"],
+            "retrieved": [
+                {"id": r, "text": text(r), "tokens": 10, "call": n}
+                for n, call in enumerate(one["calls"], 1)
+                for r in call
+            ],
+        }
         for i, one in enumerate(made)
-    ]  # fmt: skip
+    ]
 
 
 def naive(one, how):
@@ -81,8 +87,9 @@ def test_recall_after_each_call_is_that_of_a_loop(made, quoted):
         assert step.useless == (pytest.approx(sum(useless) / len(useless)) if useless else None)
         lists = [one["calls"][step.call - 1] for one in made if len(one["calls"]) >= step.call]
         assert (step.queries, step.tokens) == (  # type: ignore[comparison-overlap]
-            len(lists), pytest.approx(10 * sum(map(len, lists)) / len(lists)),
-        )  # fmt: skip
+            len(lists),
+            pytest.approx(10 * sum(map(len, lists)) / len(lists)),
+        )
 
 
 def test_misses_name_the_calls_that_returned_it_and_those_that_lost_it(tmp_path):
@@ -127,9 +134,14 @@ def test_the_best_call_holds_most_of_what_is_relevant(made, rel):
         for one, case in zip(records(made), made, strict=True)
     ]
     found = calipers.evaluate(
-        graded, metrics="precision@4", calls="best", rel=rel, match="id",
-        map_ids="prefix=DOCS/", nothing_in_common="zero",
-    )  # fmt: skip
+        graded,
+        metrics="precision@4",
+        calls="best",
+        rel=rel,
+        match="id",
+        map_ids="prefix=DOCS/",
+        nothing_in_common="zero",
+    )
     for case, value in zip(made, found.values[:, 0].tolist(), strict=True):
         wanted = {t for n, t in enumerate(case["truth"]) if 1 + n % 3 >= rel}
         if wanted:
@@ -148,8 +160,9 @@ def test_a_query_that_names_no_call_is_one_call():
 def test_a_run_without_calls_and_calls_in_part_are_refused():
     with pytest.raises(InvalidInput, match="does not say which call"):
         calipers.calls(ground_truth={"q": ["a"]}, run={"q": ["a"]})
-    mixed = [{"query": "q", "ground_truth": ["a"],
-              "retrieved": [{"id": "a", "call": 1}, {"id": "b"}]}]  # fmt: skip
+    mixed = [
+        {"query": "q", "ground_truth": ["a"], "retrieved": [{"id": "a", "call": 1}, {"id": "b"}]}
+    ]
     with pytest.raises(InvalidInput, match="numbered from 1"):
         calipers.evaluate(mixed)
 

@@ -1,9 +1,9 @@
 import pytest
 
 from calipers import evaluate
-from calipers.analyse.comparable import obstacles, shared_queries
-from calipers.analyse.compare import compare_scores
 from calipers.errors import InvalidInput
+from calipers.questions.compare.comparable import obstacles, shared_queries
+from calipers.questions.compare.rule import compare_scores
 from tests.systems import measured, records
 
 HITS = [1, 2, 3, None, 1, 2]
@@ -30,15 +30,19 @@ def test_intervals_and_ties_may_differ():
         (lambda: measured(HITS[:-1]), r"different queries: 1 query is only in a \('q5'\)"),
         (lambda: measured([*HITS, 1, 1]), r"2 queries are only in b \('q6', 'q7'\)"),
         (lambda: changed(1, query="other"), "'q1' is 'question 1' in a and 'other' in b"),
-        (lambda: changed(2, ground_truth={"target": 1, "x2": 1}),
-         "different ground truth: query 'q2' has 1 relevant targets in a and 2 in b"),
+        (
+            lambda: changed(2, ground_truth={"target": 1, "x2": 1}),
+            "different ground truth: query 'q2' has 1 relevant targets in a and 2 in b",
+        ),
         (lambda: changed(2, ground_truth={"x2": 1}), "the queries are the same, the items"),
         (lambda: changed(2, ground_truth={"target": 2}), "the queries are the same, the items"),
-        (lambda: measured(HITS, missing="exclude"),
-         "policy missing is 'zero' in a and 'exclude' in b"),
+        (
+            lambda: measured(HITS, missing="exclude"),
+            "policy missing is 'zero' in a and 'exclude' in b",
+        ),
         (lambda: measured(HITS, rel=1), "setting rel is None in a and 1 in b"),
     ],
-)  # fmt: skip
+)
 def test_what_differs_is_said(other, sentence):
     systems = {"a": measured(HITS), "b": other()}
     with pytest.raises(InvalidInput, match=sentence) as refused:
@@ -55,8 +59,9 @@ def test_what_was_compared_anyway_is_marked_and_uses_the_shared_queries():
 
 
 def test_nothing_in_common_is_refused_even_anyway():
-    other = evaluate([{**record, "id": f"r{i}"} for i, record in enumerate(records(HITS))],
-                     metrics="mrr")  # fmt: skip
+    other = evaluate(
+        [{**record, "id": f"r{i}"} for i, record in enumerate(records(HITS))], metrics="mrr"
+    )
     with pytest.raises(InvalidInput, match="a and b share no queries: a has 'q0', 'q1', 'q2', …"):
         compare_scores({"a": measured(HITS), "b": other}, anyway=True)
 

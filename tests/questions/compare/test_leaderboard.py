@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.leaderboard import at_equal_budget, recall_within
+from calipers.questions.compare.leaderboard import at_equal_budget, recall_within
 
 result = st.tuples(st.integers(0, 9), st.integers(1, 30))
 one_list = st.lists(result, max_size=8, unique_by=lambda one: one[0])
@@ -15,10 +15,13 @@ lists = st.lists(one_list, min_size=1, max_size=5)
 
 def pair_of(queries):
     made = [
-        {"query": f"q{i}", "ground_truth": ["0", "3"],
-         "retrieved": [{"id": f"{item}", "tokens": tokens} for item, tokens in results]}
+        {
+            "query": f"q{i}",
+            "ground_truth": ["0", "3"],
+            "retrieved": [{"id": f"{item}", "tokens": tokens} for item, tokens in results],
+        }
         for i, results in enumerate(queries)
-    ]  # fmt: skip
+    ]
     found = {"query": "found", "ground_truth": ["0"], "retrieved": [{"id": "0", "tokens": 5}]}
     return calipers.read([*made, found])
 

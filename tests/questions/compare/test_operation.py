@@ -4,8 +4,8 @@ import pytest
 
 import calipers
 from calipers import compare, evaluate
-from calipers.api.systems import name_systems
 from calipers.errors import InvalidInput
+from calipers.questions.systems import name_systems
 from tests.systems import records
 
 OLD = [3, 2, None, 5, 4, 2, 7, 3, 9, 2, None, 4]
@@ -38,8 +38,12 @@ def test_runs_with_one_ground_truth():
     comparison = compare({"old": run(OLD), "new": run(NEW)}, TRUTH)
     assert comparison.systems == ("old", "new")
     assert [m.name for m in comparison.metrics] == [
-        "recall@10", "precision@10", "ndcg@10", "hit_rate@10", "mrr"
-    ]  # fmt: skip
+        "recall@10",
+        "precision@10",
+        "ndcg@10",
+        "hit_rate@10",
+        "mrr",
+    ]
     assert comparison.difference("new", "mrr").verdict == "supporting"
     decided = compare({"old": run(OLD), "new": run(NEW)}, TRUTH, primary="mrr")
     assert decided.difference("new", "mrr").verdict == "better"

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.contrast import contrast
+from calipers.questions.compare.query_differences import contrast
 
 RANKS = st.lists(st.integers(1, 4), min_size=3, max_size=9)
 
@@ -12,10 +12,13 @@ RANKS = st.lists(st.integers(1, 4), min_size=3, max_size=9)
 def comparison(first, second):
     def run(ranks):
         return [
-            {"query": f"what is {n}", "retrieved": [*"xyzw"[: rank - 1], "hit"],
-             "ground_truth": ["hit"]}
+            {
+                "query": f"what is {n}",
+                "retrieved": [*"xyzw"[: rank - 1], "hit"],
+                "ground_truth": ["hit"],
+            }
             for n, rank in enumerate(ranks)
-        ]  # fmt: skip
+        ]
 
     return calipers.compare({"a": run(first), "b": run(second)}, metrics="mrr", anyway=True)
 

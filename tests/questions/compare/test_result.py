@@ -8,9 +8,7 @@ from tests.systems import records
 
 @pytest.fixture(scope="module")
 def comparison():
-    systems = {
-        "old": records([3, 2, None, 5, 4, 2, 7]), "new": records([1, 1, 4, 2, 1, 1, 8]),
-    }  # fmt: skip
+    systems = {"old": records([3, 2, None, 5, 4, 2, 7]), "new": records([1, 1, 4, 2, 1, 1, 8])}
     return compare(systems, metrics="mrr,recall@5")
 
 

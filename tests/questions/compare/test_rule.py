@@ -4,11 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers import evaluate
-from calipers.analyse.compare import compare_scores
-from calipers.analyse.difference import difference
-from calipers.analyse.holm import holm
-from calipers.analyse.plan import visibility
 from calipers.errors import InvalidInput
+from calipers.questions.compare.rule import compare_scores
+from calipers.statistics.holm import holm
+from calipers.statistics.paired_test import difference
+from calipers.statistics.queries_needed import visibility
 from tests.systems import measured, records
 
 ranks = st.lists(st.sampled_from([1, 2, 3, 6, None]), min_size=8, max_size=14)
@@ -42,9 +42,10 @@ METRICS = "recall@1,5,mrr"
 
 def three_systems():
     return {
-        "old": measured(OLD, METRICS), "new": measured(NEW, METRICS),
+        "old": measured(OLD, METRICS),
+        "new": measured(NEW, METRICS),
         "odd": measured(OLD[::-1], METRICS),
-    }  # fmt: skip
+    }
 
 
 def test_only_the_primary_metric_is_corrected_and_only_over_systems():
@@ -54,8 +55,11 @@ def test_only_the_primary_metric_is_corrected_and_only_over_systems():
     assert [found.p_adjusted for found in deciding] == holm([one.p_value for one in deciding])
     assert comparison.settings["tests"] == 2
     assert comparison.visibility.alpha == pytest.approx(0.05 / 2)
-    rest = {(found.verdict, found.p_adjusted) for found in comparison.differences
-            if found.metric != "recall@5"}  # fmt: skip
+    rest = {
+        (found.verdict, found.p_adjusted)
+        for found in comparison.differences
+        if found.metric != "recall@5"
+    }
     assert rest == {("supporting", None)}
 
 
@@ -81,8 +85,9 @@ def test_the_interval_leaves_out_zero_exactly_where_a_difference_is_shown(first,
     size = min(map(len, (first, second, third)))
     comparison = compare_scores(
         {"a": measured(first[:size]), "b": measured(second[:size]), "c": measured(third[:size])},
-        anyway=True, primary="mrr",
-    )  # fmt: skip
+        anyway=True,
+        primary="mrr",
+    )
     for found in comparison.differences:
         if found.metric == "mrr":
             away = found.interval.low > 0 or found.interval.high < 0
@@ -105,9 +110,10 @@ def test_the_numbers_are_those_of_the_paired_test():
 
 def test_the_leaderboard_has_the_best_first_and_groups_that_cannot_be_told_apart():
     systems = {
-        "bad": measured([9] * 30), "good": measured([1] * 30),
+        "bad": measured([9] * 30),
+        "good": measured([1] * 30),
         "fair": measured([1] * 29 + [9]),
-    }  # fmt: skip
+    }
     board = compare_scores(systems).leaderboard
     assert (board.metric, board.n) == ("recall@5", 30)
     assert [one.system for one in board.rows] == ["good", "fair", "bad"]
@@ -159,9 +165,7 @@ def test_lower_is_better_where_the_metric_says_so():
 
 
 def test_a_metric_without_a_better_side_is_not_tested():
-    systems = {
-        "old": measured([1] * 8, "judged@5,mrr"), "new": measured([7] * 8, "judged@5,mrr")
-    }  # fmt: skip
+    systems = {"old": measured([1] * 8, "judged@5,mrr"), "new": measured([7] * 8, "judged@5,mrr")}
     comparison = compare_scores(systems)
     found = comparison.difference("new", "judged@5")
     assert (found.verdict, found.p_adjusted) == ("not tested", None)

@@ -6,14 +6,14 @@ from rich.console import Console
 
 from calipers import compare
 from calipers.model.plan import Visibility
-from calipers.present.compared import print_comparison
-from calipers.present.comparison import findings, power_sentence, power_sentences, verdict
-from calipers.present.comparison_text import (
+from calipers.questions.compare.export import (
     CSV_HEADER,
     comparison_csv,
     comparison_latex,
     comparison_markdown,
 )
+from calipers.questions.compare.show import print_comparison
+from calipers.questions.compare.words import findings, power_sentence, power_sentences, verdict
 from tests.systems import records
 
 OLD = [3, 2, None, 5, 4, 2, 7, 3, 9, 2, None, 4]
@@ -52,8 +52,11 @@ SEVERAL = {
 
 @pytest.mark.parametrize("width", [50, 80, 120])
 def test_the_answer_comes_first_and_the_whole_of_it_fits_a_screen(width):
-    made = compare({n: records(r) for n, r in SEVERAL.items()}, metrics="mrr,recall@5,10,ndcg@5,10",
-                   primary="mrr")  # fmt: skip
+    made = compare(
+        {n: records(r) for n, r in SEVERAL.items()},
+        metrics="mrr,recall@5,10,ndcg@5,10",
+        primary="mrr",
+    )
     lines = shown(made, width).splitlines()
     said = " ".join(" ".join(lines).partition("system")[0].split())
     assert said == "Against old in mrr. Better: new. Worse: worse. No difference shown: same."
@@ -130,8 +133,11 @@ def test_csv_has_full_precision_and_one_row_per_metric_and_system():
     rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
     assert tuple(rows[0]) == CSV_HEADER
     assert [(row["metric"], row["system"]) for row in rows] == [
-        ("mrr", "old"), ("mrr", "new"), ("recall@5", "old"), ("recall@5", "new")
-    ]  # fmt: skip
+        ("mrr", "old"),
+        ("mrr", "new"),
+        ("recall@5", "old"),
+        ("recall@5", "new"),
+    ]
     found = comparison.difference("new", "mrr")
     assert float(rows[1]["difference"]) == found.difference
     assert float(rows[1]["difference_low"]) == found.interval.low

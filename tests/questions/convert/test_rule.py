@@ -9,15 +9,21 @@ from calipers.io.load import load
 
 RECORDS = [
     {
-        "id": "q1", "query": "What is it?", "tags": {"type": "fact"}, "latency_ms": 3.0,
+        "id": "q1",
+        "query": "What is it?",
+        "tags": {"type": "fact"},
+        "latency_ms": 3.0,
         "retrieved": [{"id": "a", "score": 0.5, "text": "some text"}, {"id": "b", "score": 0.9}],
         "ground_truth": [
-            {"id": "a", "grade": 2}, {"id": "b", "grade": 0}, {"id": "c", "group": "x"},
-            {"quote": "some words"}, {"document": "d", "start": 1, "end": 5},
+            {"id": "a", "grade": 2},
+            {"id": "b", "grade": 0},
+            {"id": "c", "group": "x"},
+            {"quote": "some words"},
+            {"document": "d", "start": 1, "end": 5},
         ],
     },
     {"id": "q2", "query": "Is there one?", "retrieved": [], "ground_truth": []},
-]  # fmt: skip
+]
 
 
 def test_what_each_form_cannot_hold_is_counted(tmp_path):
@@ -27,25 +33,52 @@ def test_what_each_form_cannot_hold_is_counted(tmp_path):
     assert lost("a.jsonl") == lost("a.parquet") == lost("a.csv") == {}
     per_query = {"tags": 1, "query_texts": 2}
     assert lost("a.trec") == {
-        **per_query, "groups": 1, "quotes": 1, "spans": 1, "targets_without_id": 2, "texts": 1,
-        "latencies": 1, "queries_without_targets": 1, "queries_without_results": 1,
-    }  # fmt: skip
+        **per_query,
+        "groups": 1,
+        "quotes": 1,
+        "spans": 1,
+        "targets_without_id": 2,
+        "texts": 1,
+        "latencies": 1,
+        "queries_without_targets": 1,
+        "queries_without_results": 1,
+    }
     assert lost("a.qrels")["results"] == 2
     assert lost("a.run") == {
-        **per_query, "targets": 5, "texts": 1, "latencies": 1, "queries_without_results": 1
-    }  # fmt: skip
+        **per_query,
+        "targets": 5,
+        "texts": 1,
+        "latencies": 1,
+        "queries_without_results": 1,
+    }
     assert lost("l.json", "llama_index") == {
-        "grades": 1, "not_relevant": 1, "groups": 1, "spans": 1, "spans_alone": 1, "tags": 1,
+        "grades": 1,
+        "not_relevant": 1,
+        "groups": 1,
+        "spans": 1,
+        "spans_alone": 1,
+        "tags": 1,
         "results": 2,
-    }  # fmt: skip
+    }
     assert lost("r.jsonl", "ragas") == {
-        "grades": 1, "not_relevant": 1, "groups": 1, "spans": 1, "spans_alone": 1, "tags": 1,
-        "query_ids": 2, "scores": 2, "latencies": 1,
-    }  # fmt: skip
+        "grades": 1,
+        "not_relevant": 1,
+        "groups": 1,
+        "spans": 1,
+        "spans_alone": 1,
+        "tags": 1,
+        "query_ids": 2,
+        "scores": 2,
+        "latencies": 1,
+    }
     assert lost("b", "beir") == {
-        "groups": 1, "spans": 1, "spans_alone": 1, "tags": 1, "queries_without_targets": 1,
+        "groups": 1,
+        "spans": 1,
+        "spans_alone": 1,
+        "tags": 1,
+        "queries_without_targets": 1,
         "results": 2,
-    }  # fmt: skip
+    }
 
 
 def test_the_sentences_say_it(tmp_path):
@@ -88,7 +121,7 @@ def test_the_same_scores_before_and_after(tmp_path):
 
 def test_a_file_passes_in_portions(tmp_path, monkeypatch):
     """Portions of two queries: nothing is lost between them, and mistakes are still found."""
-    monkeypatch.setattr("calipers.io.records.CHUNK", 2)
+    monkeypatch.setattr("calipers.io.records.records.CHUNK", 2)
     rows = [
         {"query": f"q{i}", "retrieved": [{"id": "a", "score": i}], "ground_truth": ["a"]}
         for i in range(5)
@@ -114,7 +147,7 @@ def test_a_file_passes_in_portions(tmp_path, monkeypatch):
 def test_a_mistake_in_a_later_portion_leaves_nothing_half_written(
     tmp_path, monkeypatch, last, said
 ):
-    monkeypatch.setattr("calipers.io.records.CHUNK", 2)
+    monkeypatch.setattr("calipers.io.records.records.CHUNK", 2)
     rows = [{"query": f"q{i}", "retrieved": ["a"]} for i in range(3)]
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, last]))

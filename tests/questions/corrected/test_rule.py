@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.analyse.corrected import corrected_mean
 from calipers.errors import InvalidInput
+from calipers.statistics.prediction_powered import corrected_mean
 
 N = 60
 
@@ -28,8 +28,10 @@ def test_each_metric_is_the_kernel_on_values_put_in_line():
     expected = corrected_mean(by_machine, by_people)
     one = found["mrr"]
     assert (one.value, one.weight, one.machine) == (
-        expected.value, expected.weight, expected.machine
-    )  # fmt: skip
+        expected.value,
+        expected.weight,
+        expected.machine,
+    )
     assert (one.interval.low, one.interval.high) == expected.interval
     assert (found.queries, found.sampled, one.sampled) == (N, 20, 20)
 
@@ -59,10 +61,14 @@ def test_what_cannot_be_corrected_is_said():
 def test_clusters_are_one_unit_of_the_sample_too():
     queries = [f"q{i:02d}" for i in range(40)]
     records = [
-        {"query": one, "retrieved": ["a", "b"], "ground_truth": {"a": 1},
-         "tags": {"intent": f"{i // 4}"}}
+        {
+            "query": one,
+            "retrieved": ["a", "b"],
+            "ground_truth": {"a": 1},
+            "tags": {"intent": f"{i // 4}"},
+        }
         for i, one in enumerate(queries)
-    ]  # fmt: skip
+    ]
     # Paraphrases of one intent are judged alike.
     people = {one: {"a" if i // 4 % 2 else "b": 1} for i, one in enumerate(queries[:24])}
     alone = calipers.corrected(records, people=people, metrics="mrr")

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.context import Context
-from calipers.analyse.evidence import Evidence
-from calipers.analyse.scoring import score
-from calipers.api.measure import read
+from calipers.engines.scoring import score
 from calipers.measures import compute, parse
+from calipers.questions.diagnose.evidence import Evidence
+from calipers.questions.evaluate.settings import read
+from calipers.questions.shown_results import Context
 
 ITEMS = "abcdefgh"
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
@@ -20,9 +20,8 @@ def evidence_of(made, k=10, price=None, **preparing):
     context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
     scores = score(pair, parse(METRICS, [k]))
     return Evidence(
-        k, scores, pair.ground_truth, pair.matches, context, pair.rel,
-        context.tokens(), price,
-    )  # fmt: skip
+        k, scores, pair.ground_truth, pair.matches, context, pair.rel, context.tokens(), price
+    )
 
 
 rankings = st.lists(st.sampled_from(ITEMS), max_size=8)
@@ -93,13 +92,22 @@ def test_hits_in_the_middle_are_held_against_chance():
 
 def test_another_chunk_of_the_document_is_noticed():
     made = [
-        {"query": "near", "retrieved": [{"id": "d1#1", "document": "d1"}],
-         "ground_truth": [{"id": "d1#2", "document": "d1"}, {"id": "d2#1", "document": "d2"}]},
-        {"query": "named by the run", "retrieved": [{"id": "d2#1", "document": "d2"}],
-         "ground_truth": [{"id": "d1#1"}]},
-        {"query": "found", "retrieved": [{"id": "d1#1", "document": "d1"}],
-         "ground_truth": ["d1#1"]},
-    ]  # fmt: skip
+        {
+            "query": "near",
+            "retrieved": [{"id": "d1#1", "document": "d1"}],
+            "ground_truth": [{"id": "d1#2", "document": "d1"}, {"id": "d2#1", "document": "d2"}],
+        },
+        {
+            "query": "named by the run",
+            "retrieved": [{"id": "d2#1", "document": "d2"}],
+            "ground_truth": [{"id": "d1#1"}],
+        },
+        {
+            "query": "found",
+            "retrieved": [{"id": "d1#1", "document": "d1"}],
+            "ground_truth": ["d1#1"],
+        },
+    ]
     share = evidence_of(made).wrong_chunk_share
     assert share[:2].tolist() == [0.5, 0.0]
     assert math.isnan(share[2])
@@ -112,18 +120,28 @@ def test_without_documents_nothing_is_guessed():
 
 def test_wasted_tokens_are_those_of_results_without_a_target():
     made = [
-        {"query": "q", "ground_truth": ["t"], "retrieved": [
-            {"id": "x", "tokens": 30}, {"id": "t", "tokens": 50}, {"id": "t", "tokens": 50},
-            {"id": "deep", "tokens": 1000}]},
-    ]  # fmt: skip
+        {
+            "query": "q",
+            "ground_truth": ["t"],
+            "retrieved": [
+                {"id": "x", "tokens": 30},
+                {"id": "t", "tokens": 50},
+                {"id": "t", "tokens": 50},
+                {"id": "deep", "tokens": 1000},
+            ],
+        }
+    ]
     assert evidence_of(made, 3).wasted_tokens().tolist() == [80.0]
 
 
 def test_alternatives_are_one_target():
     made = [
-        {"query": "q", "retrieved": ["b", "x", "c"],
-         "ground_truth": [{"id": "a", "group": "g"}, {"id": "b", "group": "g"}, {"id": "c"}]},
-    ]  # fmt: skip
+        {
+            "query": "q",
+            "retrieved": ["b", "x", "c"],
+            "ground_truth": [{"id": "a", "group": "g"}, {"id": "b", "group": "g"}, {"id": "c"}],
+        }
+    ]
     seen = evidence_of(made)
     assert seen.wanted.tolist() == [2]
     assert seen.best_order_ndcg[0] == pytest.approx(1.0)

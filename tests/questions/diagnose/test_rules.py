@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from calipers import diagnose
-from calipers.analyse.diagnose import thresholds_in_force
-from calipers.analyse.rules import RULES
 from calipers.errors import InvalidInput
+from calipers.questions.diagnose.rule import thresholds_in_force
+from calipers.questions.diagnose.rules import RULES
 from tests.systems import tagged
 
 N = 30
@@ -66,7 +66,7 @@ NOT_SHOWN = {
     "k_too_large": many(lambda _: listed(1, 2, 3)),
     "thin_ground_truth": many(lambda _: listed(1, 2, 3)),
     "slice_collapses": tagged({"fact": [1, 1, None] * 13, "multi-hop": [1, 1, None] * 4}),
-}  # fmt: skip
+}
 
 
 def names(made, **settings):
@@ -135,11 +135,15 @@ def test_both_thresholds_of_a_thin_ground_truth_decide():
 
 def test_evidence_in_quotes_is_not_called_unjudged():
     made = [
-        {"query": f"q{i}", "ground_truth": [{"quote": "the answer"}, {"quote": "its reason"}],
-         "retrieved": [{"text": f"chunk {n}" if n else "the answer; its reason"}
-                       for n in range(10)]}
+        {
+            "query": f"q{i}",
+            "ground_truth": [{"quote": "the answer"}, {"quote": "its reason"}],
+            "retrieved": [
+                {"text": f"chunk {n}" if n else "the answer; its reason"} for n in range(10)
+            ],
+        }
         for i in range(30)
-    ]  # fmt: skip
+    ]
     assert "thin_ground_truth" not in names(made)
 
 
@@ -170,10 +174,14 @@ def test_several_targets_are_hit_hardest_and_it_is_said():
 def test_waste_is_said_in_tokens_and_money():
     made = SHOWN["too_wide"]
     made = [
-        {**record, "id": f"{record['id']} {again}",
-         "retrieved": [{"id": item, "tokens": 100} for item in record["retrieved"]]}
-        for again in range(3) for record in made
-    ]  # fmt: skip
+        {
+            **record,
+            "id": f"{record['id']} {again}",
+            "retrieved": [{"id": item, "tokens": 100} for item in record["retrieved"]],
+        }
+        for again in range(3)
+        for record in made
+    ]
     finding = next(one for one in diagnose(made, price=3.0).findings if one.rule == "too_wide")
     said = " ".join(finding.evidence)
     assert "900 tokens per query" in said

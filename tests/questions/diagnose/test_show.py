@@ -3,7 +3,7 @@ import io
 from rich.console import Console
 
 from calipers import diagnose, rules
-from calipers.present.diagnosis import print_diagnosis, print_rules
+from calipers.questions.diagnose.show import print_diagnosis, print_rules
 from tests.systems import records, tagged
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.present.notes import notes
+from calipers.questions.evaluate.notes import notes
 
 TRUTH: dict[str, Any] = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
 RUN: dict[str, Any] = {"q": ["a", "b"], "r": ["b"]}
@@ -34,7 +34,8 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         "2 queries without any relevant target: left out; nothing was returned for 1 of them.",
     ),
     "hopeless and zero": (
-        {"ground_truth": {**TRUTH, "r": {}}, "unanswerable": "zero"}, ": scored 0;",
+        {"ground_truth": {**TRUTH, "r": {}}, "unanswerable": "zero"},
+        ": scored 0;",
     ),
     "hopeless and empty": (
         {"ground_truth": {**TRUTH, "r": {}}, "run": {"q": ["a"], "r": []}},
@@ -52,10 +53,11 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "repeated": ({"ground_truth": {"q": ["a", "a"], "r": ["a"]}}, "1 judgement given twice"),
     "unjudged": ({"metrics": "recall@1"}, "50% of the first results were never judged"),
     "one query": (
-        {"ground_truth": {"q": ["a"]}, "run": {"q": ["a"]}}, "No intervals: they need at least two",
+        {"ground_truth": {"q": ["a"]}, "run": {"q": ["a"]}},
+        "No intervals: they need at least two",
     ),
     "confidence": ({"confidence": 0.999}, "Each mean with its 99.9% interval"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)

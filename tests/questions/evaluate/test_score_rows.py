@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 import calipers
-from calipers.present import score_rows
+from calipers.questions.evaluate import score_rows
 from tests.reports import hostile_records, records
 
 UNANSWERABLE = {"query": "none", "retrieved": ["a"], "ground_truth": []}

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.floor import candidates, choose, find_floor, kept_values, lowest_mean
-from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence, gather
 from calipers.errors import InvalidInput
+from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
+from calipers.questions.floor.rule import candidates, choose, find_floor, kept_values, lowest_mean
 
 SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]
 
@@ -23,8 +23,9 @@ def queries(draw):
         retrieved = [{"id": one, "score": s} for one, s in zip(items, scores, strict=True)]
         records.append({"query": f"q{i}", "retrieved": retrieved, "ground_truth": truth})
     # One query that finds something, so that there is a score and an id in common.
-    records.append({"query": "anchor", "retrieved": [{"id": "a", "score": 0.4}],
-                    "ground_truth": ["a"]})  # fmt: skip
+    records.append(
+        {"query": "anchor", "retrieved": [{"id": "a", "score": 0.4}], "ground_truth": ["a"]}
+    )
     return records
 
 
@@ -46,17 +47,27 @@ def naive(records, floor, k):
             wrongly_answered.append(bool(left))
     mean = lambda values: sum(values) / len(values) if values else None  # noqa: E731
     return (
-        useful / returned if returned else None, mean(recalls), mean(kept),
-        mean(wrongly_answered), mean(refused), returned / len(records),
-    )  # fmt: skip
+        useful / returned if returned else None,
+        mean(recalls),
+        mean(kept),
+        mean(wrongly_answered),
+        mean(refused),
+        returned / len(records),
+    )
 
 
 @given(queries(), st.integers(1, 4))
 def test_every_point_is_what_a_loop_counts(records, k):
     found = calipers.floor(records, k=k)
     for one in (found.without, *found.points):
-        values = (one.precision, one.recall, one.kept, one.wrongly_answered, one.wrongly_refused,
-                  one.results)  # fmt: skip
+        values = (
+            one.precision,
+            one.recall,
+            one.kept,
+            one.wrongly_answered,
+            one.wrongly_refused,
+            one.results,
+        )
         assert values == pytest.approx(naive(records, one.floor, k))
 
 
@@ -135,10 +146,13 @@ def test_held_out_values_are_near_the_truth_where_the_same_queries_flatter():
 
 def records(n, **changes):
     return [
-        {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.5, **changes}],
-         "ground_truth": ["a"]}
+        {
+            "query": f"q{i}",
+            "retrieved": [{"id": "a", "score": 0.5, **changes}],
+            "ground_truth": ["a"],
+        }
         for i in range(n)
-    ]  # fmt: skip
+    ]
 
 
 def test_too_few_queries_promise_nothing_and_say_how_many_would():
@@ -157,8 +171,13 @@ def test_a_recall_that_is_never_reached_is_said():
 
 
 def test_distances_and_missing_scores_are_refused():
-    rising = [{"query": "q", "ground_truth": ["a"],
-               "retrieved": [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.7}]}]  # fmt: skip
+    rising = [
+        {
+            "query": "q",
+            "ground_truth": ["a"],
+            "retrieved": [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.7}],
+        }
+    ]
     with pytest.raises(InvalidInput, match="look like distances"):
         calipers.floor(rising)
     with pytest.raises(InvalidInput, match="not every result has one"):
@@ -197,10 +216,14 @@ def test_queries_that_always_go_together_are_worth_one_each(clusters, size, conf
 
 def test_paraphrases_promise_less_than_as_many_queries():
     records = [
-        {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i // 3 % 10 else 0.3}],
-         "ground_truth": ["a"], "tags": {"intent": f"{i // 3}"}}
+        {
+            "query": f"q{i}",
+            "retrieved": [{"id": "a", "score": 0.8 if i // 3 % 10 else 0.3}],
+            "ground_truth": ["a"],
+            "tags": {"intent": f"{i // 3}"},
+        }
         for i in range(180)
-    ]  # fmt: skip
+    ]
     alone, together = (calipers.floor(records, keep=0.82, cluster=one) for one in (None, "intent"))
     assert alone.chosen.floor == 0.8
     assert together.chosen.floor == 0.3

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.conditions import OPERATORS, Condition, parse_condition
 from calipers.errors import CalipersError, InvalidInput, UnknownMetric
 from calipers.measures import parse_one
+from calipers.questions.gate.conditions import OPERATORS, Condition, parse_condition
 
 TAGS = st.text(
     st.characters(blacklist_categories=("Cc", "Cs", "Zs", "Zl", "Zp"), blacklist_characters="\"'"),

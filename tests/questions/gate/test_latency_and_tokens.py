@@ -4,17 +4,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.figures import Figure
 from calipers.errors import InvalidInput
+from calipers.questions.gate.latency_and_tokens import Figure
 
 
 def records(n=20, **more):
     return [
-        {"query": f"q{i}", "latency_ms": 10.0 * (i + 1), "ground_truth": ["a"],
-         "retrieved": [{"id": "a", "tokens": 100}, {"id": "b", "tokens": 50}],
-         "tags": {"type": "odd" if i % 2 else "even"}, **more}
+        {
+            "query": f"q{i}",
+            "latency_ms": 10.0 * (i + 1),
+            "ground_truth": ["a"],
+            "retrieved": [{"id": "a", "tokens": 100}, {"id": "b", "tokens": 50}],
+            "tags": {"type": "odd" if i % 2 else "even"},
+            **more,
+        }
         for i in range(n)
-    ]  # fmt: skip
+    ]
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.integers(1, 99))

@@ -4,11 +4,16 @@ import calipers
 from tests.command import calipers_command
 
 RECORDS = [
-    {"query": "Who pays?", "id": f"q{i}", "retrieved": ["a", "secret"] if i < 7 else ["a"],
-     "ground_truth": ["a"], "forbidden": ["secret", "other"],
-     "tags": {"tenant": "x" if i % 2 else "y"}}
+    {
+        "query": "Who pays?",
+        "id": f"q{i}",
+        "retrieved": ["a", "secret"] if i < 7 else ["a"],
+        "ground_truth": ["a"],
+        "forbidden": ["secret", "other"],
+        "tags": {"tenant": "x" if i % 2 else "y"},
+    }
     for i in range(10)
-]  # fmt: skip
+]
 
 
 def test_a_gate_names_every_leak():

@@ -6,9 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from calipers.analyse.baseline_runs import average, with_run
-from calipers.analyse.conditions import parse_condition
-from calipers.analyse.gate import (
+from calipers.errors import InvalidInput
+from calipers.model.arrays import frozen_array
+from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.gate.baseline_runs import average, with_run
+from calipers.questions.gate.conditions import parse_condition
+from calipers.questions.gate.result import Baseline
+from calipers.questions.gate.rule import (
     check_baseline,
     check_condition,
     everything,
@@ -16,12 +20,8 @@ from calipers.analyse.gate import (
     slice_of,
     slices_by,
 )
-from calipers.analyse.non_inferiority import mean_of_runs
-from calipers.analyse.plan import visibility, visible_difference
-from calipers.api.measure import evaluate
-from calipers.errors import InvalidInput
-from calipers.model.arrays import frozen_array
-from calipers.model.gate import Baseline
+from calipers.statistics.non_inferiority import mean_of_runs
+from calipers.statistics.queries_needed import visibility, visible_difference
 
 
 def scores_of(values, metrics=("recall@10", "ndcg@10", "mrr"), tags=None):
@@ -47,7 +47,7 @@ def compare(now, before, *, by=(), **settings):
 def test_equal_systems_set_off_the_gate_in_at_most_one_of_twenty_cases(monkeypatch):
     # What could have been seen takes long to work out and plays no part in the verdict here.
     seen = visibility([0.1, -0.1] * 30)
-    monkeypatch.setattr("calipers.analyse.gate.visibility", lambda *_, **__: seen)
+    monkeypatch.setattr("calipers.questions.gate.rule.visibility", lambda *_, **__: seen)
     random = np.random.default_rng(20240131)
     tags = {"type": ["fact", "how-to"] * 30}
     template = scores_of(np.zeros((60, 3)), tags=tags)
@@ -112,9 +112,15 @@ def dropped(by, n=60, noise=0.02):
 
 @pytest.mark.parametrize(
     ("allow", "strict", "status"),
-    [(0.0, False, "failed"), (0.05, False, "failed"), (0.1, False, "passed"),
-     (0.2, False, "passed"), (0.1, True, "failed"), (0.2, True, "passed")],
-)  # fmt: skip
+    [
+        (0.0, False, "failed"),
+        (0.05, False, "failed"),
+        (0.1, False, "passed"),
+        (0.2, False, "passed"),
+        (0.1, True, "failed"),
+        (0.2, True, "passed"),
+    ],
+)
 def test_a_loss_fails_beyond_what_is_allowed_and_strictly_unless_it_is_shown_to_be_less(
     allow, strict, status
 ):
@@ -135,8 +141,11 @@ def test_the_correction_covers_slices_and_leaves_supporting_metrics_out():
     checks = compare(scores_of(now, tags=tags), scores_of(before, tags=tags), by=["type"])
     named = [(check.metric, check.slice) for check in checks]
     assert named == [
-        ("recall@10", None), ("recall@10", "type=a"), ("recall@10", "type=b"), ("ndcg@10", None)
-    ]  # fmt: skip
+        ("recall@10", None),
+        ("recall@10", "type=a"),
+        ("recall@10", "type=b"),
+        ("ndcg@10", None),
+    ]
     p = [check.change.p_value for check in checks[:3]]
     smallest = int(np.argmin(p))
     assert checks[smallest].change.p_adjusted == pytest.approx(min(1.0, 3 * p[smallest]))
@@ -156,9 +165,8 @@ def test_several_runs_make_one_baseline():
     runs = [np.random.default_rng(seed).random((8, 2)) for seed in range(3)]
     first, *further = map(scores_of, runs)
     turned = replace(
-        further[0], values=frozen_array(further[0].values[::-1]),
-        queries=further[0].queries[::-1],
-    )  # fmt: skip
+        further[0], values=frozen_array(further[0].values[::-1]), queries=further[0].queries[::-1]
+    )
     kept = Baseline(first, "main", None)
     for one in (turned, further[1]):
         kept = with_run(kept, Baseline(one, "main", None))
@@ -180,9 +188,12 @@ def test_a_slice_too_small_to_show_anything_is_not_called_passed():
     assert "at least" in by_slice["type=rare"].because[0]
     assert by_slice["type=common"].status == "failed"
     strict = compare(
-        scores_of(values, tags=tags), scores_of(values, tags=tags), by=["type"], strict=True,
+        scores_of(values, tags=tags),
+        scores_of(values, tags=tags),
+        by=["type"],
+        strict=True,
         allow=0.9,
-    )  # fmt: skip
+    )
     assert {check.slice: check.status for check in strict}["type=rare"] == "failed"
 
 

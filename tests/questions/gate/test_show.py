@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.decide import gate, save_baseline
-from calipers.present.gate import failure_message, headline, notes
-from calipers.present.gate_markdown import error_markdown, verdict_markdown
-from calipers.present.junit import error_junit, verdict_junit, without_controls
+from calipers.questions.gate.junit import error_junit, verdict_junit, without_controls
+from calipers.questions.gate.markdown import error_markdown, verdict_markdown
+from calipers.questions.gate.settings import gate, save_baseline
+from calipers.questions.gate.show import failure_message, headline, notes
 
 HOSTILE = "<script>alert(1)</script>|`x`\n\x1b[31m\x00@all [a](https://evil.test) &"
 
@@ -59,10 +59,15 @@ def test_the_message_names_metric_value_interval_threshold_and_queries(tmp_path)
 
 def hostile_verdict():
     data = [
-        {"id": f"{HOSTILE}{i}", "query": HOSTILE, "retrieved": ["x"],
-         "ground_truth": ["t", "x"], "tags": {"type": HOSTILE}}
+        {
+            "id": f"{HOSTILE}{i}",
+            "query": HOSTILE,
+            "retrieved": ["x"],
+            "ground_truth": ["t", "x"],
+            "tags": {"type": HOSTILE},
+        }
         for i in range(3)
-    ]  # fmt: skip
+    ]
     return gate(data, require=f"mrr >= 2 for type={HOSTILE}")
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from calipers.api.decide import gate, save_baseline
-from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.gate.settings import gate, save_baseline
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 N = 12
@@ -58,8 +58,11 @@ def test_a_significant_drop_fails(baseline):
 def test_conditions_and_a_baseline_together(baseline):
     verdict = gate(records(N), require=["mrr >= 0.9", "mrr > 1"], baseline=baseline, now=NOW)
     assert [check.status for check in verdict.checks] == [
-        "passed", "failed", "passed", "supporting"
-    ]  # fmt: skip
+        "passed",
+        "failed",
+        "passed",
+        "supporting",
+    ]
 
 
 def test_metrics_choose_what_is_compared(baseline):
@@ -154,9 +157,14 @@ def test_another_form_cannot_be_read_at_all(baseline):
 
 
 @pytest.mark.parametrize(
-    "kept", [{"name": "x"}, {"name": "x", "saved": "yesterday"}, 3,
-             {"name": "x", "saved": "2024-05-01T00:00:00"}],
-)  # fmt: skip
+    "kept",
+    [
+        {"name": "x"},
+        {"name": "x", "saved": "yesterday"},
+        3,
+        {"name": "x", "saved": "2024-05-01T00:00:00"},
+    ],
+)
 def test_a_damaged_date_is_refused(baseline, kept):
     changed(baseline, baseline=kept)
     with pytest.raises(InvalidInput, match="does not say properly when"):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.grids.grids import MODULE
+from tests.questions.grid.grids import MODULE
 
 
 @pytest.fixture

@@ -2,13 +2,15 @@
 
 import pytest
 
-from calipers.api.live import grid, plan_grid
 from calipers.errors import InvalidInput
-from tests.grids.grids import TWO, log, write
+from calipers.questions.grid.settings import grid, plan_grid
+from tests.questions.grid.grids import TWO, log, write
 
 
 def test_the_product_of_retrievers_parameters_and_k(folder):
-    path = write(folder, """
+    path = write(
+        folder,
+        """
         [grid]
         k = [1, 5]
         output = "runs"
@@ -21,28 +23,41 @@ def test_the_product_of_retrievers_parameters_and_k(folder):
         search = "finders.py:plain"
         k = 4
         params = {right = 5, size = 1}
-    """)  # fmt: skip
+    """,
+    )
     for use in (grid, plan_grid):
         with pytest.raises(InvalidInput, match=r"plain.*takes no parameter 'size'"):
             use(path)
     path.write_text(path.read_text().replace(", size = 1", ""))
-    path.write_text(path.read_text().replace("finders.py:plain", "finders.py:make").replace(
-        "search =", "make ="))  # fmt: skip
+    path.write_text(
+        path.read_text()
+        .replace("finders.py:plain", "finders.py:make")
+        .replace("search =", "make =")
+    )
     planned = plan_grid(path)
     assert [one.name for one in planned.combinations] == [
-        "a size=1 k=1", "a size=1 k=5", "a size=2 k=1", "a size=2 k=5", "b size=1", "b size=2",
-    ]  # fmt: skip
+        "a size=1 k=1",
+        "a size=1 k=5",
+        "a size=2 k=1",
+        "a size=2 k=5",
+        "b size=1",
+        "b size=2",
+    ]
     assert [one.k for one in planned.combinations] == [1, 5, 1, 5, 4, 4]
     assert planned.combinations[4].params == {"size": 1, "right": 5}
     assert not (folder / "runs").exists()
 
 
 def test_baseline_by_name_or_by_its_only_combination(folder):
-    path = write(folder, TWO + """
+    path = write(
+        folder,
+        TWO
+        + """
     [grid.retrievers.other]
     make = "finders:make"
     params.right = 7
-    """)  # fmt: skip
+    """,
+    )
     assert grid(path, baseline="other").comparison.baseline == "other"
     assert grid(path, baseline="some right=11").comparison.baseline == "some right=11"
     for name, sentence in (("some", "stands for 2 combinations"), ("othr", "Did you mean other")):
@@ -76,7 +91,7 @@ def test_baseline_by_name_or_by_its_only_combination(folder):
         ("[grid.retrievers.a]\nmake = 'finders:not_callable'\nk = [1, 2]", "is a int; 'make'"),
         ("grid = 3", r"must be a table \[grid\]"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_used_is_said_before_anything_is_asked(folder, text, sentence):
     path = write(folder, "")
     path.write_text(path.read_text() + text)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.api.live import grid, plan_grid
 from calipers.errors import RetrieverFailed
+from calipers.questions.grid.settings import grid, plan_grid
 from tests.command import calipers_command, refused
-from tests.grids.grids import TWO, log, write
+from tests.questions.grid.grids import TWO, log, write
 
 
 def test_every_combination_is_run_scored_and_compared(folder):
@@ -24,9 +24,11 @@ def test_every_combination_is_run_scored_and_compared(folder):
     assert [found.reports[name]["answered"] for name in found.comparison.systems] == [12, 12]
     assert not found.failures
     assert sorted(path.name for path in (folder / "grid").iterdir()) == [
-        "some-right=11.jsonl", "some-right=11.jsonl.meta.json",
-        "some-right=2.jsonl", "some-right=2.jsonl.meta.json",
-    ]  # fmt: skip
+        "some-right=11.jsonl",
+        "some-right=11.jsonl.meta.json",
+        "some-right=2.jsonl",
+        "some-right=2.jsonl.meta.json",
+    ]
 
 
 def test_the_operation_keeps_its_name_when_it_was_used(folder):
@@ -90,12 +92,16 @@ def test_changed_code_is_asked_again(folder):
 
 
 def test_one_that_fails_is_reported_and_the_others_go_on(folder):
-    path = write(folder, TWO + """
+    path = write(
+        folder,
+        TWO
+        + """
     [grid.retrievers.broken]
     make = "finders:fails"
     [grid.retrievers.silent]
     make = "finders:fails_later"
-    """)  # fmt: skip
+    """,
+    )
     found = grid(path)
     assert list(found.failures) == ["broken", "silent"]
     assert "raises RuntimeError: no index here" in found.failures["broken"]

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from calipers.api.live import grid, plan_grid
 from calipers.errors import RetrieverFailed
-from tests.grids.grids import TWO, log, write
+from calipers.questions.grid.settings import grid, plan_grid
+from tests.questions.grid.grids import TWO, log, write
 
 
 def test_what_differs_in_k_alone_is_made_once(folder):
@@ -46,9 +46,13 @@ def test_a_plain_word_that_only_looks_secret_leaves_answers_alone(folder):
 
 
 def test_a_secret_in_the_error_of_a_search_is_hidden(folder):
-    path = write(folder, TWO + """
+    path = write(
+        folder,
+        TWO
+        + """
     [grid.retrievers.silent]
     make = "finders:fails_later"
     params.token = "sk-secret-token"
-    """)  # fmt: skip
+    """,
+    )
     assert "no answer for ***" in grid(path).failures["silent"]

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
+from calipers.questions.history.rule import Filter, listed, metric_names, moved, watched
 from calipers.store.git import GitState
-from calipers.store.history import Filter, listed, metric_names, moved, watched
 from calipers.store.open import open_store
 from calipers.store.record import write
 from tests.store.saved import START, record
@@ -46,10 +46,14 @@ def test_what_fits_is_what_a_loop_finds(store, since, until, last, branch, tagge
         and (not tagged or day % 3 == 0)
     ]
     wanted = Filter.of(
-        "nightly", since=None if since is None else f"{since}d",
+        "nightly",
+        since=None if since is None else f"{since}d",
         until=None if until is None else f"{24 * until}h",
-        last=last, branch=branch, tags={"model": "e5"} if tagged else None, now=NOW,
-    )  # fmt: skip
+        last=last,
+        branch=branch,
+        tags={"model": "e5"} if tagged else None,
+        now=NOW,
+    )
     found = listed(store, wanted)
     assert [(one.saved - START).days for one in found.evaluations] == expected[:last]
     assert found.total == NIGHTS

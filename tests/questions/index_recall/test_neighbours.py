@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from calipers.analyse import neighbours
-from calipers.analyse.neighbours import exact_neighbours
 from calipers.errors import InvalidInput, MissingExtra
-from calipers.model.index_recall import Distance
+from calipers.questions.index_recall import neighbours
+from calipers.questions.index_recall.neighbours import exact_neighbours
+from calipers.questions.index_recall.result import Distance
 
 METRICS: list[Distance] = ["cosine", "dot", "euclidean"]
 

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.neighbours import exact_neighbours
-from calipers.api.live import index_recall, retrieve
-from calipers.api.measure import evaluate
 from calipers.errors import InvalidInput
-from calipers.model.index_recall import IndexRecall
+from calipers.live.settings import retrieve
+from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.index_recall.neighbours import exact_neighbours
+from calipers.questions.index_recall.result import IndexRecall
+from calipers.questions.index_recall.settings import index_recall
 
 rankings = st.lists(st.permutations(range(8)), min_size=1, max_size=6)
 
@@ -68,8 +69,11 @@ def test_functions_are_timed_and_several_stand_side_by_side() -> None:
     found = index_recall(exact, {"all": exact, "half": half}, k=[1, 10], queries=vectors[:50])
     assert isinstance(found, list)
     assert [(row.name, row.k) for row in found] == [
-        ("all", 1), ("all", 10), ("half", 1), ("half", 10),
-    ]  # fmt: skip
+        ("all", 1),
+        ("all", 10),
+        ("half", 1),
+        ("half", 10),
+    ]
     assert found[0].recall == found[1].recall == 1
     assert 0.2 < found[3].recall < 0.8
     assert all(row.queries_per_second and row.speedup for row in found)

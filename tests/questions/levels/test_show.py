@@ -3,8 +3,8 @@ import io
 from rich.console import Console
 
 from calipers import levels
-from calipers.present.levels import level_notes, level_table, print_levels
-from tests.analyse.test_levels import SPLIT, WRONG_CHUNK
+from calipers.questions.levels.show import level_notes, level_table, print_levels
+from tests.questions.levels.test_rule import SPLIT, WRONG_CHUNK
 
 
 def printed(found):

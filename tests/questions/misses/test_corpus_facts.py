@@ -5,10 +5,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from calipers.analyse.corpus_facts import study_corpus
-from calipers.io.corpus import open_corpus
+from calipers.io.corpus.read import open_corpus
 from calipers.match.choose import parse_matching
 from calipers.model.ground_truth import TARGET_SCHEMA
+from calipers.questions.misses.corpus_facts import study_corpus
 
 TEXT = "Prince Andrew looked at the sky, the lofty sky, not clear yet still immeasurably lofty."
 

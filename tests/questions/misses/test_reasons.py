@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.api.explain import misses
-from calipers.model.misses import REASONS
+from calipers.questions.misses.result import REASONS
+from calipers.questions.misses.settings import misses
 
 ITEMS = [f"i{n}" for n in range(8)]
 LISTS = st.lists(st.sampled_from(ITEMS), max_size=8)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from calipers.api.explain import misses
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.questions.misses.settings import misses
 
 SAFE = {"query": "safe", "retrieved": ["s"], "ground_truth": ["s"]}
 
@@ -108,8 +108,12 @@ def test_quotes_not_in_the_corpus_split_and_in_the_wrong_chunk():
         "It was removed in 1066.": "not_in_corpus",
     }
     assert [(step.name, step.lost) for step in found.waterfall] == [
-        ("corpus", 1), ("chunking", 1), ("answer", 0), ("list", 1), ("k", 0),
-    ]  # fmt: skip
+        ("corpus", 1),
+        ("chunking", 1),
+        ("answer", 0),
+        ("list", 1),
+        ("k", 0),
+    ]
 
 
 def test_spans_split_over_chunks():
@@ -177,12 +181,16 @@ def test_candidates_and_exact_search_from_runs_of_their_own():
 
 def test_a_query_without_recorded_candidates_is_not_the_rerankers_loss():
     records = [
-        {"query": "with", "retrieved": ["x"], "ground_truth": ["a", "b"],
-         "stages": {"candidates": ["x", "a"]}},
+        {
+            "query": "with",
+            "retrieved": ["x"],
+            "ground_truth": ["a", "b"],
+            "stages": {"candidates": ["x", "a"]},
+        },
         {"query": "without", "retrieved": ["x"], "ground_truth": ["a"]},
         {"query": "empty", "retrieved": [], "ground_truth": ["a"]},
         SAFE,
-    ]  # fmt: skip
+    ]
     found = misses(records, k=1)
     assert found.table.select("query", "reason", "lost_at").rows() == [
         ("with", "lost_by_reranker", "reranker"),
@@ -207,10 +215,14 @@ def test_a_query_without_recorded_candidates_is_not_the_rerankers_loss():
 
 def test_candidates_of_all_answered_queries_leave_no_step_for_the_others():
     records = [
-        {"query": "q", "retrieved": ["x"], "ground_truth": ["a", "x"],
-         "stages": {"candidates": ["x", "a"]}},
+        {
+            "query": "q",
+            "retrieved": ["x"],
+            "ground_truth": ["a", "x"],
+            "stages": {"candidates": ["x", "a"]},
+        },
         {"query": "failed", "retrieved": [], "ground_truth": ["a"], "error": "timeout"},
-    ]  # fmt: skip
+    ]
     found = misses(records, k=1)
     assert [step.name for step in found.waterfall] == ["answer", "candidates", "reranker", "k"]
     assert not any("not recorded" in note for note in found.notes)

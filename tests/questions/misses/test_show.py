@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 import calipers
-from calipers.present.misses import print_misses
+from calipers.questions.misses.show import print_misses
 
 LONG = "a question that is longer than the terminal is wide, and then some words more"
 
@@ -29,8 +29,14 @@ def test_parts_have_one_empty_line_between_them(k, explain):
 
 
 def test_what_is_longer_than_a_line_is_cut():
-    records = [{"id": "q", "query": LONG, "ground_truth": ["a"],
-                "retrieved": [{"id": "x", "text": LONG}, {"id": "a", "text": LONG}]}]  # fmt: skip
+    records = [
+        {
+            "id": "q",
+            "query": LONG,
+            "ground_truth": ["a"],
+            "retrieved": [{"id": "x", "text": LONG}, {"id": "a", "text": LONG}],
+        }
+    ]
     lines = printed(records, k=1).splitlines()
     cut = [line for line in lines if "a question that is" in line]
     assert len(cut) == 3

@@ -36,7 +36,7 @@ def test_the_planned_queries_show_the_difference_about_as_often_as_promised(monk
     pilot = {"old": scores(0.0, 200, rng), "new": scores(0.15, 200, rng)}
     n = plan(pilot, difference=0.15).queries
     # What would be missed takes longer to work out than the comparison, and is not asked here.
-    monkeypatch.setattr("calipers.analyse.compare.visibility", lambda *_, **__: None)
+    monkeypatch.setattr("calipers.questions.compare.rule.visibility", lambda *_, **__: None)
     shown = 0
     for _ in range(50):
         pair = {"old": scores(0.0, n, rng), "new": scores(0.15, n, rng)}
@@ -58,8 +58,9 @@ def test_clusters_are_counted_instead_of_queries():
         data = system(gain, 20, np.random.default_rng(len(name)))
         made[name] = [
             {**one, "id": f"{one['id']}-{i}", "tags": {"intent": one["id"]}}
-            for one in data for i in range(4)
-        ]  # fmt: skip
+            for one in data
+            for i in range(4)
+        ]
     clustered = plan(made, difference=0.2, primary="recall@5", cluster="intent")
     alone = plan(made, difference=0.2, primary="recall@5")
     assert (clustered.pilot, alone.pilot) == (20, 80)

@@ -5,28 +5,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.browse import Browse
-from calipers.analyse.misses import explain_misses
-from calipers.analyse.portions import Portions
-from calipers.analyse.report import rank_table
 from calipers.errors import InvalidInput
-from calipers.model.browse import View
-from calipers.model.misses import REASONS
+from calipers.questions.misses.result import REASONS
+from calipers.questions.misses.rule import explain_misses
+from calipers.questions.report.browse import Browse
+from calipers.questions.report.browse_result import View
+from calipers.questions.report.rule import rank_table
+from calipers.questions.report.subset import Portions
 
 ITEMS = st.lists(st.sampled_from("abcdefgh"), max_size=5)
 RECORDS = st.lists(
     st.tuples(ITEMS, st.lists(st.sampled_from("abcxyz"), max_size=3, unique=True)),
-    min_size=1, max_size=8,
-).filter(lambda some: any(set(r) & set(t) for r, t in some))  # fmt: skip
+    min_size=1,
+    max_size=8,
+).filter(lambda some: any(set(r) & set(t) for r, t in some))
 
 
 def browse(records, k=2):
     data = [
-        {"id": f"q{n}", "query": f"Question {n} about {'cats' if n % 2 else 'Dogs'}",
-         "retrieved": list(retrieved), "ground_truth": list(truth),
-         "tags": {"kind": "odd" if n % 2 else "even"}}
+        {
+            "id": f"q{n}",
+            "query": f"Question {n} about {'cats' if n % 2 else 'Dogs'}",
+            "retrieved": list(retrieved),
+            "ground_truth": list(truth),
+            "tags": {"kind": "odd" if n % 2 else "even"},
+        }
         for n, (retrieved, truth) in enumerate(records)
-    ]  # fmt: skip
+    ]
     pair = calipers.read(data)
     return Browse("one", calipers.evaluate(pair, metrics="recall", k=k), pair)
 
@@ -77,12 +82,17 @@ def test_portions_of_any_size_make_the_whole(records, size):
 
 
 VIEWS = st.builds(
-    View, text=st.sampled_from(["", "dogs", "q1", "nothing"]), failures=st.booleans(),
-    sort=st.sampled_from(["order", "query", "missed", "recall@2"]), down=st.booleans(),
-    page=st.integers(1, 4), size=st.integers(1, 5),
+    View,
+    text=st.sampled_from(["", "dogs", "q1", "nothing"]),
+    failures=st.booleans(),
+    sort=st.sampled_from(["order", "query", "missed", "recall@2"]),
+    down=st.booleans(),
+    page=st.integers(1, 4),
+    size=st.integers(1, 5),
     slices=st.sampled_from([{}, {"kind": "odd"}]),
-    metric=st.sampled_from([None, "recall@2"]), below=st.sampled_from([None, 0.6]),
-)  # fmt: skip
+    metric=st.sampled_from([None, "recall@2"]),
+    below=st.sampled_from([None, 0.6]),
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -97,9 +107,10 @@ def test_a_page_is_what_a_loop_over_all_queries_gives(records, view):
             view.text in f"{one.query}\n{one.text}".lower()
             and all(one.tags[tag] == value for tag, value in view.slices.items())
             and not (view.failures and one.values["hit_rate@2"] != 0)
-            and not (view.metric and view.below is not None
-                     and (recall is None or recall >= view.below))
-        )  # fmt: skip
+            and not (
+                view.metric and view.below is not None and (recall is None or recall >= view.below)
+            )
+        )
 
     def key(one):
         if view.sort == "order":

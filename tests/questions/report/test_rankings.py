@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.report import rank_table
-from calipers.api.measure import read
+from calipers.questions.evaluate.settings import read
+from calipers.questions.report.rule import rank_table
 
 ITEMS = st.lists(st.sampled_from("abcdef"), max_size=6)
 GRADES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0, 1, 2]), max_size=4)
@@ -26,10 +26,14 @@ def naive(retrieved, grades, depth):
 @given(st.lists(st.tuples(ITEMS, GRADES), min_size=1, max_size=4), st.integers(1, 5))
 def test_states_are_those_a_reader_would_give(queries, depth):
     records = [
-        {"id": f"q{i}", "query": f"q{i}", "retrieved": [*items, "shared"],
-         "ground_truth": {**grades, "shared": 1}}
+        {
+            "id": f"q{i}",
+            "query": f"q{i}",
+            "retrieved": [*items, "shared"],
+            "ground_truth": {**grades, "shared": 1},
+        }
         for i, (items, grades) in enumerate(queries)
-    ]  # fmt: skip
+    ]
     made = read(records)
     table = rank_table(made.run, made.matches, ties=made.policy.ties, depth=depth, rel=None)
     for i, record in enumerate(records):

@@ -11,8 +11,8 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.present.html import queries
-from calipers.present.report import save_html
+from calipers.questions.report.page import queries
+from calipers.questions.report.show import save_html
 from tests.reports import hostile_records, records, report_of, reversed_records
 
 
@@ -40,8 +40,17 @@ def page():
 
 
 def test_every_part_is_there(page):
-    for part in ("finds", "Which k", "Precision against recall", "Diagnosis", "recall is lost",
-                 "Slices", "Queries", "Definitions", "Settings and fingerprints"):  # fmt: skip
+    for part in (
+        "finds",
+        "Which k",
+        "Precision against recall",
+        "Diagnosis",
+        "recall is lost",
+        "Slices",
+        "Queries",
+        "Definitions",
+        "Settings and fingerprints",
+    ):
         assert part in page
     for name in ("hit_rate@10", "recall@10", "precision@10", "f1@10", "ndcg@10", "mrr@10"):
         assert name in page
@@ -114,8 +123,10 @@ def test_the_short_form_says_the_same_and_escapes():
 
 
 def test_queries_without_anything_to_find_are_said_to_be_so():
-    made = [{"query": "q", "retrieved": ["a"], "ground_truth": []},
-            {"query": "r", "retrieved": ["a"], "ground_truth": {"a": 0}}]  # fmt: skip
+    made = [
+        {"query": "q", "retrieved": ["a"], "ground_truth": []},
+        {"query": "r", "retrieved": ["a"], "ground_truth": {"a": 0}},
+    ]
     page = report_of(made).to_html()
     assert "no query has anything to find" in page
     assert "nothing to diagnose" in page
@@ -181,7 +192,7 @@ def test_what_can_be_reached_stands_beside_precision(page):
 
 
 def test_the_templates_travel_with_the_package():
-    folder = Path(calipers.present.html.page.__file__).parent
+    folder = Path(calipers.questions.report.page.page.__file__).parent
     names = {path.name for path in folder.iterdir()}
     assert {"page.html.j2", "system.html.j2", "style.css", "script.js"} <= names
 

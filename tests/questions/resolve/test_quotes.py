@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.io.corpus import open_corpus
-from calipers.match.resolution import resolve_quotes
-from calipers.model.resolution import QuotePlace, Wanted
+from calipers.io.corpus.read import open_corpus
+from calipers.questions.resolve.quotes import resolve_quotes
+from calipers.questions.resolve.result import QuotePlace, Wanted
 from calipers.text import normalise
 
 TEXT = st.text(st.sampled_from("ab é\r\n😀"), max_size=40)
@@ -70,10 +70,15 @@ def test_the_result_as_data():
     batch = pl.concat(open_corpus({"a": "xx xx"}).batches())
     [found] = resolve_quotes([Wanted("q", "xx")], [batch], "corpus")
     assert found.to_dict() == {
-        "query": "q", "quote": "xx", "document": None, "outcome": "several", "count": 2,
+        "query": "q",
+        "quote": "xx",
+        "document": None,
+        "outcome": "several",
+        "count": 2,
         "places": [QuotePlace("a", 0, 2).to_dict(), {"document": "a", "start": 3, "end": 5}],
-        "unknown_document": False, "elsewhere": [],
-    }  # fmt: skip
+        "unknown_document": False,
+        "elsewhere": [],
+    }
 
 
 def test_a_document_that_the_corpus_does_not_have_is_said():

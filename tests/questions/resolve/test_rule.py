@@ -17,18 +17,28 @@ def record(*targets, **more):
 
 def test_everything_else_is_kept():
     given = record(
-        {"quote": "is a lock", "grade": 2, "group": "g", "note": "mine"}, "an-id", {"id": "x"},
-        {"document": "gil.md", "start": 0, "end": 3}, id="q1", owner="me", tags={"type": "fact"},
+        {"quote": "is a lock", "grade": 2, "group": "g", "note": "mine"},
+        "an-id",
+        {"id": "x"},
+        {"document": "gil.md", "start": 0, "end": 3},
+        id="q1",
+        owner="me",
+        tags={"type": "fact"},
         retrieved=[{"id": "c1", "text": "is a lock", "extra": 1}],
-    )  # fmt: skip
+    )
     before = json.dumps(given)
     found = resolve([given], DOCS)
     [written] = found.records
     first, *others = written["ground_truth"]
     assert first == {
-        "quote": "is a lock", "grade": 2, "group": "g", "note": "mine",
-        "document": "gil.md", "start": 9, "end": 19,
-    }  # fmt: skip
+        "quote": "is a lock",
+        "grade": 2,
+        "group": "g",
+        "note": "mine",
+        "document": "gil.md",
+        "start": 9,
+        "end": 19,
+    }
     assert others == given["ground_truth"][1:]
     assert {k: v for k, v in written.items() if k != "ground_truth"} == {
         k: v for k, v in given.items() if k != "ground_truth"

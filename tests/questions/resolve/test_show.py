@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from calipers import resolve
-from calipers.present.resolution import print_resolution
+from calipers.questions.resolve.show import print_resolution
 
 CORPUS = {"gil": "The GIL is a lock.", "list": "A list is an array."}
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from calipers import evaluate, slices
-from calipers.analyse.cuts import MOST_SLICES, cut
-from calipers.analyse.holm import holm
-from calipers.analyse.score_interval import mean_interval
-from calipers.analyse.unequal import unequal_p
 from calipers.errors import InvalidInput
+from calipers.model.slicing import MOST_SLICES, cut
+from calipers.statistics.holm import holm
+from calipers.statistics.score_interval import mean_interval
+from calipers.statistics.two_sample import unequal_p
 from tests.systems import records, tagged
 
 GROUPS = {"fact": [1] * 14 + [2], "multi-hop": [None] * 9 + [3], "other": [1, 2, None, 1, 3, 2]}
@@ -80,8 +80,13 @@ def test_one_query_is_no_slice():
 
 
 def test_undefined_values_are_left_out_of_their_slice():
-    unanswerable = {"id": "u", "query": "u", "retrieved": ["x"], "ground_truth": {},
-                    "tags": {"type": "a"}}  # fmt: skip
+    unanswerable = {
+        "id": "u",
+        "query": "u",
+        "retrieved": ["x"],
+        "ground_truth": {},
+        "tags": {"type": "a"},
+    }
     scores = evaluate([*tagged({"a": [1] * 4, "b": [2] * 4}), unanswerable], metrics="mrr")
     row = slices(scores, "type").rows[0]
     assert (row.queries, row.n, row.mean) == (5, 4, 1.0)
@@ -104,19 +109,23 @@ def test_a_combined_score_can_be_sliced():
 
 def test_queries_are_cut_by_length_and_by_targets():
     made = [
-        {"query": " ".join(["word"] * n), "retrieved": ["a"],
-         "ground_truth": [f"t{i}" for i in range(n % 7)]}
+        {
+            "query": " ".join(["word"] * n),
+            "retrieved": ["a"],
+            "ground_truth": [f"t{i}" for i in range(n % 7)],
+        }
         for n in (1, 4, 5, 9, 10, 19, 20, 40)
-    ]  # fmt: skip
+    ]
     scores = evaluate([*made, {"query": "hit", "retrieved": ["a"], "ground_truth": ["a"]}])
     lengths = {name: int(mask.sum()) for name, mask in cut(scores, "length")}
     assert lengths == {
-        "1 to 4 words": 3, "5 to 9 words": 2, "10 to 19 words": 2, "over 19 words": 2
-    }  # fmt: skip
+        "1 to 4 words": 3,
+        "5 to 9 words": 2,
+        "10 to 19 words": 2,
+        "over 19 words": 2,
+    }
     targets = {name: int(mask.sum()) for name, mask in cut(scores, "targets")}
-    assert targets == {
-        "1 target": 2, "2 targets": 1, "3 to 5 targets": 5, "over 5 targets": 1
-    }  # fmt: skip
+    assert targets == {"1 target": 2, "2 targets": 1, "3 to 5 targets": 5, "over 5 targets": 1}
 
 
 def test_a_question_that_is_its_own_id_has_a_length():

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from calipers import evaluate, slices
-from calipers.present.slices import print_slices, slices_csv
+from calipers.questions.slices.show import print_slices, slices_csv
 from tests.systems import tagged
 
 HOSTILE = "=bad\x1b[31m"
@@ -35,8 +35,6 @@ def test_slices_fit_and_are_marked(found, width):
 def test_csv_is_whole_and_harmless(found):
     rows = list(csv.DictReader(io.StringIO(slices_csv(found))))
     assert len(rows) == len(found.rows)
-    assert {row["slice"] for row in rows if row["by"] == "type"} == {
-        "fact", f"'{HOSTILE}", "alone"
-    }  # fmt: skip
+    assert {row["slice"] for row in rows if row["by"] == "type"} == {"fact", f"'{HOSTILE}", "alone"}
     worst = next(row for row in rows if row["slice"].startswith("'"))
     assert (worst["standing"], float(worst["mean"])) == ("below", 0.0)

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.sweep import (
+from calipers.questions.sweep.rule import (
     advise_recall,
     ceilings,
     token_use,
     usual_cutoffs,
 )
+from calipers.statistics.largest_share import largest_mean
 
 
 def advise(table, **settings):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.analyse.enough_k import enough_k
-from calipers.analyse.largest_share import largest_mean
 from calipers.errors import InvalidInput
+from calipers.questions.sweep.enough_k import enough_k
+from calipers.statistics.largest_share import largest_mean
 
 
 @given(st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.1, 0.3]))

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from calipers import sweep
-from calipers.present.sweep import advice, print_sweep, remarks, shown_points, sweep_csv
+from calipers.questions.sweep.show import advice, print_sweep, remarks, shown_points, sweep_csv
 from tests.systems import records
 
 

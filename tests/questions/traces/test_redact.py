@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.analyse.mask import KNOWN, Mask
 from calipers.errors import InvalidInput
+from calipers.questions.traces.redact import KNOWN, Mask
 
 
 @given(st.emails(), st.text(max_size=20))

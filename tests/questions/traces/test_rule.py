@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.analyse.traces import sample_traces
 from calipers.errors import InvalidInput
-from calipers.io.records import Record, Result
+from calipers.io.records.records import Record, Result
+from calipers.questions.traces.rule import sample_traces
 from tests.command import calipers_command
 from tests.io.formats.expect import FIXTURES
 
@@ -39,11 +39,14 @@ def test_each_question_once_and_as_many_as_asked_for(made, n, share):
 
 def test_the_results_that_differ_most_come_first():
     records = [
-        ("old", record("same", "a", "b")), ("new", record("same", "b", "a")),
-        ("old", record("half", "a", "b")), ("new", record("half", "a", "c")),
-        ("old", record("other", "a")), ("new", record("other", "b")),
+        ("old", record("same", "a", "b")),
+        ("new", record("same", "b", "a")),
+        ("old", record("half", "a", "b")),
+        ("new", record("half", "a", "c")),
+        ("old", record("other", "a")),
+        ("new", record("other", "b")),
         *(("old", record(f"once {i}", "a")) for i in range(20)),
-    ]  # fmt: skip
+    ]
     found = sample_traces(records, n=4, disagreement=0.5)
     values = {one.query: one.disagreement for one in sample_traces(records).questions}
     assert (values["same"], values["other"]) == (0.0, 1.0)
@@ -69,8 +72,9 @@ def test_what_is_masked_is_masked_everywhere_and_first():
     assert "example.org" not in json.dumps([q.record() for q in found.questions])
 
 
-@pytest.mark.parametrize("name", ["langsmith.jsonl", "langfuse.jsonl", "openinference.jsonl",
-                                  "otlp.json"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["langsmith.jsonl", "langfuse.jsonl", "openinference.jsonl", "otlp.json"]
+)
 def test_every_form_of_traces_is_read(name):
     found = calipers.traces(FIXTURES / name)
     assert "What is the GIL?" in [one.query for one in found.questions]
@@ -81,9 +85,16 @@ def test_every_form_of_traces_is_read(name):
 def test_from_traces_to_a_file_to_label(tmp_path):
     output, label = tmp_path / "questions.jsonl", tmp_path / "label.csv"
     done = calipers_command(
-        "traces", str(FIXTURES / "langsmith.jsonl"), str(FIXTURES / "langfuse.jsonl"),
-        "--mask", "email", "-n", "5", "-o", str(output),
-    )  # fmt: skip
+        "traces",
+        str(FIXTURES / "langsmith.jsonl"),
+        str(FIXTURES / "langfuse.jsonl"),
+        "--mask",
+        "email",
+        "-n",
+        "5",
+        "-o",
+        str(output),
+    )
     assert done.code == 0, done.err
     assert "2 of 2 different questions, from 4 askings" in done.out
     drafted = calipers_command("draft", str(output), "-o", str(label))

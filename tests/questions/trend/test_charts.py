@@ -3,10 +3,10 @@
 import pytest
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.model.trend import Line, Mark, Point, Trend
-from calipers.present.charts_trend import trend_chart, write_trend
-from calipers.present.history import sparkline
-from calipers.present.trend import chart
+from calipers.questions.history.show import sparkline
+from calipers.questions.trend.charts import trend_chart, write_trend
+from calipers.questions.trend.result import Line, Mark, Point, Trend
+from calipers.questions.trend.show import chart
 from tests.store.saved import START
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -16,10 +16,17 @@ def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) ->
     from datetime import timedelta
 
     points = tuple(
-        Point(f"{i:016x}", START + timedelta(days=i), None, 0.5 + i / 10, 0.4 + i / 10,
-              0.6 + i / 10, 9)
+        Point(
+            f"{i:016x}",
+            START + timedelta(days=i),
+            None,
+            0.5 + i / 10,
+            0.4 + i / 10,
+            0.6 + i / 10,
+            9,
+        )
         for i in range(n)
-    )  # fmt: skip
+    )
     tag = None if value is None else "type"
     changed = tuple(Mark(points[i].id, points[i].saved, ("ground truth",)) for i in marks)
     return Trend("nightly", ("mrr",), tag, n, (Line("mrr", tag, value, points),), changed)

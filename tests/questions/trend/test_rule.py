@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 from calipers import evaluate
-from calipers.analyse.headlines import headlines
-from calipers.analyse.trend import slice_summaries, trend_of
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.scores import Summary
 from calipers.model.summary import Interval
+from calipers.questions.default_metrics import headlines
+from calipers.questions.trend.rule import slice_summaries, trend_of
 from tests.store.saved import START
 from tests.systems import tagged
 
@@ -16,21 +16,30 @@ def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c"
     interval = None if mean is None else Interval(mean - 0.1, mean + 0.1, 0.95, "score")
     prints = {"ground_truth": truth, "run": f"r{day}"} | ({"corpus": corpus} if corpus else {})
     return Evaluation(
-        id=f"{day:016x}", name="n", saved=START + timedelta(days=day), calipers="0", commit="abc",
-        branch=None, dirty=None, queries=4, fingerprints=prints,
+        id=f"{day:016x}",
+        name="n",
+        saved=START + timedelta(days=day),
+        calipers="0",
+        commit="abc",
+        branch=None,
+        dirty=None,
+        queries=4,
+        fingerprints=prints,
         summaries={"mrr": Summary("mrr", mean, mean, interval, 4, 0)},
         slices=tuple(
             SliceSummary("type", value, Summary("mrr", m, m, None, 2, 0)) for value, m in slices
         ),
-    )  # fmt: skip
+    )
 
 
 def test_points_run_from_old_to_new_with_their_intervals():
     found = trend_of("n", [one(2, 0.3), one(0, 0.1), one(1, 0.2)], ["mrr"])
     (line,) = found.lines
     assert [(p.mean, p.low, p.high) for p in line.points] == [
-        (0.1, 0.0, 0.2), (0.2, 0.1, 0.30000000000000004), (0.3, 0.19999999999999998, 0.4),
-    ]  # fmt: skip
+        (0.1, 0.0, 0.2),
+        (0.2, 0.1, 0.30000000000000004),
+        (0.3, 0.19999999999999998, 0.4),
+    ]
     assert found.evaluations == 3
 
 
@@ -40,20 +49,31 @@ def test_an_evaluation_without_a_value_has_no_point():
 
 
 def test_marks_stand_where_ground_truth_or_corpus_changed():
-    found = trend_of("n", [
-        one(0, 0.1), one(1, 0.1, "u"), one(2, 0.1, "u", None), one(3, 0.1, "u", "d"),
-        one(4, 0.1, "v", "e"), one(5, 0.1, "v", "e"),
-    ], ["mrr"])  # fmt: skip
+    found = trend_of(
+        "n",
+        [
+            one(0, 0.1),
+            one(1, 0.1, "u"),
+            one(2, 0.1, "u", None),
+            one(3, 0.1, "u", "d"),
+            one(4, 0.1, "v", "e"),
+            one(5, 0.1, "v", "e"),
+        ],
+        ["mrr"],
+    )
     assert [(mark.saved.day, mark.what) for mark in found.marks] == [
-        (2, ("ground truth",)), (5, ("ground truth", "corpus")),
-    ]  # fmt: skip
+        (2, ("ground truth",)),
+        (5, ("ground truth", "corpus")),
+    ]
 
 
 def test_one_line_for_each_value_of_a_tag():
     found = trend_of(
-        "n", [one(0, 0.1, slices=[("b", 0.5), ("a", 0.4)]), one(1, 0.1, slices=[("b", 0.6)])],
-        ["mrr"], "type",
-    )  # fmt: skip
+        "n",
+        [one(0, 0.1, slices=[("b", 0.5), ("a", 0.4)]), one(1, 0.1, slices=[("b", 0.6)])],
+        ["mrr"],
+        "type",
+    )
     means = {line.value: [p.mean for p in line.points] for line in found.lines}
     assert means == {"a": [0.4], "b": [0.5, 0.6]}
 
@@ -67,7 +87,8 @@ def test_slices_have_the_means_of_their_queries():
 
 def test_the_headlines_are_few_and_deep():
     assert headlines(["precision@1", "recall@1", "recall@20", "recall@5"]) == [
-        "recall@20", "precision@1",
-    ]  # fmt: skip
+        "recall@20",
+        "precision@1",
+    ]
     assert headlines(["tp@5"]) == ["tp@5"]
     assert headlines(["recall@5", "score"]) == ["score", "recall@5"]

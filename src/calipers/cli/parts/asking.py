@@ -14,45 +14,66 @@ def model_options(function: renamed.F) -> renamed.F:
     """Which language model, where, and how patiently it is asked."""
     return renamed.apply(
         click.option(
-            "--endpoint", required=True, metavar="ADDRESS",
+            "--endpoint",
+            required=True,
+            metavar="ADDRESS",
             help="An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.",
         ),
         click.option("--model", required=True, metavar="NAME", help="The name of the model."),
         click.option(
-            "--key-env", metavar="VARIABLE",
+            "--key-env",
+            metavar="VARIABLE",
             help="The environment variable that holds the key; it is never written anywhere.",
         ),
         renamed.renamed_option(
-            "--cache-folder", "cache", former="--cache", default=".calipers/answers",
-            show_default=True, metavar="FOLDER",
+            "--cache-folder",
+            "cache",
+            former="--cache",
+            default=".calipers/answers",
+            show_default=True,
+            metavar="FOLDER",
             help="Keep answers in this folder, and ask no prompt twice.",
         ),
         click.option("--no-cache", is_flag=True, help="Keep no answers."),
         click.option(
-            "--workers", type=int, default=4, show_default=True, metavar="N",
+            "--workers",
+            type=int,
+            default=4,
+            show_default=True,
+            metavar="N",
             help="Prompts asked at a time.",
         ),
         pace_options("prompt", timeout=60.0),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def pace_options(asked: str, *, timeout: float) -> Callable[[renamed.F], renamed.F]:
     """How patiently something is asked, one after the other or several at a time."""
     return renamed.apply(
         click.option(
-            "--timeout", type=float, default=timeout, show_default=True, metavar="SECONDS",
+            "--timeout",
+            type=float,
+            default=timeout,
+            show_default=True,
+            metavar="SECONDS",
             help=f"Give up on a {asked} after so long.",
         ),
         click.option(
-            "--retries", type=int, default=2, show_default=True, metavar="N",
+            "--retries",
+            type=int,
+            default=2,
+            show_default=True,
+            metavar="N",
             help="Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause.",
         ),
         click.option(
-            "--rate", type=float, metavar="N",
+            "--rate",
+            type=float,
+            metavar="N",
             help=f"{asked.capitalize()}s per second at most.",
         ),
         click.option("--max-errors", type=int, metavar="N", help="Stop when more than N fail."),
-    )  # fmt: skip
+    )
 
 
 def ask_model(

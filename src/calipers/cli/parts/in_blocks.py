@@ -20,18 +20,18 @@ def pair_or_scores(
 
     ``named`` says that the metrics were asked for by name, so that all of them are sliced.
     """
-    from calipers.api.inputs import as_read
     from calipers.engines.many_queries import is_for_blocks
     from calipers.match.pair import match_pair, settle
+    from calipers.questions.inputs import as_read
 
     reading: Any = {name: value for name, value in settings.items() if name != "data"}
     truth, run, matching = as_read(settings.get("data"), reading)
     matching["level"] = reading.get("level")
     if not is_for_blocks(truth, run, path):
         return match_pair(truth, run, **matching), None
-    from calipers.analyse.scoring import facts_of
-    from calipers.analyse.slices import check_before
     from calipers.engines.in_blocks import evaluate_in_blocks
+    from calipers.engines.scoring import facts_of
+    from calipers.questions.slices.rule import check_before
 
     rel = matching["rel"]
     facts = list(dict.fromkeys(facts_of(metric.with_rel(rel)) for metric in metrics))

@@ -22,16 +22,19 @@ def on_scores(
                 f"{data} holds scores that were measured before, without results and ground "
                 f"truth, so {option} does not work; leave it out, or give the run itself."
             )
-    from calipers.api.measure import slices
-    from calipers.io.score_tables import read_score_table
+    from calipers.io.tables.scores import read_score_table
+    from calipers.questions.slices.settings import slices
 
     scores = read_score_table(data)
     if names is not None:
         wanted = dict.fromkeys(scores[name].metric for name in names)
         kept = [i for i, facts in enumerate(scores.metrics) if facts.name in wanted]
         scores = replace(
-            scores, metrics=tuple(scores.metrics[i] for i in kept), values=scores.values[:, kept],
-            summaries={name: scores[name] for name in wanted}, weights={},
-        )  # fmt: skip
+            scores,
+            metrics=tuple(scores.metrics[i] for i in kept),
+            values=scores.values[:, kept],
+            summaries={name: scores[name] for name in wanted},
+            weights={},
+        )
     cuts = slices(scores, by, metrics=names, primary=primary) if by else None
     return scores, cuts

@@ -19,26 +19,31 @@ def input_options(function: F) -> F:
         click.option("--ground-truth", "-g", metavar="FILE", help="What should be found."),
         click.option("--run", "-r", metavar="FILE", help="What the retriever returned."),
         click.option(
-            "--retriever", metavar="RETRIEVER",
+            "--retriever",
+            metavar="RETRIEVER",
             help="Ask this live retriever instead of reading a run: package.module:function, an "
             "address or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
         ),
         asking_options,
-    )(function)  # fmt: skip
+    )(function)
 
 
 def asking_options(function: F) -> F:
     """How a live retriever is asked: --ask-for and --workers."""
     return apply(
         click.option(
-            "--ask-for", type=int, metavar="N",
+            "--ask-for",
+            type=int,
+            metavar="N",
             help="Results to ask a retriever for. [default: as many as are looked at]",
         ),
         click.option(
-            "--workers", type=int, metavar="N",
+            "--workers",
+            type=int,
+            metavar="N",
             help="Questions asked at a time. [default: 8; 1 for a command]",
         ),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def _one_file(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -71,59 +76,72 @@ def matching_options(function: F) -> F:
     """What counts as found, under which policies; for commands that choose no metrics."""
     return apply(
         click.option(
-            "--rel", type=float, metavar="GRADE",
+            "--rel",
+            type=float,
+            metavar="GRADE",
             help="The grade from which a target is relevant. [default: above 0]",
         ),
         click.option(
-            "--match", metavar="HOW",
+            "--match",
+            metavar="HOW",
             help="How targets are recognised: by id, quote or span, or with the share that is "
             "enough, such as quote(min=0.8). [default: as the data says]",
         ),
         click.option(
-            "--level", metavar="LEVEL",
+            "--level",
+            metavar="LEVEL",
             help="What is looked for: evidence (chunks together may hold it), chunk (one alone), "
             "document (any chunk of it); `calipers eval` also takes all, side by side. "
             "[default: evidence]",
         ),
         click.option(
-            "--map-ids", metavar="RULES",
+            "--map-ids",
+            metavar="RULES",
             help="Ignore this when ids and names of documents are compared: prefix=TEXT, "
             "extension, case, or several with commas between them.",
         ),
         column_option,
         policy_options,
         store_option,
-    )(function)  # fmt: skip
+    )(function)
 
 
 def column_option(function: F) -> F:
     """--column."""
     return click.option(
-        "--column", "columns", multiple=True, metavar="FIELD=NAME",
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="FIELD=NAME",
         callback=lambda _, __, given: list(given) or None,
         help="Which column is what, where its name does not say, such as item=expected_ids; may "
         "be given several times.",
-    )(function)  # fmt: skip
+    )(function)
 
 
 def store_option(function: F) -> F:
     """--store."""
     return click.option(
-        "--store", metavar="PLACE",
+        "--store",
+        metavar="PLACE",
         help="The history: a file or postgresql://user@host/database. [default: CALIPERS_STORE, "
         "the configuration, or .calipers/history.db here or in a folder above]",
-    )(function)  # fmt: skip
+    )(function)
 
 
 def among_options(function: F) -> F:
     """Which saved evaluations: --with-tag and --branch."""
     return apply(
         renamed_option(
-            "--with-tag", "tags", former="--tag", multiple=True, metavar="NAME=VALUE",
+            "--with-tag",
+            "tags",
+            former="--tag",
+            multiple=True,
+            metavar="NAME=VALUE",
             help="Only evaluations with this tag; may be given several times.",
         ),
         click.option("--branch", metavar="BRANCH", help="Only evaluations of this git branch."),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def filter_options(function: F) -> F:
@@ -131,13 +149,14 @@ def filter_options(function: F) -> F:
     return apply(
         among_options,
         click.option(
-            "--since", metavar="TIME",
+            "--since",
+            metavar="TIME",
             help="Only evaluations from this time on: a date, or an age such as 30d.",
         ),
         click.option(
             "--until", metavar="TIME", help="Only evaluations before this time: a date, or an age."
         ),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def policy_options(function: F) -> F:
@@ -158,10 +177,11 @@ def policy_options(function: F) -> F:
     }
     options = [
         click.option(
-            "--like", type=click.Choice(list(LIKE)),
+            "--like",
+            type=click.Choice(list(LIKE)),
             help="Take the policies of another tool, so that numbers equal its own.",
         )
-    ]  # fmt: skip
+    ]
     for name, words in CHOICES.items():
         option = f"--{name.replace('_', '-')}"
         options.append(click.option(option, type=click.Choice(words), help=said[name]))
@@ -183,9 +203,10 @@ def explain_option(function: F) -> F:
 def full_option(function: F) -> F:
     """--full."""
     return click.option(
-        "--full", is_flag=True,
+        "--full",
+        is_flag=True,
         help="Put every ranking with its whole texts on the page, however large it gets.",
-    )(function)  # fmt: skip
+    )(function)
 
 
 def json_option(function: F) -> F:
@@ -202,9 +223,13 @@ def json_option(function: F) -> F:
 def as_option(*forms: str) -> Callable[[F], F]:
     """--as FORM, which prints the result in another form; what were flags before works still."""
     return click.option(
-        "--as", "form", cls=FormerFlags, values=forms, callback=_only_form,
+        "--as",
+        "form",
+        cls=FormerFlags,
+        values=forms,
+        callback=_only_form,
         help="Print the result in this form.",
-    )  # fmt: skip
+    )
 
 
 def _only_form(context: click.Context, option: click.Parameter, given: Any) -> Any:
@@ -219,10 +244,11 @@ def _only_form(context: click.Context, option: click.Parameter, given: Any) -> A
 def config_option(function: F) -> F:
     """--config."""
     return click.option(
-        "--config", metavar="FILE",
+        "--config",
+        metavar="FILE",
         help="Take settings from this TOML file. [default: calipers.toml, or [tool.calipers] of "
         "pyproject.toml, here or in a folder above]",
-    )(function)  # fmt: skip
+    )(function)
 
 
 def filled(config: str | None, *, gate: bool = False, **given: Any) -> dict[str, Any]:
@@ -268,29 +294,33 @@ def memory_options(function: F) -> F:
     """How much memory may be used, and where what does not fit goes."""
     return apply(
         click.option(
-            "--memory", metavar="SIZE",
+            "--memory",
+            metavar="SIZE",
             help="How much memory to use, such as 2GB, where results stand in records, or not in "
             "the order of their queries; the rest goes to a temporary file. [default: half of what "
             "is free]",
         ),
         click.option("--temp", metavar="FOLDER", help="The folder of that temporary file."),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def engine_options(function: F) -> F:
     """Where the work is done."""
     return apply(
         click.option(
-            "--engine", type=click.Choice(["local", "spark"]), default="local",
+            "--engine",
+            type=click.Choice(["local", "spark"]),
+            default="local",
             help="Where the work is done: on this machine, or on Spark, which reads tables of one "
             "row per item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
         ),
         click.option(
-            "--master", metavar="URL",
+            "--master",
+            metavar="URL",
             help="The master of Spark, such as local[*], or the address of a Spark Connect server "
             "(sc://…). [default: as Spark is set]",
         ),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def cutoff_list(text: str | None) -> list[int] | None:
@@ -330,7 +360,7 @@ def named_systems(given: tuple[str, ...]) -> list[str] | dict[str, str]:
     """The systems by name, where any is written NAME=FILE; else the paths as they are."""
     if not any("=" in one and not Path(one).exists() for one in given):
         return list(given)
-    from calipers.api.systems import name_systems
+    from calipers.questions.systems import name_systems
 
     named: dict[str, str] = {}
     for one in given:

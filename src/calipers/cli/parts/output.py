@@ -54,7 +54,7 @@ def _is_taken() -> bool:
 
 
 def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
-    from calipers.io.write import is_standard_output
+    from calipers.io.files.write import is_standard_output
 
     for name in OUTPUTS:
         value = params.get(name)
@@ -118,7 +118,7 @@ def harmless(document: bytes) -> bytes:
 def write_page(report: Any, path: str, *, full: bool) -> None:
     """The page; which files, on standard error."""
     from calipers.cli.parts.progress import working
-    from calipers.present.report import save_html
+    from calipers.questions.report.show import save_html
 
     with working("drawing the page"):
         written = save_html(report, path, full=full)
@@ -128,7 +128,7 @@ def write_page(report: Any, path: str, *, full: bool) -> None:
 
 def write_short_form(report: Any, path: str) -> None:
     """The report as Markdown; which file, on standard error."""
-    from calipers.present.report import save_markdown
+    from calipers.questions.report.show import save_markdown
 
     for one in save_markdown(report, path):
         click.echo(f"Written to {one}", err=True)
@@ -153,14 +153,14 @@ class Outputs:
     def check_page(self, path: str | None) -> None:
         """Look at the place of a page before any work."""
         if path:
-            from calipers.io.write import check_place
+            from calipers.io.files.write import check_place
 
             self._check(path, check_place)
 
     def check_table(self, path: str | None) -> None:
         """The same for a table; an ending that means nothing is refused at once."""
         if path:
-            from calipers.io.write import check_writable
+            from calipers.io.files.write import check_writable
 
             self._check(path, check_writable)
 

@@ -26,10 +26,15 @@ def asking() -> Iterator[tuple[Any, Any]]:
     )
 
     bar = Progress(
-        TextColumn("asking"), BarColumn(), MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
-        TextColumn("{task.fields[errors]}"), console=Console(stderr=True), transient=True,
-    )  # fmt: skip
+        TextColumn("asking"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[errors]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
     started = time.monotonic()
     task: Any = None
     questions = 0
@@ -50,9 +55,11 @@ def asking() -> Iterator[tuple[Any, Any]]:
             task = bar.add_task("asking", total=questions, rate="", errors="", completed=before)
         failed = tally.errors.total()
         bar.update(
-            task, completed=tally.done, rate=f"{(tally.done - before) / passed:,.1f}/s",
+            task,
+            completed=tally.done,
+            rate=f"{(tally.done - before) / passed:,.1f}/s",
             errors=f"{failed:,} failed" if failed else "",
-        )  # fmt: skip
+        )
 
     try:
         yield total, told
@@ -70,9 +77,13 @@ def reading() -> Iterator[Any]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True,
-    )  # fmt: skip
+        TextColumn("reading"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
     started = time.monotonic()
     task: Any = None
 

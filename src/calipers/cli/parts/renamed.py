@@ -27,9 +27,12 @@ class _Renamed(click.Option):
     def __init__(self, *args: Any, former: Sequence[str], **settings: Any) -> None:
         super().__init__(*args, **settings)
         self._former = click.Option(
-            [*former, f"former_{self.name}"], type=self.type, multiple=self.multiple,
-            nargs=self.nargs, is_flag=self.is_flag,
-        )  # fmt: skip
+            [*former, f"former_{self.name}"],
+            type=self.type,
+            multiple=self.multiple,
+            nargs=self.nargs,
+            is_flag=self.is_flag,
+        )
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the parser know both spellings; help shows the new one alone."""

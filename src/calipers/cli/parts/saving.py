@@ -10,8 +10,8 @@ from calipers.errors import CalipersError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from calipers.model.matched import Matched
-    from calipers.model.report import Report
     from calipers.model.scores import Scores
+    from calipers.questions.report.result import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,22 +20,28 @@ def save_options(function: F) -> F:
     """--save, --tag, --no-results and --mlflow, handed on as one ``saving``."""
     return renamed.apply(
         click.option(
-            "--save", metavar="NAME",
+            "--save",
+            metavar="NAME",
             help="Keep the evaluation in the history under this name (see `calipers history`).",
         ),
         click.option(
-            "--tag", "tags", multiple=True, metavar="NAME=VALUE",
+            "--tag",
+            "tags",
+            multiple=True,
+            metavar="NAME=VALUE",
             help="Tag what is kept, such as model=e5; may be given several times.",
         ),
         click.option(
-            "--no-results", is_flag=True,
+            "--no-results",
+            is_flag=True,
             help="Keep the scores without what was retrieved; takes less room.",
         ),
         click.option(
-            "--mlflow", metavar="URI",
+            "--mlflow",
+            metavar="URI",
             help="Log to this MLflow tracking store, such as sqlite:///mlflow.db.",
         ),
-    )(function)  # fmt: skip
+    )(function)
 
 
 class Saving:
@@ -82,13 +88,19 @@ class Saving:
             raise InvalidInput(" ".join([*failed, "The evaluation above was not kept there."]))
 
     def _save(self, name: str, pair: "Matched", scores: "Scores", corpus: str | None) -> None:
-        from calipers.api.history import save
+        from calipers.questions.history.settings import save
         from calipers.store.place import locate
 
         saved = save(
-            scores, name, tags=self.tags, store=self.store, corpus=corpus,
-            ground_truth=pair.ground_truth, run=pair.run, results=self.results,
-        )  # fmt: skip
+            scores,
+            name,
+            tags=self.tags,
+            store=self.store,
+            corpus=corpus,
+            ground_truth=pair.ground_truth,
+            run=pair.run,
+            results=self.results,
+        )
         where = locate(self.store, create=True).shown
         click.echo(f"Saved as {saved.name} (@{saved.short}) in {where}.", err=True)
 
@@ -96,21 +108,20 @@ class Saving:
         import tempfile
         from pathlib import Path
 
-        from calipers.api.history import log_to_mlflow
+        from calipers.questions.history.settings import log_to_mlflow
 
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "report.html"
             try:
                 if report is not None:
-                    from calipers.present.report import save_html
+                    from calipers.questions.report.show import save_html
 
                     save_html(report, page)
             except MissingExtra as error:
                 click.echo(f"Logging without the report: {error}", err=True)
             logged = log_to_mlflow(
-                scores, uri, name=self.name, tags=self.tags,
-                report=page if page.exists() else None,
-            )  # fmt: skip
+                scores, uri, name=self.name, tags=self.tags, report=page if page.exists() else None
+            )
         click.echo(f"Logged to MLflow as run {logged.run_id} of {logged.experiment}.", err=True)
 
 

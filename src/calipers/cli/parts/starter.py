@@ -10,7 +10,7 @@ from pathlib import Path
 
 from calipers.config import PLAIN, find_config
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.io.write import whole_file
+from calipers.io.files.write import whole_file
 from calipers.version import __version__
 
 QUESTIONS = "questions.csv"

@@ -7,7 +7,7 @@ import polars as pl
 
 from calipers.engines.blocks import GIVEN_TAG, SIDE, TEXT
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns, renaming
+from calipers.io.tables.columns import Columns, renaming
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.run import RUN_SCHEMA
 

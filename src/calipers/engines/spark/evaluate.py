@@ -12,25 +12,25 @@ from typing import Any
 
 import polars as pl
 
-from calipers.analyse.scoring import (
+from calipers.checks.counts import enforce
+from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
+from calipers.engines.part import Part, merged
+from calipers.engines.plan import IDENTITIES, EnginePlan
+from calipers.engines.scoring import (
     check_confidence,
     facts_of,
     settings_fingerprint,
     weights_by_name,
 )
-from calipers.checks.counts import enforce
-from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
-from calipers.engines.elsewhere import scores_elsewhere
-from calipers.engines.part import Part, merged
-from calipers.engines.plan import IDENTITIES, EnginePlan
-from calipers.engines.spark_columns import named, one_side
-from calipers.engines.spark_plan import Sides
-from calipers.engines.spark_scores import SparkScores
-from calipers.engines.spark_spoken import need_spark, spoken
+from calipers.engines.spark.columns import named, one_side
+from calipers.engines.spark.errors import need_spark, spoken
+from calipers.engines.spark.plan import Sides
+from calipers.engines.spark.scores import SparkScores
+from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.columns import Columns
-from calipers.io.results import QUERY_SCHEMA
-from calipers.io.table_tags import TAG
+from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.tables.columns import Columns
+from calipers.io.tables.tags import TAG
 from calipers.measures import Metric
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.policy import Policy
@@ -76,11 +76,17 @@ def evaluate_frames(
         # As a run in memory has it: ranks leave no ties.
         ties = policy.ties or ("trec" if order == "score" else "input")
         plan = EnginePlan(
-            metrics=tuple(map(str, metrics)), policy=replace(policy, ties=ties),
-            truth_columns=sides.truth_columns, run_columns=sides.run_columns, order=order,
-            rel=rel, corpus_size=corpus_size, weights=weights_by_name(weights, rel),
-            tags=tuple(tags), fingerprints=fingerprints,
-        )  # fmt: skip
+            metrics=tuple(map(str, metrics)),
+            policy=replace(policy, ties=ties),
+            truth_columns=sides.truth_columns,
+            run_columns=sides.run_columns,
+            order=order,
+            rel=rel,
+            corpus_size=corpus_size,
+            weights=weights_by_name(weights, rel),
+            tags=tuple(tags),
+            fingerprints=fingerprints,
+        )
         plan, notes = sides.settle(plan, match, level)
         measured = _measured(sides, plan, partitions)
         parts = measured.where(f"{PART} is not null").select(PART).collect()
@@ -91,17 +97,25 @@ def evaluate_frames(
         sides.check_in_common(plan, part)
         by = "document" if plan.level == "document" else plan.match
         settings = {
-            "calipers": __version__, "rel": rel, "corpus_size": corpus_size,
-            "matched_at": plan.level, "match": by,
-            "notes": list(notes), "confidence": confidence,
-        }  # fmt: skip
+            "calipers": __version__,
+            "rel": rel,
+            "corpus_size": corpus_size,
+            "matched_at": plan.level,
+            "match": by,
+            "notes": list(notes),
+            "confidence": confidence,
+        }
         return _scores(plan, metrics, part, settings, measured, sides)
 
 
 def _scores(
-    plan: EnginePlan, metrics: Sequence[Metric], part: Part, settings: Mapping[str, Any],
-    measured: Any, sides: Sides,
-) -> SparkScores:  # fmt: skip
+    plan: EnginePlan,
+    metrics: Sequence[Metric],
+    part: Part,
+    settings: Mapping[str, Any],
+    measured: Any,
+    sides: Sides,
+) -> SparkScores:
     facts = tuple(facts_of(metric) for metric in metrics)
     cutoffs = [metric.k for metric in metrics if metric.k is not None]
     audit = part.audit(max(cutoffs) if cutoffs else None)
@@ -111,9 +125,17 @@ def _scores(
         of_truth = sides.truth_fingerprint(plan, audit.judgements)
         prints = {"ground_truth": of_truth, "run": part.digest.hexdigest(), **prints}
     return scores_elsewhere(
-        SparkScores, plan, facts, part, audit, tags=plan.tags, fingerprints=prints,
-        settings=settings, frame=measured.where(f"{PART} is null").drop(PART), persisted=measured,
-    )  # fmt: skip
+        SparkScores,
+        plan,
+        facts,
+        part,
+        audit,
+        tags=plan.tags,
+        fingerprints=prints,
+        settings=settings,
+        frame=measured.where(f"{PART} is null").drop(PART),
+        persisted=measured,
+    )
 
 
 def _order(names: Mapping[str, str], policy: Policy) -> Order:
@@ -141,9 +163,12 @@ def _check_tags(ground_truth: Any, tags: Sequence[str]) -> None:
 
 
 def _sides(
-    run: Any, ground_truth: Any, run_names: Mapping[str, str], truth_names: Mapping[str, str],
+    run: Any,
+    ground_truth: Any,
+    run_names: Mapping[str, str],
+    truth_names: Mapping[str, str],
     tags: Sequence[str],
-) -> Sides:  # fmt: skip
+) -> Sides:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     run_names = {ours: theirs for ours, theirs in run_names.items() if ours in RUN_SCHEMA}
@@ -159,8 +184,11 @@ def _sides(
 def _measured(sides: Sides, plan: EnginePlan, partitions: int | None) -> Any:
     both = sides.truth.unionByName(sides.run, allowMissingColumns=True)
     # Equal scores and ranks are settled by what stands in the row, not by when it arrived.
-    within = [name for name in ("rank", "item", "text", "document", "start", "quote")
-              if name in both.columns]  # fmt: skip
+    within = [
+        name
+        for name in ("rank", "item", "text", "document", "start", "quote")
+        if name in both.columns
+    ]
     count = () if partitions is None else (partitions,)
     placed = both.repartition(*count, "query").sortWithinPartitions("query", SIDE, *within)
     return placed.mapInArrow(_worker(plan), _schema(plan)).persist()
@@ -190,10 +218,17 @@ def _worker(plan: EnginePlan) -> Any:
 
         text, whole, number = pa.string(), pa.int64(), pa.float64()
         schema = pa.schema(
-            [("query", text), ("text", text), ("status", text), ("retrieved", whole),
-             ("targets", whole), *((TAG + name, text) for name in plan.tags),
-             *((name, number) for name in values), (PART, pa.binary())]
-        )  # fmt: skip
+            [
+                ("query", text),
+                ("text", text),
+                ("status", text),
+                ("retrieved", whole),
+                ("targets", whole),
+                *((TAG + name, text) for name in plan.tags),
+                *((name, number) for name in values),
+                (PART, pa.binary()),
+            ]
+        )
         part = Part()
         frames = (pl.DataFrame(batch) for batch in batches if batch.num_rows)
         try:

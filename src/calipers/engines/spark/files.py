@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from calipers.engines.spark_spoken import need_spark, spoken
+from calipers.engines.spark.errors import need_spark, spoken
 from calipers.errors import CalipersError, InvalidInput
+from calipers.io.files.remote import is_remote, shown
 from calipers.io.load import load
-from calipers.io.remote import is_remote, shown
 
 
 @contextmanager

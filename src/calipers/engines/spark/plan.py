@@ -55,18 +55,23 @@ class Sides:
         at = check_level(level)
         names = self._names_something
         filled = {n: F.count(F.when(names, F.col(n))).alias(n) for n in self.truth_columns}
-        counted = self.truth.agg(
-            F.count(F.when(names, 1)).alias("__rows"),
-            F.count(F.when(~names, 1)).alias("__nameless"),
-            F.collect_set(F.when(names, F.col("grade"))).alias("__grades"),
-            *(one.alias(f"__some{i}") for i, one in enumerate(self._examples())),
-            *filled.values(),
-        ).collect()[0].asDict()  # fmt: skip
+        counted = (
+            self.truth.agg(
+                F.count(F.when(names, 1)).alias("__rows"),
+                F.count(F.when(~names, 1)).alias("__nameless"),
+                F.collect_set(F.when(names, F.col("grade"))).alias("__grades"),
+                *(one.alias(f"__some{i}") for i, one in enumerate(self._examples())),
+                *filled.values(),
+            )
+            .collect()[0]
+            .asDict()
+        )
         grades = tuple(sorted(_grades(counted["__grades"])))
         plan = replace(
-            plan, used_columns=tuple(name for name in filled if counted[name]),
+            plan,
+            used_columns=tuple(name for name in filled if counted[name]),
             silent_queries=counted["__nameless"] > 0,
-        )  # fmt: skip
+        )
         if at == "document" and counted.get("document", 0) < counted["__rows"]:
             raise InvalidInput(
                 "The level of documents cannot be computed: not every target says its document; "
@@ -91,10 +96,13 @@ class Sides:
             ) from None
         kind = choice.matching.kind
         plan = replace(
-            plan, match=str(choice.matching), level=at, grades=grades,
+            plan,
+            match=str(choice.matching),
+            level=at,
+            grades=grades,
             quotes_from_ids=kind == "quote" and sample.kinds == {"item"},
             texts_from_ids=texts_from_ids,
-        )  # fmt: skip
+        )
         if plan.corpus_size is not None and kind != "id":
             raise InvalidInput(
                 f"The size of the corpus is given and targets are matched by {kind}: how many of "
@@ -144,9 +152,13 @@ class Sides:
         some = self.targets.select(*self.truth_columns).limit(SAMPLE).collect()
         sample = self._ground_truth([row.asDict() for row in some])
         check_in_common(
-            kind, sample, Run.from_frame(results), plan.policy, retrieved=counts["retrieved"],
+            kind,
+            sample,
+            Run.from_frame(results),
+            plan.policy,
+            retrieved=counts["retrieved"],
             queries=results["query"].unique(maintain_order=True).head(EXAMPLES).to_list(),
-        )  # fmt: skip
+        )
 
     def truth_fingerprint(self, plan: EnginePlan, rows: int) -> str:
         """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""

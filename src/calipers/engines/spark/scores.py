@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from calipers.engines.elsewhere import ScoresElsewhere
-from calipers.engines.spark_slices import gather_slices
-from calipers.engines.spark_spoken import spoken
+from calipers.engines.spark.errors import spoken
+from calipers.engines.spark.slices import gather_slices
+from calipers.engines.summary_only import ScoresElsewhere
 from calipers.errors import InvalidInput
-from calipers.io.score_tables import KEY
+from calipers.io.tables.scores import KEY
 from calipers.model.scores import Scores
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.analyse.cuts import check_cut, check_slices, check_texts, labels_of
-from calipers.io.results import QUERY_SCHEMA
-from calipers.io.table_tags import TAG
+from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.tables.tags import TAG
 from calipers.model.scores import Scores
+from calipers.model.slicing import check_cut, check_slices, check_texts, labels_of
 
 SLICE, VALUE, COUNT = "slice_", "value_", "count"
 
@@ -53,10 +53,12 @@ def _labelled(frame: Any, by: Sequence[str], tags: Iterable[str], metrics: Seque
 
     tagged = [name for name in tags if name in by]
     chosen = [
-        F.col("query"), F.col("text"), F.col("targets"),
+        F.col("query"),
+        F.col("text"),
+        F.col("targets"),
         *(F.col(f"`{TAG}{name}`").alias(f"tag_{i}") for i, name in enumerate(tagged)),
         *(F.col(f"`{name}`").alias(f"{VALUE}{i}") for i, name in enumerate(metrics)),
-    ]  # fmt: skip
+    ]
     schema = [f"{SLICE}{i} string" for i in range(len(by))]
     schema += [f"{VALUE}{i} double" for i in range(len(metrics))]
     work = _labelling(tuple(by), {name: f"tag_{i}" for i, name in enumerate(tagged)})

@@ -14,10 +14,10 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.corpus_columns import CORPUS_SCHEMA, name_columns, read_frame, rows_from_mappings
-from calipers.io.json_files import BROKEN, as_object, first_line, goes_on, opening
-from calipers.io.parquet_size import check_parquet
-from calipers.io.source import Source
+from calipers.io.corpus.columns import CORPUS_SCHEMA, name_columns, read_frame, rows_from_mappings
+from calipers.io.files.open import Source
+from calipers.io.files.parquet_size import check_parquet
+from calipers.io.records.json_files import BROKEN, as_object, first_line, goes_on, opening
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
 TABLE_ENDINGS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz")
@@ -129,8 +129,10 @@ def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
         packed = file.read(2) == b"\x1f\x8b"
     lazy = pl.scan_csv(
         io.BytesIO(source.read()) if packed else source.path,
-        separator=separator, infer_schema=False, glob=False,
-    )  # fmt: skip
+        separator=separator,
+        infer_schema=False,
+        glob=False,
+    )
     # An empty cell is an empty text; elsewhere it is nothing.
     names = name_columns(lazy.collect_schema().names())
     if "text" in names:

@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import corpus_files
-from calipers.io.corpus_columns import (
+from calipers.io.corpus import files as corpus_files
+from calipers.io.corpus.columns import (
     read_frame,
     rows_from_mappings,
 )
-from calipers.io.documents import as_result, is_document
-from calipers.io.source import Progress, Source
-from calipers.io.tables import from_other_library
-from calipers.names import ID, METADATA, TEXT
+from calipers.io.files.open import Progress, Source
+from calipers.io.names import ID, METADATA, TEXT
+from calipers.io.records.documents import as_result, is_document
+from calipers.io.tables.scan import from_other_library
 
 ROWS_AT_ONCE = 20_000
 CHARACTERS_AT_ONCE = 4_000_000

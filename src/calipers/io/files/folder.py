@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.columns import Columns
+from calipers.io.files.open import Progress, Source, is_standard_input
+from calipers.io.files.probe import Sight
+from calipers.io.files.spill import Room
 from calipers.io.registry import read_source, recognise
-from calipers.io.room import Room
-from calipers.io.sight import Sight
-from calipers.io.source import Progress, Source, is_standard_input
+from calipers.io.tables.columns import Columns
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
@@ -144,9 +144,10 @@ def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -
         _refuse_twice([one.queries["query"] for one in truths], names)
     made = GroundTruth.from_targets(
         pl.concat([one.targets for one in truths]),
-        queries=queries.unique("query", keep="first", maintain_order=True), tags=tags,
+        queries=queries.unique("query", keep="first", maintain_order=True),
+        tags=tags,
         where=lambda row: f"{what}, row {row + 1}",
-    )  # fmt: skip
+    )
     made = made.forbidding([one.forbidden for one in truths if one.forbidden is not None])
     notes = dict.fromkeys(note for one in truths for note in one.notes)
     repeated = made.repeated + sum(one.repeated for one in truths)
@@ -177,11 +178,14 @@ def _one_run(runs: Sequence[Run], names: Sequence[str], what: str) -> Run:
         _refuse_twice([frame["query"] for frame in asked], names)
     notes = dict.fromkeys(note for one in runs for note in one.notes)
     return Run(
-        lambda: _scan(runs, names, what), first.order, first.ties,
-        pl.concat(asked, how="diagonal") if asked else None, what,
+        lambda: _scan(runs, names, what),
+        first.order,
+        first.ties,
+        pl.concat(asked, how="diagonal") if asked else None,
+        what,
         notes=(_note(what, len(runs)), *notes),
         stays=all(one.in_memory or one.stays for one in runs),
-    )  # fmt: skip
+    )
 
 
 def _scan(runs: Sequence[Run], names: Sequence[str], what: str) -> Iterator[pl.DataFrame]:

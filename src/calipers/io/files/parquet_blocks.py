@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from calipers.io.write import check_writable, whole_file
+from calipers.io.files.write import check_writable, whole_file
 
 _LOOKS_EVERY = 0.1
 """Seconds after which a writer who waits looks whether the file can still be written."""

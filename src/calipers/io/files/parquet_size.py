@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from calipers.errors import UnreadableFile
-from calipers.io.source import most_unpacked
+from calipers.io.files.open import most_unpacked
 
 LARGE = 64 << 20
 """A file beyond needs as much memory as it looks, within a factor; its footer is left alone."""

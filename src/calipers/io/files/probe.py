@@ -11,11 +11,11 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import json_files
-from calipers.io.columns import Columns, is_flat_table, is_long
-from calipers.io.json_files import Look
-from calipers.io.source import HEAD, Source
-from calipers.io.tables import Table, delimited, explained, header, in_memory
+from calipers.io.files.open import HEAD, Source
+from calipers.io.records import json_files
+from calipers.io.records.json_files import Look
+from calipers.io.tables.columns import Columns, is_flat_table, is_long
+from calipers.io.tables.scan import Table, delimited, explained, header, in_memory
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
@@ -61,7 +61,7 @@ class Sight:
         """The table in one JSON object that holds it column by column."""
         if self._seen is None or self._seen.shape != "object":
             return None
-        from calipers.io.by_column import columns_of_object
+        from calipers.io.tables.by_column import columns_of_object
 
         return columns_of_object(self._seen.first, self.name)
 
@@ -85,7 +85,7 @@ class Sight:
     @cached_property
     def _encoded(self) -> Source | None:
         """The same file as text of a spreadsheet that does not write UTF-8; None where it does."""
-        from calipers.io.sight import encoding_of
+        from calipers.io.files.probe import encoding_of
 
         encoding = encoding_of(self.source.head)
         if encoding is None or self.source.encoding != "utf-8":
@@ -107,12 +107,12 @@ class Sight:
         if look.shape == "object" and not any(texts):
             return None
         if look.shape == "lines":
-            from calipers.io.flat_lines import flat_lines
+            from calipers.io.tables.flat_lines import flat_lines
 
             large = flat_lines(self.source, self.columns_said)
             if large is not None:
                 return large
-        from calipers.io.by_column import frame_of_rows
+        from calipers.io.tables.by_column import frame_of_rows
 
         rows, place = json_files.plain_records(self.source, look)
         named = [self.columns_said.renamed(row, self.name) for row in rows]
@@ -164,7 +164,7 @@ class Sight:
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
     with explained(source.name):
         if kind == "parquet":
-            from calipers.io.parquet_size import check_parquet
+            from calipers.io.files.parquet_size import check_parquet
 
             if source.path.is_file():
                 check_parquet(source.path)

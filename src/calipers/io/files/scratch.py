@@ -51,9 +51,10 @@ class ScratchFile:
         thin = size <= _THIN * frame.height
         # In the oldest form a part of a column is written without the rest of it.
         frame.write_ipc_stream(
-            packed, compression="uncompressed" if thin else "lz4",
+            packed,
+            compression="uncompressed" if thin else "lz4",
             compat_level=pl.CompatLevel.oldest(),
-        )  # fmt: skip
+        )
         content = packed.getbuffer()
         with self._lock:
             piece, file = Piece(self._end, len(content), size), self._file

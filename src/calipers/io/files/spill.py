@@ -15,8 +15,8 @@ from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
 
 if TYPE_CHECKING:
-    from calipers.io.scratch import Piece, ScratchFile
-    from calipers.io.shared_texts import SharedTexts
+    from calipers.io.files.scratch import Piece, ScratchFile
+    from calipers.io.records.shared_texts import SharedTexts
 
 _DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "rank", "item"))
 """What may be said of a result beside its id."""
@@ -49,14 +49,14 @@ class Room:
 
     @cached_property
     def _most(self) -> int:
-        from calipers.io.budget import SHARE_TO_HOLD, memory_in_bytes
+        from calipers.io.files.budget import SHARE_TO_HOLD, memory_in_bytes
 
         return memory_in_bytes(self._memory) // SHARE_TO_HOLD
 
     @cached_property
     def scratch(self) -> "ScratchFile":
         """The temporary file."""
-        from calipers.io.scratch import ScratchFile
+        from calipers.io.files.scratch import ScratchFile
 
         return ScratchFile(self._temp)
 
@@ -79,7 +79,7 @@ class Results:
         if "text" in frame.columns and not self._n_away:
             # Where one chunk comes back for many queries, its text is held once.
             if self._texts is None:
-                from calipers.io.shared_texts import SharedTexts
+                from calipers.io.records.shared_texts import SharedTexts
 
                 self._texts = SharedTexts()
             before = self._texts.taken

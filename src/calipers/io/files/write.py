@@ -12,7 +12,7 @@ from typing import BinaryIO, TypeGuard, cast
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
-from calipers.io.guard import guarded_frame
+from calipers.io.files.guard import guarded_frame
 
 PACKED = ".gz"
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, EachRow, side_by_side
+from calipers.io.records.records import Id, Record, Result, Target
+from calipers.io.records.rows import At, EachRow, side_by_side
 
 RETRIEVED = ("retrieved_contents", "retrieved_ids")
 

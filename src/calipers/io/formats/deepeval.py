@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from calipers.io.decoded import decoded_text
-from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, EachRow
+from calipers.io.records.decoded import decoded_text
+from calipers.io.records.records import Id, Record, Result, Target
+from calipers.io.records.rows import At, EachRow
 
 BETWEEN = "|"
 """What divides the texts of one list in its CSV and JSON lines."""
@@ -38,10 +38,14 @@ class Case(msgspec.Struct):
 
 OWN = frozenset(
     {
-        "retrieval_context", "retrievalContext", "actual_output", "actualOutput",
-        "expected_output", "expectedOutput",
+        "retrieval_context",
+        "retrievalContext",
+        "actual_output",
+        "actualOutput",
+        "expected_output",
+        "expectedOutput",
     }
-)  # fmt: skip
+)
 
 
 def _listed(given: Sequence[str | DeepEvalSource] | str) -> Sequence[str | DeepEvalSource]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.records import Record
-from calipers.io.rows import At, Rows
-from calipers.io.traces import (
+from calipers.io.records.records import Record
+from calipers.io.records.rows import At, Rows
+from calipers.io.records.traces import (
     Span,
     TraceFormat,
     documents_in,
@@ -28,11 +28,23 @@ class Langfuse(TraceFormat):
     example = '{"traceId": …, "type": "RETRIEVER", "input": …, "output": […]}'
     kept = frozenset(
         {
-            "type", "traceId", "input", "output", "startTime", "endTime", "level",
-            "statusMessage", "observations", "metadata", "id", "trace_id", "start_time",
-            "end_time", "status_message",
+            "type",
+            "traceId",
+            "input",
+            "output",
+            "startTime",
+            "endTime",
+            "level",
+            "statusMessage",
+            "observations",
+            "metadata",
+            "id",
+            "trace_id",
+            "start_time",
+            "end_time",
+            "status_message",
         }
-    )  # fmt: skip
+    )
     results_field = "output"
 
     def recognise(self, keys: frozenset[str]) -> bool:
@@ -59,9 +71,11 @@ class Langfuse(TraceFormat):
 
 
 SNAKE = {
-    "traceId": "trace_id", "startTime": "start_time", "endTime": "end_time",
+    "traceId": "trace_id",
+    "startTime": "start_time",
+    "endTime": "end_time",
     "statusMessage": "status_message",
-}  # fmt: skip
+}
 """What the API calls a field, and what files that Langfuse exports to a storage call it."""
 
 
@@ -76,9 +90,13 @@ def _span(row: dict[str, Any], trace: Any, at: At) -> Span:
         record, asked = _record(row, asked, at), None
     began = str(_named(row, "startTime") or "")
     return Span(
-        None if trace is None else str(trace), began, at, asked, record,
+        None if trace is None else str(trace),
+        began,
+        at,
+        asked,
+        record,
         plain_tags(opened(row.get("metadata"))),
-    )  # fmt: skip
+    )
 
 
 def _record(row: dict[str, Any], asked: str | None, at: At) -> Record:
@@ -94,5 +112,6 @@ def _record(row: dict[str, Any], asked: str | None, at: At) -> Record:
         retrieved=documents_in(row.get("output"), at),
         latency_ms=milliseconds(_named(row, "startTime"), _named(row, "endTime")),
         error=str(_named(row, "statusMessage") or "the observation ended with an error")
-        if failed else None,
-    )  # fmt: skip
+        if failed
+        else None,
+    )

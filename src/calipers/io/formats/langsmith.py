@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.records import Record
-from calipers.io.rows import At, Rows
-from calipers.io.traces import (
+from calipers.io.records.records import Record
+from calipers.io.records.rows import At, Rows
+from calipers.io.records.traces import (
     Span,
     TraceFormat,
     documents_in,
@@ -25,10 +25,20 @@ class LangSmith(TraceFormat):
     example = '{"run_type": "retriever", "inputs": {"query": …}, "outputs": {"documents": […]}}'
     kept = frozenset(
         {
-            "run_type", "inputs", "outputs", "error", "start_time", "end_time", "trace_id",
-            "parent_run_id", "tags", "extra", "metadata", "child_runs",
+            "run_type",
+            "inputs",
+            "outputs",
+            "error",
+            "start_time",
+            "end_time",
+            "trace_id",
+            "parent_run_id",
+            "tags",
+            "extra",
+            "metadata",
+            "child_runs",
         }
-    )  # fmt: skip
+    )
     results_field = "outputs"
 
     def recognise(self, keys: frozenset[str]) -> bool:
@@ -45,9 +55,13 @@ class LangSmith(TraceFormat):
                 record, asked = _record(run, asked, at), None
             trace = run.get("trace_id")
             yield Span(
-                None if trace is None else str(trace), str(run.get("start_time") or ""), at, asked,
-                record, _tags(run),
-            )  # fmt: skip
+                None if trace is None else str(trace),
+                str(run.get("start_time") or ""),
+                at,
+                asked,
+                record,
+                _tags(run),
+            )
             # A run that was read with those below it holds them.
             below = (one for one in run.get("child_runs") or () if isinstance(one, dict))
             yield from self.spans((at, one) for one in below)

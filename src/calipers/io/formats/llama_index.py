@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.entries import MADE_IDS, entries, id_of
-from calipers.io.facets import Remarks
+from calipers.io.files.write import opened
 from calipers.io.format import Output
-from calipers.io.records import Id, Record, Target
-from calipers.io.rows import At, EachRow, PathPlace, WholeFormat
-from calipers.io.write import opened
+from calipers.io.records.entries import MADE_IDS, entries, id_of
+from calipers.io.records.facets import Remarks
+from calipers.io.records.records import Id, Record, Target
+from calipers.io.records.rows import At, EachRow, PathPlace, WholeFormat
 from calipers.model.dataset import Dataset
 
 
@@ -39,12 +39,18 @@ class LlamaIndex(WholeFormat):
             "a LlamaIndex question set",
             frozenset(
                 {
-                    "targets", "quotes", "targets_without_id", "query_ids", "query_texts", "texts",
-                    "queries_without_targets", "queries_without_results",
+                    "targets",
+                    "quotes",
+                    "targets_without_id",
+                    "query_ids",
+                    "query_texts",
+                    "texts",
+                    "queries_without_targets",
+                    "queries_without_results",
                 }
             ),
         ),
-    )  # fmt: skip
+    )
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
         """``relevant_docs``."""

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io import json_files
+from calipers.io.files.probe import Sight
 from calipers.io.format import Format, wrong_form
-from calipers.io.sight import Sight
+from calipers.io.records import json_files
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import WAYS, GroundTruth
@@ -110,10 +110,16 @@ def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
         return GroundTruth.from_targets(targets, queries=queries.to_frame())
 
     return GroundTruth(lambda: table().targets, lambda: table().queries).knowing(
-        names=names, ids=ids, grades=grades, n_queries=len(names), target_query=codes,
-        is_grouped=True, has_groups=False, kinds=frozenset({"item"} if ids else ()),
+        names=names,
+        ids=ids,
+        grades=grades,
+        n_queries=len(names),
+        target_query=codes,
+        is_grouped=True,
+        has_groups=False,
+        kinds=frozenset({"item"} if ids else ()),
         complete=frozenset({"item"} if ids else WAYS.values()),
-    )  # fmt: skip
+    )
 
 
 def _plain_numbers(values: list[Any]) -> Floats | None:
@@ -174,9 +180,12 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
         return pl.DataFrame({"query": query, "item": _ids(items, name), "score": scores})
 
     run = Run(
-        Scored(value, head, lambda: _results(value, name, scored=True)[0], kept), "score", "trec",
-        queries=lambda: _ids(queries, name).to_frame(), in_memory=True,
-    )  # fmt: skip
+        Scored(value, head, lambda: _results(value, name, scored=True)[0], kept),
+        "score",
+        "trec",
+        queries=lambda: _ids(queries, name).to_frame(),
+        in_memory=True,
+    )
     return Dataset(run=run, kind=name)
 
 

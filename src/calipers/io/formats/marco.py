@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.files.probe import Sight
 from calipers.io.format import Format
-from calipers.io.lines import (
+from calipers.io.tables.lines import (
     NUMBER,
     LineLayout,
     are_measures,
@@ -20,8 +21,7 @@ from calipers.io.lines import (
     place_of,
     scan,
 )
-from calipers.io.sight import Sight
-from calipers.io.tables import explained
+from calipers.io.tables.scan import explained
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At, RowFormat, Rows
+from calipers.io.records.records import Id, Record, Result
+from calipers.io.records.rows import At, RowFormat, Rows
 
 NUMBERING = re.compile(r"\[\d+\]")
 """Passages numbered as an answer cites them: places in a list, not ids."""

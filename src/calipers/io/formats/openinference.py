@@ -13,21 +13,37 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.documents import from_metadata, with_end
-from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At, PathPlace, Rows, WholeFormat
-from calipers.io.traces import Span, TraceFormat, milliseconds, once_each, opened, question_in
+from calipers.io.records.documents import from_metadata, with_end
+from calipers.io.records.records import Id, Record, Result
+from calipers.io.records.rows import At, PathPlace, Rows, WholeFormat
+from calipers.io.records.traces import (
+    Span,
+    TraceFormat,
+    milliseconds,
+    once_each,
+    opened,
+    question_in,
+)
 
 DOCUMENTS = "retrieval.documents"
 PART = re.compile(r"retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
 
 READ = frozenset(
     {
-        "attributes", "attributes.input.value", "attributes.retrieval.documents",
-        "attributes.openinference.span.kind", "span_kind", "start_time", "end_time",
-        "startTimeUnixNano", "endTimeUnixNano", "status", "status_code", "status_message",
+        "attributes",
+        "attributes.input.value",
+        "attributes.retrieval.documents",
+        "attributes.openinference.span.kind",
+        "span_kind",
+        "start_time",
+        "end_time",
+        "startTimeUnixNano",
+        "endTimeUnixNano",
+        "status",
+        "status_code",
+        "status_message",
     }
-)  # fmt: skip
+)
 """The keys of a span that reach the record, at least in part."""
 
 

@@ -15,11 +15,11 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.facets import EVERYTHING, Remarks
+from calipers.io.files.probe import Sight
 from calipers.io.format import Output, RecordStream
-from calipers.io.records import EXAMPLE, MOST, Id, Record, Result, Target
-from calipers.io.rows import At, EachRow
-from calipers.io.sight import Sight
+from calipers.io.records.facets import EVERYTHING, Remarks
+from calipers.io.records.records import EXAMPLE, MOST, Id, Record, Result, Target
+from calipers.io.records.rows import At, EachRow
 from calipers.model.dataset import Dataset, Role
 
 NEAR = 0.85
@@ -158,8 +158,8 @@ class Ours(EachRow):
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
     ) -> list[Path]:
         """One record per line, or a JSON list with one record on each line."""
-        from calipers.io.entries import records
-        from calipers.io.write import opened
+        from calipers.io.files.write import opened
+        from calipers.io.records.entries import records
 
         first, between, last = (b"", b"\n", b"\n")
         if output.name == "json":
@@ -187,7 +187,7 @@ class PlainRecords(Ours):
 
     def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""
-        from calipers.io.columns import unknown_fields
+        from calipers.io.tables.columns import unknown_fields
 
         stream = super().read(sight, role, watch)
         hint = unknown_fields(sight.look.keys if sight.look else (), role)

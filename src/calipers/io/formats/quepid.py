@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, EachRow, RowFormat, Rows
+from calipers.io.records.records import Id, Record, Result, Target
+from calipers.io.records.rows import At, EachRow, RowFormat, Rows
 
 
 class Judgement(msgspec.Struct):

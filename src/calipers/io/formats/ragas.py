@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from calipers.io.entries import Entry, entries
-from calipers.io.facets import Remarks, note_filled
+from calipers.io.files.write import opened
 from calipers.io.format import Output
 from calipers.io.formats.llama_index import is_labelled
-from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import At, EachRow, results, side_by_side, targets
-from calipers.io.write import opened
+from calipers.io.records.entries import Entry, entries
+from calipers.io.records.facets import Remarks, note_filled
+from calipers.io.records.records import Id, Record, Result, Target
+from calipers.io.records.rows import At, EachRow, results, side_by_side, targets
 from calipers.model.dataset import Dataset
 
 RETRIEVED = ("retrieved_contexts", "retrieved_context_ids")
@@ -67,12 +67,19 @@ class Ragas(EachRow):
             "ragas samples",
             frozenset(
                 {
-                    "targets", "quotes", "targets_without_id", "query_texts", "texts", "results",
-                    "results_without_id", "queries_without_targets", "queries_without_results",
+                    "targets",
+                    "quotes",
+                    "targets_without_id",
+                    "query_texts",
+                    "texts",
+                    "results",
+                    "results_without_id",
+                    "queries_without_targets",
+                    "queries_without_results",
                 }
             ),
         ),
-    )  # fmt: skip
+    )
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """Any of the names that ragas alone uses."""

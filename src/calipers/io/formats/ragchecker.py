@@ -2,8 +2,8 @@
 
 import msgspec
 
-from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At, EachRow
+from calipers.io.records.records import Id, Record, Result
+from calipers.io.records.rows import At, EachRow
 
 
 class RagCheckerContext(msgspec.Struct):

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from calipers.io.json_files import is_list_of_objects
-from calipers.io.records import Id, Record, Result, Target
-from calipers.io.rows import PathPlace, WholeFormat
+from calipers.io.records.json_files import is_list_of_objects
+from calipers.io.records.records import Id, Record, Result, Target
+from calipers.io.records.rows import PathPlace, WholeFormat
 
 SCORES = ("metric_score", "quality_level")
 """The mean of all queries; early versions had the second name."""

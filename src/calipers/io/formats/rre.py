@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.records import Id, Record, Target
-from calipers.io.rows import PathPlace, WholeFormat
+from calipers.io.records.records import Id, Record, Target
+from calipers.io.records.rows import PathPlace, WholeFormat
 
 Tags = dict[str, str | int | float | bool | None]
 

@@ -9,14 +9,14 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import is_long
-from calipers.io.entries import AT_ONCE, in_frames, records
-from calipers.io.facets import EVERYTHING, Remarks
+from calipers.io.files.guard import guarded_frame, is_armed
+from calipers.io.files.probe import Sight
+from calipers.io.files.write import ending, opened
 from calipers.io.format import Format, Output, wrong_form
-from calipers.io.guard import guarded_frame, is_armed
-from calipers.io.long_tables import read_long
-from calipers.io.sight import Sight
-from calipers.io.write import ending, opened
+from calipers.io.records.entries import AT_ONCE, in_frames, records
+from calipers.io.records.facets import EVERYTHING, Remarks
+from calipers.io.tables.columns import is_long
+from calipers.io.tables.long import read_long
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.run import RUN_SCHEMA, Run
@@ -24,10 +24,18 @@ from calipers.model.run import RUN_SCHEMA, Run
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PLAIN_TARGETS = frozenset(
     {
-        "targets", "groups", "grades", "not_relevant", "quotes", "spans", "spans_alone",
-        "targets_without_id", "query_ids", "query_texts",
+        "targets",
+        "groups",
+        "grades",
+        "not_relevant",
+        "quotes",
+        "spans",
+        "spans_alone",
+        "targets_without_id",
+        "query_ids",
+        "query_texts",
     }
-)  # fmt: skip
+)
 PLAIN_RESULTS = frozenset(
     {"results", "scores", "texts", "result_documents", "tokens", "results_without_id"}
 )

@@ -12,9 +12,11 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
+from calipers.io.files.probe import Sight
+from calipers.io.files.write import PACKED, opened
 from calipers.io.format import Format, Output
-from calipers.io.lines import (
+from calipers.io.records.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
+from calipers.io.tables.lines import (
     NUMBER,
     LineLayout,
     empty,
@@ -24,8 +26,6 @@ from calipers.io.lines import (
     place_of,
     scan,
 )
-from calipers.io.sight import Sight
-from calipers.io.write import PACKED, opened
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.ranking import RankedBatch
@@ -35,9 +35,13 @@ TAG = "calipers"
 UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
 """What a form with columns between blanks cannot hold; a leading # would be a comment."""
 RUN = LineLayout(
-    "run", "query Q0 item rank score tag", ((0, "query"), (2, "item"), (4, "score")), "score", 5,
+    "run",
+    "query Q0 item rank score tag",
+    ((0, "query"), (2, "item"), (4, "score")),
+    "score",
+    5,
     rank=3,
-)  # fmt: skip
+)
 JUDGEMENTS = LineLayout(
     "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
 )
@@ -72,9 +76,12 @@ class TrecRun(Format):
         source, rows = sight.source, first_rows(sight)
         _check_not_exchanged(rows, source.name)
         run = Run(
-            lambda: scan(source, RUN), order="score", ties="trec", name=source.name,
+            lambda: scan(source, RUN),
+            order="score",
+            ties="trec",
+            name=source.name,
             notes=_rising(rows),
-        )  # fmt: skip
+        )
         return Dataset(run=run, kind=self.title)
 
     def write(
@@ -325,6 +332,7 @@ def _number_text(column: str) -> pl.Expr:
     # Beyond 2^53 a whole float no longer names one whole number.
     whole = (value == value.round()) & (value.abs() < 2**53)
     return (
-        pl.when(whole).then(value.cast(pl.Int64, strict=False).cast(pl.String))
+        pl.when(whole)
+        .then(value.cast(pl.Int64, strict=False).cast(pl.String))
         .otherwise(value.cast(pl.String))
-    )  # fmt: skip
+    )

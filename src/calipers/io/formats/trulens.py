@@ -3,9 +3,9 @@
 import msgspec
 import polars as pl
 
-from calipers.io.records import Id, Record, Target
-from calipers.io.rows import At, EachRow
-from calipers.io.sight import Sight
+from calipers.io.files.probe import Sight
+from calipers.io.records.records import Id, Record, Target
+from calipers.io.records.rows import At, EachRow
 
 
 class Chunk(msgspec.Struct):

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from calipers.io.facets import Remarks, note_filled
+from calipers.io.records.facets import Remarks, note_filled
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.ranking import RankedBatch
@@ -22,16 +22,27 @@ MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
 
 _RESULT = pl.Struct(
     {
-        "id": pl.String(), "score": pl.Float64(), "text": pl.String(), "document": pl.String(),
-        "start": pl.Int64(), "end": pl.Int64(), "tokens": pl.Int64(), "call": pl.Int64(),
+        "id": pl.String(),
+        "score": pl.Float64(),
+        "text": pl.String(),
+        "document": pl.String(),
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "tokens": pl.Int64(),
+        "call": pl.Int64(),
     }
-)  # fmt: skip
+)
 _TARGET = pl.Struct(
     {
-        "id": pl.String(), "quote": pl.String(), "document": pl.String(), "start": pl.Int64(),
-        "end": pl.Int64(), "grade": pl.Float64(), "group": pl.String(),
+        "id": pl.String(),
+        "quote": pl.String(),
+        "document": pl.String(),
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "grade": pl.Float64(),
+        "group": pl.String(),
     }
-)  # fmt: skip
+)
 _FORBIDDEN = pl.Struct([one for one in _TARGET.fields if one.name not in ("grade", "group")])
 
 

@@ -48,18 +48,32 @@ RESULTS_BY_ID = frozenset({"results", "scores", "query_ids"})
 DETAILS: dict[str, frozenset[str]] = {
     "targets": frozenset(
         {
-            "grades", "not_relevant", "groups", "quotes", "spans", "spans_alone",
-            "targets_without_id", "queries_without_targets",
+            "grades",
+            "not_relevant",
+            "groups",
+            "quotes",
+            "spans",
+            "spans_alone",
+            "targets_without_id",
+            "queries_without_targets",
         }
     ),
     "targets_without_id": frozenset({"spans_alone"}),
     "results": frozenset(
         {
-            "scores", "texts", "result_documents", "tokens", "calls", "results_without_id",
-            "latencies", "errors", "queries_without_results", "stages",
+            "scores",
+            "texts",
+            "result_documents",
+            "tokens",
+            "calls",
+            "results_without_id",
+            "latencies",
+            "errors",
+            "queries_without_results",
+            "stages",
         }
     ),
-}  # fmt: skip
+}
 """What goes without saying where the whole is lost."""
 
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.io.cells import Splitter
-from calipers.io.decoded import cell_value
+from calipers.io.files.spill import ReadyResults
 from calipers.io.format import RecordStream
-from calipers.io.records import Record
-from calipers.io.room import ReadyResults
-from calipers.io.rows import RowFormat, stream_rows
-from calipers.io.tables import Table, explained
+from calipers.io.records.decoded import cell_value
+from calipers.io.records.records import Record
+from calipers.io.records.rows import RowFormat, stream_rows
+from calipers.io.tables.cells import Splitter
+from calipers.io.tables.scan import Table, explained
 from calipers.model.run import MOST_RESULTS, RUN_SCHEMA
 
 ROWS_AT_ONCE = 2_000
@@ -129,9 +129,10 @@ def _columns(results: pl.Series, passes_over: Callable[[str], bool]) -> pl.DataF
     known = [one.name for one in kind.fields if one.name in _PLAIN]
     given = results.struct.unnest().select(known).rename({"id": "item"}, strict=False)
     made = given.select(
-        pl.col(name).cast(dtype) for name, dtype in RUN_SCHEMA.items()
+        pl.col(name).cast(dtype)
+        for name, dtype in RUN_SCHEMA.items()
         if name in given.columns and name != "rank"
-    )  # fmt: skip
+    )
     return made if _is_sound(made) else None
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.records import Place
-from calipers.io.source import Source, line_and_column
+from calipers.io.files.open import Source, line_and_column
+from calipers.io.records.records import Place
 
 Shape = Literal["list", "lines", "object"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from calipers.io.columns import Columns
-from calipers.io.json_files import BROKEN, opening
-from calipers.io.source import Source
-from calipers.io.write import whole_file
+from calipers.io.files.open import Source
+from calipers.io.files.write import whole_file
+from calipers.io.records.json_files import BROKEN, opening
+from calipers.io.tables.columns import Columns
 from calipers.model.dataset import Dataset
 
 OURS = ("query", "ground_truth")

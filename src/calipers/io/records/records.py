@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.room import ListedResults, ReadyResults, Results, Room
+from calipers.io.files.spill import ListedResults, ReadyResults, Results, Room
 from calipers.model.arrays import Rows
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
@@ -195,9 +195,11 @@ class RecordBuilder:
             number = len(self._seen)
             query = self._identify(record, number)
             queries.add(
-                query=query, text=str(record.query),
-                latency_ms=record.latency_ms, error=record.error,
-            )  # fmt: skip
+                query=query,
+                text=str(record.query),
+                latency_ms=record.latency_ms,
+                error=record.error,
+            )
             if record.retrieved is not None or record.error is not None:
                 self._with_results += 1
                 if record.retrieved:
@@ -310,9 +312,15 @@ def _add_targets(
                 f"{place(number)}.{part}[{i}]; give it one."
             )
         columns.add(
-            query=query, grade=one.grade, item=_text(one.id), quote=one.quote,
-            document=_text(one.document), start=one.start, end=one.end, group=_text(one.group),
-        )  # fmt: skip
+            query=query,
+            grade=one.grade,
+            item=_text(one.id),
+            quote=one.quote,
+            document=_text(one.document),
+            start=one.start,
+            end=one.end,
+            group=_text(one.group),
+        )
 
 
 def _text(value: Id | None) -> str | None:

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.json_files import BROKEN, explain_broken, opening
-from calipers.io.source import Source
+from calipers.io.files.open import Source
+from calipers.io.records.json_files import BROKEN, explain_broken, opening
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.counts import InputCounts
 from calipers.model.policy import Policy
@@ -161,8 +161,9 @@ def _scores(result: StoredResult, source: Source) -> Scores:
             f"The result in {source.name} has the query {twice!r} twice in 'per_query'; {_AGAIN}."
         )
     names = dict.fromkeys(name for row in rows for name in row.tags)
-    tags = {name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String)
-            for name in names}  # fmt: skip
+    tags = {
+        name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String) for name in names
+    }
     values = _values(result, rows, source)
     _check_values(result, values, source)
     return result.scores(values, queries, tags)

@@ -15,12 +15,12 @@ from typing import Any, ClassVar, get_args, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io import json_files
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
 from calipers.io.format import Format, RecordStream, Unread, once_each, wrong_form
-from calipers.io.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
-from calipers.io.records import Id, Place, Record, Result, Target
-from calipers.io.sight import Sight
-from calipers.io.source import Source
+from calipers.io.records import json_files
+from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
+from calipers.io.records.records import Id, Place, Record, Result, Target
 from calipers.model.dataset import Role
 
 TRUTH = "ground_truth"
@@ -75,7 +75,7 @@ class RowFormat(Format):
         """The records in a table, a list, lines, or the list under a key."""
         del role
         if sight.table is not None:
-            from calipers.io.table_records import stream_table
+            from calipers.io.records.in_tables import stream_table
 
             return stream_table(self, sight.table, watch)
         if sight.look is None:
@@ -149,7 +149,7 @@ def stream_rows(
     unread, unused = Unread(), Unread()
 
     def converted() -> Rows:
-        from calipers.io.decoded import in_order
+        from calipers.io.records.decoded import in_order
 
         for number, values in enumerate(rows):
             if not isinstance(values, Mapping):

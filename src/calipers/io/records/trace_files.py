@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
 from calipers.io.formats.langfuse import Langfuse
 from calipers.io.formats.langsmith import LangSmith
 from calipers.io.formats.openinference import Export, OpenInference, Otlp, spans_in
-from calipers.io.json_files import decoded_record, explain_mismatch, raw_records
-from calipers.io.records import Record
-from calipers.io.rows import Rows
-from calipers.io.sight import Sight
-from calipers.io.source import Source
-from calipers.io.traces import retrievals
+from calipers.io.records.json_files import decoded_record, explain_mismatch, raw_records
+from calipers.io.records.records import Record
+from calipers.io.records.rows import Rows
+from calipers.io.records.traces import retrievals
 
 FORMS = (OpenInference(), LangSmith(), Langfuse())
 WRAPPERS = ("data", "traces", "observations", "runs", "spans")

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.documents import BadDocument, read_document
-from calipers.io.records import Id, Record, Result
-from calipers.io.rows import At, RowFormat, Rows
-from calipers.names import LISTS, QUESTION_IN_INPUT
+from calipers.io.names import LISTS, QUESTION_IN_INPUT
+from calipers.io.records.documents import BadDocument, read_document
+from calipers.io.records.records import Id, Record, Result
+from calipers.io.records.rows import At, RowFormat, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +175,9 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
             row = read_document(one)
         except BadDocument as error:
             raise InvalidInput(f"A document {error} at {at()}, document {i}.") from None
-        found.append(Result(row.id, row.score, row.text, row.document, row.start, row.end,
-                            row.tokens))  # fmt: skip
+        found.append(
+            Result(row.id, row.score, row.text, row.document, row.start, row.end, row.tokens)
+        )
     return found
 
 

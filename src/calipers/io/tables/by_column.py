@@ -11,8 +11,8 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import is_long, renaming
-from calipers.io.json_files import BROKEN
+from calipers.io.records.json_files import BROKEN
+from calipers.io.tables.columns import is_long, renaming
 
 MOST_COLUMNS = 200
 SPLIT = frozenset({"columns", "data"})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.decoded import decoded_text, in_order
+from calipers.io.records.decoded import decoded_text, in_order
 
 SIGNS: dict[str, str] = {";": "';'", "|": "'|'", "\n": "line ends", ",": "commas"}
 LIST = "lists"

@@ -1,6 +1,6 @@
 """Which column of a table is what: as the user says, or by the usual names.
 
-The names are those of ``calipers.names``; here is how the columns of one table are compared with
+The names are those of ``calipers.io.names``; here is how the columns of one table are compared with
 them, and the sentence for a table in which something is missing.
 """
 
@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput
-from calipers.model.dataset import Role
-from calipers.model.ground_truth import TARGET_SCHEMA
-from calipers.model.run import RUN_SCHEMA
-from calipers.names import (
+from calipers.io.names import (
     QUERY_ID,
     QUERY_TEXT,
     ROW,
@@ -21,12 +18,20 @@ from calipers.names import (
     plain_name,
     possible_meaning,
 )
+from calipers.model.dataset import Role
+from calipers.model.ground_truth import TARGET_SCHEMA
+from calipers.model.run import RUN_SCHEMA
 from calipers.suggest import did_you_mean
 
 FIELDS = (
-    "query", "query_id", "query_text", *(n for n in TARGET_SCHEMA if n != "query"),
-    *(n for n in RUN_SCHEMA if n not in TARGET_SCHEMA), "retrieved", "ground_truth",
-)  # fmt: skip
+    "query",
+    "query_id",
+    "query_text",
+    *(n for n in TARGET_SCHEMA if n != "query"),
+    *(n for n in RUN_SCHEMA if n not in TARGET_SCHEMA),
+    "retrieved",
+    "ground_truth",
+)
 """What a column can be named as."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
 Value = TypeVar("Value")

@@ -11,10 +11,10 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.columns import Columns, renaming
-from calipers.io.json_files import BROKEN, explain_broken
-from calipers.io.source import Source
-from calipers.io.tables import Table
+from calipers.io.files.open import Source
+from calipers.io.records.json_files import BROKEN, explain_broken
+from calipers.io.tables.columns import Columns, renaming
+from calipers.io.tables.scan import Table
 
 LEAST = 4 << 20
 """Files with fewer bytes are read whole, which keeps the kinds of their values."""
@@ -35,9 +35,12 @@ def flat_lines(source: Source, said: Columns) -> Table | None:
             return None
         keys.update(dict.fromkeys(row))
     table = Table(
-        lambda: _lazy(source, tuple(keys)), source.name, lambda row: _place(source, row),
-        frozenset(keys), listed=tuple(keys),
-    )  # fmt: skip
+        lambda: _lazy(source, tuple(keys)),
+        source.name,
+        lambda row: _place(source, row),
+        frozenset(keys),
+        listed=tuple(keys),
+    )
     return table.renamed(said)
 
 

@@ -14,11 +14,11 @@ from itertools import islice
 import numpy as np
 import polars as pl
 
-from calipers.ahead import ahead
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.columns import is_long
-from calipers.io.sight import Sight
-from calipers.io.source import BYTE_ORDER_MARK, HEAD, Source
+from calipers.io.files.open import BYTE_ORDER_MARK, HEAD, Source
+from calipers.io.files.probe import Sight
+from calipers.io.tables.columns import is_long
+from calipers.prefetch import ahead
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 FIRST = 50
@@ -119,9 +119,13 @@ def _parse_columns(
         for i in range(max(n_columns, layout.needed))
     }
     read = partial(
-        pl.read_csv, block, separator=separator.decode(), has_header=False, quote_char=None,
+        pl.read_csv,
+        block,
+        separator=separator.decode(),
+        has_header=False,
+        quote_char=None,
         truncate_ragged_lines=True,
-    )  # fmt: skip
+    )
     frame = read(columns=[i for i, _ in layout.columns], schema=schema)
     if layout.rank is not None and n_columns > layout.rank:
         even = blanks == frame.height * n_columns - (not block.endswith(b"\n"))

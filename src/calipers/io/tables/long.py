@@ -12,9 +12,10 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.cast_columns import cast_columns
-from calipers.io.cells import Splitter, looks_like_texts
-from calipers.io.columns import (
+from calipers.io.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
+from calipers.io.tables.cast import cast_columns
+from calipers.io.tables.cells import Splitter, looks_like_texts
+from calipers.io.tables.columns import (
     IDENTITIES,
     may_be_texts,
     nothing_fits,
@@ -23,13 +24,12 @@ from calipers.io.columns import (
     unread,
     weak_quote,
 )
-from calipers.io.ranks import check_ranks, gap_notes
-from calipers.io.table_tags import TAG, tags_in
-from calipers.io.tables import Table, explained, in_one_piece
+from calipers.io.tables.ranks import check_ranks, gap_notes
+from calipers.io.tables.scan import Table, explained, in_one_piece
+from calipers.io.tables.tags import TAG, tags_in
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
 
 BATCH = 250_000
 SOME = 1_000
@@ -107,8 +107,10 @@ def _ids_or_texts(table: Table, item: str, names: dict[str, str]) -> str:
     if column.dtype.is_nested():
         column = column.explode() if isinstance(column.dtype, pl.List) else column
     elif {"grade", "score", "rank"}.isdisjoint(names.values()) and item.strip().lower() in (
-        "relevant", "expected", "gold",
-    ):  # fmt: skip
+        "relevant",
+        "expected",
+        "gold",
+    ):
         cells = column.cast(pl.String).str.strip_chars().drop_nulls()
         if len(cells) and cells.is_in(["0", "1", "0.0", "1.0", "yes", "no", "true", "false"]).all():
             raise InvalidInput(

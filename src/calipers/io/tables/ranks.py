@@ -3,7 +3,7 @@
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.tables import Table
+from calipers.io.tables.scan import Table
 
 
 def check_ranks(rows: pl.DataFrame, table: Table, seen: int) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.columns import Columns, is_long
-from calipers.io.source import Source
-from calipers.names import BEIR_JUDGEMENTS
+from calipers.io.files.open import Source
+from calipers.io.names import BEIR_JUDGEMENTS
+from calipers.io.tables.columns import Columns, is_long
 
 LONGEST_CELL = 1 << 30
 MOST_COLUMNS = 5_000
@@ -89,7 +89,7 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        from calipers.io.remote import is_remote, without_secrets
+        from calipers.io.files.remote import is_remote, without_secrets
 
         advice = "write it again, or check its form"
         if is_remote(name):
@@ -123,7 +123,7 @@ def delimited(source: Source) -> Table | None:
         lazy = _scan(source, separator)
         if frozenset(names) >= BEIR_JUDGEMENTS:
             return lazy
-        from calipers.io.guard import unguarded
+        from calipers.io.files.guard import unguarded
 
         return lazy.select(unguarded(pl.all()))
 
@@ -134,9 +134,7 @@ def delimited(source: Source) -> Table | None:
     notes = () if source.encoding == "utf-8" else (_encoding_note(source),)
     # Of two columns with one name, the second gets another when the table is opened.
     listed = tuple(names) if len(set(names)) == len(names) else ()
-    return Table(
-        scan, source.name, where, frozenset(names), fault, separator == ";", notes, listed
-    )  # fmt: skip
+    return Table(scan, source.name, where, frozenset(names), fault, separator == ";", notes, listed)
 
 
 def _encoding_note(source: Source) -> str:

@@ -12,14 +12,14 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.json_files import BROKEN
-from calipers.io.parquet_blocks import parquet_in_blocks
-from calipers.io.parquet_size import check_parquet
-from calipers.io.results import QUERY_SCHEMA, StoredResult, decode
-from calipers.io.source import Source
-from calipers.io.table_tags import TAG
-from calipers.io.tables import explained
-from calipers.io.write import PARQUET, ending_or, write_table
+from calipers.io.files.open import Source
+from calipers.io.files.parquet_blocks import parquet_in_blocks
+from calipers.io.files.parquet_size import check_parquet
+from calipers.io.files.write import PARQUET, ending_or, write_table
+from calipers.io.records.json_files import BROKEN
+from calipers.io.records.results import QUERY_SCHEMA, StoredResult, decode
+from calipers.io.tables.scan import explained
+from calipers.io.tables.tags import TAG
 from calipers.model.scores import Scores
 
 KEY = "calipers"

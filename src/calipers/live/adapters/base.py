@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.secrets import Secrets
+from calipers.live.adapters.layout import Layout
+from calipers.live.adapters.secrets import Secrets
 
 WORKERS = 8
 

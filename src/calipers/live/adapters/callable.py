@@ -8,10 +8,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput
-from calipers.retrievers.base import WORKERS, AskFailed, Question, Retriever
-from calipers.retrievers.code import code_of
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.secrets import secrets_in, without_secrets
+from calipers.live.adapters.base import WORKERS, AskFailed, Question, Retriever
+from calipers.live.adapters.layout import Layout
+from calipers.live.adapters.secrets import secrets_in, without_secrets
+from calipers.live.code import code_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -51,14 +51,20 @@ def from_callable(
     return Retriever(
         name=known,
         settings={
-            "retriever": known, **(settings or {}), **layout.to_dict(),
+            "retriever": known,
+            **(settings or {}),
+            **layout.to_dict(),
             **({"params": _plain(without_secrets(params))} if params else {}),
             **({"batch": batch} if batch > 1 else {}),
         },
-        open=lambda: session, code=code_of(function) if code is None else code, layout=layout,
-        batch=batch, workers=workers, close=loop.close,
+        open=lambda: session,
+        code=code_of(function) if code is None else code,
+        layout=layout,
+        batch=batch,
+        workers=workers,
+        close=loop.close,
         secrets=secrets_in(params),
-    )  # fmt: skip
+    )
 
 
 def name_of(function: Any) -> str:
@@ -202,15 +208,19 @@ def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> 
     )
     ways: list[tuple[Call, Callable[[], object]]] = []
     if k_name is not None:
-        ways.append((
-            lambda query, k: function(query, **{k_name: k}, **params),
-            lambda: signature.bind("", **{k_name: 1}, **params),
-        ))  # fmt: skip
+        ways.append(
+            (
+                lambda query, k: function(query, **{k_name: k}, **params),
+                lambda: signature.bind("", **{k_name: 1}, **params),
+            )
+        )
     required = [
-        p for p in known.values()
-        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        p
+        for p in known.values()
+        if p.default is p.empty
+        and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         and p.name not in params
-    ]  # fmt: skip
+    ]
     two = (
         lambda query, k: function(query, k, **params),
         lambda: signature.bind("", 1, **params),

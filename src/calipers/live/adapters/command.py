@@ -18,10 +18,10 @@ from typing import IO, Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.retrievers.base import AskFailed, Question, Retriever, beginning
-from calipers.retrievers.code import code_of_files
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.secrets import HIDDEN, LOOKS_SECRET, Secrets
+from calipers.live.adapters.base import AskFailed, Question, Retriever, beginning
+from calipers.live.adapters.layout import Layout
+from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets
+from calipers.live.code import code_of_files
 
 TAIL_LINES = 5
 LARGEST_ANSWER = 64 << 20
@@ -47,12 +47,16 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     arguments = [secrets.expand(word, "the command") for word in words]
     shown = " ".join(_without_secrets(words, secrets))
     return Retriever(
-        name=f"cmd:{shown}", settings={"retriever": f"cmd:{shown}", **layout.to_dict()},
-        open=lambda: _Session(arguments, shown), code=code_of_files(words), layout=layout,
+        name=f"cmd:{shown}",
+        settings={"retriever": f"cmd:{shown}", **layout.to_dict()},
+        open=lambda: _Session(arguments, shown),
+        code=code_of_files(words),
+        layout=layout,
         secrets=secrets,
         # Each worker starts a process of its own, which may hold a whole index in memory.
-        workers=1, keeps_time=True,
-    )  # fmt: skip
+        workers=1,
+        keeps_time=True,
+    )
 
 
 def _without_secrets(words: list[str], secrets: Secrets) -> list[str]:

@@ -17,11 +17,11 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.retrievers.base import AskFailed, Question, Retriever, beginning
-from calipers.retrievers.layout import Layout
-from calipers.retrievers.pace import WORTH_RETRYING
-from calipers.retrievers.request import RequestTemplate, fill_address
-from calipers.retrievers.secrets import Secrets, without_secrets
+from calipers.live.adapters.base import AskFailed, Question, Retriever, beginning
+from calipers.live.adapters.layout import Layout
+from calipers.live.adapters.request import RequestTemplate, fill_address
+from calipers.live.adapters.secrets import Secrets, without_secrets
+from calipers.live.pace import WORTH_RETRYING
 
 METHODS = ("GET", "POST", "PUT")
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
@@ -64,14 +64,21 @@ def from_address(
         )
     shown = _shown(address)
     settings = {
-        "retriever": shown, "method": chosen, "headers": sorted(headers or {}),
-        **({"request": without_secrets(template.source)} if template else {}), **layout.to_dict(),
-    }  # fmt: skip
+        "retriever": shown,
+        "method": chosen,
+        "headers": sorted(headers or {}),
+        **({"request": without_secrets(template.source)} if template else {}),
+        **layout.to_dict(),
+    }
     endpoint = _Endpoint(parts, chosen, template, sent)
     return Retriever(
-        name=shown, settings=settings, open=lambda: _Session(endpoint), layout=layout,
-        secrets=secrets, keeps_time=True,
-    )  # fmt: skip
+        name=shown,
+        settings=settings,
+        open=lambda: _Session(endpoint),
+        layout=layout,
+        secrets=secrets,
+        keeps_time=True,
+    )
 
 
 def _parts(address: str, written: str) -> SplitResult:
@@ -296,25 +303,30 @@ def _explained(error: Exception, endpoint: _Endpoint) -> AskFailed:
         )
     if isinstance(error, ssl.SSLError):
         return AskFailed(
-            "tls", f"{place} does not speak TLS as expected ({error.reason}); is it http, not "
+            "tls",
+            f"{place} does not speak TLS as expected ({error.reason}); is it http, not "
             "https, or does it ask for a client certificate?",
             hopeless=True,
-        )  # fmt: skip
+        )
     if isinstance(error, ConnectionRefusedError):
         return AskFailed(
-            "refused", f"{place} refuses connections; is the server running?",
-            retry=True, hopeless=True,
-        )  # fmt: skip
+            "refused",
+            f"{place} refuses connections; is the server running?",
+            retry=True,
+            hopeless=True,
+        )
     if isinstance(error, ConnectionError | http.client.RemoteDisconnected):
         return AskFailed("reset", f"{place} closed the connection before answering", retry=True)
     if isinstance(error, http.client.IncompleteRead):
         return AskFailed("reset", f"{place} closed the connection in mid-answer", retry=True)
     if isinstance(error, http.client.HTTPException):
         return AskFailed(
-            "bad answer", f"{place} does not speak HTTP: {type(error).__name__} "
-            f"{beginning(str(error))}",
-        )  # fmt: skip
+            "bad answer",
+            f"{place} does not speak HTTP: {type(error).__name__} {beginning(str(error))}",
+        )
     return AskFailed(
-        "unreachable", f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}",
-        retry=True, hopeless=True,
-    )  # fmt: skip
+        "unreachable",
+        f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}",
+        retry=True,
+        hopeless=True,
+    )

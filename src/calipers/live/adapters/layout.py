@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from calipers.errors import InvalidInput
-from calipers.names import RESULT
-from calipers.retrievers.paths import Path, parse
+from calipers.io.names import RESULT
+from calipers.live.adapters.paths import Path, parse
 
 FIELDS = tuple(RESULT)
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import calipers.plugins as plugins
 from calipers.errors import InvalidInput
-from calipers.retrievers import haystack, langchain, llama_index, vector_stores
-from calipers.retrievers.base import Retriever
-from calipers.retrievers.callable import from_callable, name_of
-from calipers.retrievers.code import code_of
-from calipers.retrievers.layout import FIELDS, Layout
-from calipers.retrievers.project import (
+from calipers.live.adapters import haystack, langchain, llama_index, vector_stores
+from calipers.live.adapters.base import Retriever
+from calipers.live.adapters.callable import from_callable, name_of
+from calipers.live.adapters.layout import FIELDS, Layout
+from calipers.live.adapters.secrets import Secrets
+from calipers.live.code import code_of
+from calipers.live.project import (
     ProjectFile,
     file_named,
     file_of,
@@ -25,7 +26,6 @@ from calipers.retrievers.project import (
     parts_of,
     stale_with_dependants,
 )
-from calipers.retrievers.secrets import Secrets
 from calipers.suggest import did_you_mean
 
 LAYOUT = ("results", *FIELDS, "stages")
@@ -64,12 +64,12 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
         if value.startswith(("http://", "https://")):
             _check(options, ("request", "method", "headers"), "an address")
             # Loaded when used: the network modules take longer to load than a small evaluation.
-            from calipers.retrievers.http import from_address
+            from calipers.live.adapters.http import from_address
 
             return from_address(value, layout=layout, **options)
         if value.startswith("cmd:"):
             _check(options, (), "a command")
-            from calipers.retrievers.command import from_command
+            from calipers.live.adapters.command import from_command
 
             return from_command(value.removeprefix("cmd:"), layout=layout)
         scheme, _, target = value.partition(":")

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.retrievers.secrets import LOOKS_SECRET, Secrets
+from calipers.live.adapters.secrets import LOOKS_SECRET, Secrets
 
 QUERY, K = "{query}", "{k}"
 _PLACE = re.compile(r"\{query\}|\{k\}|%7Bquery%7D|%7Bk%7D")

@@ -15,13 +15,13 @@ from typing import Any, Unpack
 import msgspec
 
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.live.adapters.base import AskFailed, Question, Retriever, Session, beginning
+from calipers.live.adapters.http import from_address
+from calipers.live.entry import RunEntry
+from calipers.live.keywords import Patience
+from calipers.live.result import RetrievalReport
+from calipers.live.retrieve import retrieve_to_report
 from calipers.model.labels import MACHINE
-from calipers.model.retrieval import RetrievalReport
-from calipers.retrievers.base import AskFailed, Question, Retriever, Session, beginning
-from calipers.retrievers.entry import RunEntry
-from calipers.retrievers.http import from_address
-from calipers.retrievers.keywords import Patience
-from calipers.retrievers.retrieve import retrieve_to_report
 
 PATH = "/chat/completions"
 WORKERS = 4
@@ -92,9 +92,14 @@ def ask_model(
     settings: Patience = {"timeout": TIMEOUT_SECONDS, **patience}
     with _cache_file(cache) as file:
         report = retrieve_to_report(
-            model, [Question(number, prompt) for prompt, number in numbers.items()], k=1,
-            workers=workers, told=lines.append, cache=file, **settings,
-        )  # fmt: skip
+            model,
+            [Question(number, prompt) for prompt, number in numbers.items()],
+            k=1,
+            workers=workers,
+            told=lines.append,
+            cache=file,
+            **settings,
+        )
     replies = {}
     for entry in map(_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None

@@ -4,14 +4,14 @@ import os
 from collections.abc import Iterable
 from typing import Any, Unpack
 
-from calipers.chat.client import Reply, ask_model, chat_model, machine_name
-from calipers.chat.prompts import JUDGE, JUDGE_THIS, filled
-from calipers.chat.replies import read_grade
 from calipers.errors import InvalidInput
-from calipers.io.labels import read_labels
+from calipers.io.records.label_files import read_labels
+from calipers.live.chat.client import Reply, ask_model, chat_model, machine_name
+from calipers.live.chat.prompts import JUDGE, JUDGE_THIS, filled
+from calipers.live.chat.replies import read_grade
+from calipers.live.keywords import AskingModel
 from calipers.model.labels import Label
 from calipers.model.machine import MachineLabels
-from calipers.retrievers.keywords import AskingModel
 
 
 def grade_labels(

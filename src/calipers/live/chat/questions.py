@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, Unpack
 
 import msgspec
 
-from calipers.chat.client import Reply, ask_model, chat_model, machine_name
-from calipers.chat.prompts import WRITE, WRITE_FROM_THIS, filled
-from calipers.chat.replies import read_written, why_rejected
 from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.io.corpus import Corpus, open_corpus
-from calipers.io.source import Progress
+from calipers.io.corpus.read import Corpus, open_corpus
+from calipers.io.files.open import Progress
+from calipers.live.chat.client import Reply, ask_model, chat_model, machine_name
+from calipers.live.chat.prompts import WRITE, WRITE_FROM_THIS, filled
+from calipers.live.chat.replies import read_written, why_rejected
+from calipers.live.keywords import AskingModel
 from calipers.model.machine import SHORTEST_CHUNK, WrittenQuestions
-from calipers.retrievers.keywords import AskingModel
 from calipers.text import normalise
 
 ASKED_BEFORE = "the same question was asked before"

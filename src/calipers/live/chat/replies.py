@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from calipers.retrievers.base import AskFailed, beginning
+from calipers.live.adapters.base import AskFailed, beginning
 from calipers.text import normalise
 
 _THOUGHTS = re.compile(r".*</think>", re.DOTALL)
@@ -63,9 +63,10 @@ def read_grade(text: str) -> Grade:
     grade, why = found.get("grade"), found.get("why")
     if isinstance(grade, bool) or grade not in GRADES:
         raise AskFailed(
-            "wrong grade", f"the grade is {beginning(grade)}; it can be 0, 1 or 2; the answer is "
+            "wrong grade",
+            f"the grade is {beginning(grade)}; it can be 0, 1 or 2; the answer is "
             f"{beginning(text)!r}",
-        )  # fmt: skip
+        )
     return Grade(float(grade), normalise(why) if isinstance(why, str) else None)
 
 
@@ -79,9 +80,8 @@ def read_written(text: str) -> Written:
     for name in ("question", "quote"):
         if name not in found or not isinstance(found[name], str | None):
             raise AskFailed(
-                "malformed", f"the answer has no {name!r} that is a text; it is "
-                f"{beginning(text)!r}",
-            )  # fmt: skip
+                "malformed", f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
+            )
     question, quote = found["question"], found["quote"]
     if not question or not normalise(question):
         return Written(None, None)

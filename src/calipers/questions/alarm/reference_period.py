@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from calipers.analyse.units import exact_mean
-from calipers.model.alarm import AlarmReference
 from calipers.model.arrays import Bools, Floats
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores
+from calipers.questions.alarm.result import AlarmReference
+from calipers.statistics.clusters import exact_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,12 @@ class Yardstick:
 
     def table(self, metric: str) -> Floats:
         """One row per evaluation, one column per query of the latest; NaN where there is none."""
-        return np.array([
-            np.where(rows >= 0, one.scores.of(metric)[rows], np.nan)
-            for rows, one in zip(self.rows, self.nights, strict=True)
-        ])  # fmt: skip
+        return np.array(
+            [
+                np.where(rows >= 0, one.scores.of(metric)[rows], np.nan)
+                for rows, one in zip(self.rows, self.nights, strict=True)
+            ]
+        )
 
     def whole(self, metric: str) -> float | None:
         """The mean of the reference's means, each over all queries of its evaluation."""

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from calipers.model.evaluation import moment
-from calipers.model.gate import WorstQuery
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
+from calipers.questions.gate.result import WorstQuery
 
 Status = Literal["worse", "not shown", "untested"]
 

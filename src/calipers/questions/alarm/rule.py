@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.analyse.comparable import different_ways
-from calipers.analyse.compare import facts_by_name
-from calipers.analyse.cuts import cut
-from calipers.analyse.drift import FEWEST_NIGHTS, Drift, began, drift, reference, threshold
-from calipers.analyse.primary import choose_primary
-from calipers.analyse.trend import changes
-from calipers.analyse.units import exact_mean
-from calipers.analyse.yardstick import Watched, Yardstick, yardstick
 from calipers.errors import InvalidInput
-from calipers.model.alarm import Alarm, AlarmCheck
 from calipers.model.arrays import Bools, Floats
-from calipers.model.gate import WorstQuery
 from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import cut
+from calipers.questions.alarm.reference_period import Watched, Yardstick, yardstick
+from calipers.questions.alarm.result import Alarm, AlarmCheck
+from calipers.questions.compare.comparable import different_ways
+from calipers.questions.compare.rule import facts_by_name
+from calipers.questions.gate.result import WorstQuery
+from calipers.questions.primary import choose_primary
+from calipers.questions.trend.rule import changes
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.drift import FEWEST_NIGHTS, Drift, began, drift, reference, threshold
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
@@ -180,19 +180,26 @@ def check_all(
 
 
 def _check(
-    line: Yardstick, table: Floats, facts: MetricFacts, name: str | None, chosen: Bools,
+    line: Yardstick,
+    table: Floats,
+    facts: MetricFacts,
+    name: str | None,
+    chosen: Bools,
     budget: float,
-) -> AlarmCheck:  # fmt: skip
+) -> AlarmCheck:
     first = line.reference
     usable = chosen & line.comparable & np.isfinite(table[-1])
     usable &= np.isfinite(table[:first]).all(axis=0)
     whole = (line.nights[-1].scores[facts.name].mean, line.whole(facts.name))
     check = AlarmCheck(
-        metric=facts.name, slice=name, status="untested", n=int(usable.sum()),
+        metric=facts.name,
+        slice=name,
+        status="untested",
+        n=int(usable.sum()),
         why_not="no query can be compared",
         whole_now=whole[0] if name is None else None,
         whole_before=whole[1] if name is None else None,
-    )  # fmt: skip
+    )
     if not check.n:
         return check
     sign = -1.0 if facts.better == "lower" else 1.0
@@ -200,17 +207,25 @@ def _check(
     seen = watch(values, first, budget)
     against = seen.reference
     check = replace(
-        check, why_not=None, before=sign * against.level, now=sign * float(seen.means[-1]),
-        spread=against.spread, sum=float(seen.sums[-1]), threshold=seen.threshold,
-    )  # fmt: skip
+        check,
+        why_not=None,
+        before=sign * against.level,
+        now=sign * float(seen.means[-1]),
+        spread=against.spread,
+        sum=float(seen.sums[-1]),
+        threshold=seen.threshold,
+    )
     if seen.sums[-1] <= seen.threshold:
         return replace(check, status="not shown")
     raised, since = _when(seen.means - against.level, seen.sums, seen.threshold)
     saved = [one.evaluation.saved for one in line.nights[first:]]
     return replace(
-        check, status="worse", since=saved[since], raised=saved[raised],
+        check,
+        status="worse",
+        since=saved[since],
+        raised=saved[raised],
         worst=_worst(line, table, facts.name, usable, sign),
-    )  # fmt: skip
+    )
 
 
 def watch(values: Floats, first: int, budget: float) -> Drift:

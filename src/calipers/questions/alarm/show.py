@@ -6,12 +6,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.alarm import Alarm, AlarmCheck, AlarmReference
 from calipers.present.answer import print_notes
-from calipers.present.comparison import query_name, signed
 from calipers.present.escape import for_markdown
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
+from calipers.questions.compare.words import query_name, signed
 from calipers.words import plural
 
 MARKS = {"worse": "✗", "not shown": "✓", "untested": "–"}
@@ -141,9 +141,12 @@ def _cells(check: AlarmCheck) -> tuple[str, ...]:
         return _where(check), check.why_not or "", "", "", ""
     difference = "" if check.difference is None else signed(check.difference)
     return (
-        _where(check), _means(check), difference,
-        f"{check.sum or 0.0:.1f}", f"{check.threshold or 0.0:.1f}",
-    )  # fmt: skip
+        _where(check),
+        _means(check),
+        difference,
+        f"{check.sum or 0.0:.1f}",
+        f"{check.threshold or 0.0:.1f}",
+    )
 
 
 def _drop(check: AlarmCheck) -> str:

@@ -5,13 +5,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.score_interval import mean_interval
-from calipers.analyse.units import exact_mean
 from calipers.checks.health import health
 from calipers.checks.labels import as_quotes
 from calipers.checks.width import WIDEST, Width
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.corpus import Corpus
+from calipers.io.corpus.read import Corpus
 from calipers.match.choose import parse_matching
 from calipers.match.pair import match_pair
 from calipers.measures import compute, parse
@@ -19,6 +17,8 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health
 from calipers.model.policy import Policy
 from calipers.model.run import Run
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.score_interval import mean_interval
 
 METRIC = "recall@10"
 """What the interval is taken of where there are results."""
@@ -69,9 +69,12 @@ def _measured(truth: GroundTruth, run: Run, match: str | None, level: float) -> 
     values = compute(pair.matches, metrics, pair.policy)[:, 0]
     defined = values[~np.isnan(values)]
     width = Width(
-        defined.size, METRIC, exact_mean(defined) if defined.size else None,
-        mean_interval(defined, level), measured=True,
-    )  # fmt: skip
+        defined.size,
+        METRIC,
+        exact_mean(defined) if defined.size else None,
+        mean_interval(defined, level),
+        measured=True,
+    )
     if width.margin > WIDEST and width.interval is not None:
         needed = int(np.ceil(width.queries * (width.margin / WIDEST) ** 2))
         width = replace(width, needed=needed)

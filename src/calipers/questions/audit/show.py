@@ -7,7 +7,7 @@ from rich.text import Text
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
 from calipers.present.answer import print_notes
 from calipers.present.plain import printable
-from calipers.present.terminal import bullet
+from calipers.questions.evaluate.show import bullet
 from calipers.words import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 
 
 @dataclass(frozen=True)

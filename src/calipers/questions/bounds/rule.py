@@ -17,19 +17,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.gain_bounds import highest_ndcg
-from calipers.analyse.listing import list_results
-from calipers.analyse.units import exact_mean
 from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute
 from calipers.measures.gain import RELATIVE_GAIN
 from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.bounds import Bound, Bounds
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
+from calipers.questions.bounds.gain import highest_ndcg
+from calipers.questions.bounds.result import Bound, Bounds
+from calipers.questions.listing import list_results
+from calipers.statistics.clusters import exact_mean
 
 ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
 """These measure how much was judged; they would say nothing if everything were."""
@@ -196,13 +196,18 @@ def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
     edges = unjudged.added[matches.edge_target]
     rank = matches.edge_rank[edges]
     stretch = np.searchsorted(matches.edge_query[edges], np.arange(matches.n_queries + 1))
-    return np.array([
-        highest_ndcg(
-            float(reached[query]), worth[ideal[query] : ideal[query + 1]],
-            rank[stretch[query] : stretch[query + 1]], levels, metric.k,
-        )
-        for query in range(matches.n_queries)
-    ])  # fmt: skip
+    return np.array(
+        [
+            highest_ndcg(
+                float(reached[query]),
+                worth[ideal[query] : ideal[query + 1]],
+                rank[stretch[query] : stretch[query + 1]],
+                levels,
+                metric.k,
+            )
+            for query in range(matches.n_queries)
+        ]
+    )
 
 
 def _mean(column: Floats, defined: Bools) -> float | None:

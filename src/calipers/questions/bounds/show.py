@@ -5,10 +5,10 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.model.bounds import Bound, Bounds
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.delimited import csv_text
 from calipers.present.table import number
+from calipers.questions.bounds.result import Bound, Bounds
 
 
 def print_bounds(bounds: Bounds, console: Console) -> None:

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from calipers.analyse.context import wanted_per_query
-from calipers.analyse.tokens import count_tokens
 from calipers.errors import InvalidInput
 from calipers.match.call_pairs import edges_by_call
 from calipers.match.calls import numbered
 from calipers.model.arrays import Floats, Ints
-from calipers.model.calls import Call, CallTable
 from calipers.model.matched import Matched
+from calipers.questions.calls.result import Call, CallTable
+from calipers.questions.shown_results import wanted_per_query
+from calipers.questions.tokens import count_tokens
 
 
 def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
@@ -42,15 +42,17 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
             tokens = float(counts.counts[call == number].sum() / np.count_nonzero(made))
         answerable = (wanted > 0) & (made > 0)
         after = _mean(recall)
-        steps.append(Call(
-            call=number,
-            queries=int(np.count_nonzero(made)),
-            recall=after,
-            added=None if after is None else after - (steps[-1].recall or 0 if steps else 0),
-            useless=float((found == before)[answerable].mean()) if answerable.any() else None,
-            results=float(made[made > 0].mean()),
-            tokens=tokens,
-        ))  # fmt: skip
+        steps.append(
+            Call(
+                call=number,
+                queries=int(np.count_nonzero(made)),
+                recall=after,
+                added=None if after is None else after - (steps[-1].recall or 0 if steps else 0),
+                useless=float((found == before)[answerable].mean()) if answerable.any() else None,
+                results=float(made[made > 0].mean()),
+                tokens=tokens,
+            )
+        )
         before = found
     return CallTable(
         tuple(steps), k, int((wanted > 0).sum()), None if counts is None else counts.source

@@ -5,10 +5,10 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.model.calls import Call, CallTable
 from calipers.present.answer import first_results, print_notes, print_verdict, share
 from calipers.present.delimited import csv_text
 from calipers.present.table import number
+from calipers.questions.calls.result import Call, CallTable
 
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
 
@@ -22,9 +22,10 @@ def print_calls(found: CallTable, console: Console, *, explain: bool = False) ->
     for one in found.calls:
         values = (one.recall, one.added, one.useless, one.results, one.tokens)
         table.add_row(
-            str(one.call), f"{one.queries:,}",
+            str(one.call),
+            f"{one.queries:,}",
             *("–" if value is None else number(value) for value in values),
-        )  # fmt: skip
+        )
     console.print(table)
     print_notes(notes(found), console, explain=explain)
 

@@ -4,12 +4,12 @@ from collections import Counter
 
 import numpy as np
 
-from calipers.model.comparison import Comparison
 from calipers.present.charts import NARROW, WIDE, Spec, finished
-from calipers.present.comparison import between, signed
 from calipers.present.palette import LIGHT, Palette
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.words import between, signed
 
 
 def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
@@ -19,7 +19,8 @@ def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette =
     rows = [
         {
             "system": f"{printable(one.system, 30)} − {printable(one.baseline, 30)}",
-            "metric": one.metric, "difference": one.difference,
+            "metric": one.metric,
+            "difference": one.difference,
             "low": one.interval.low if one.interval else one.difference,
             "high": one.interval.high if one.interval else one.difference,
             "verdict": one.verdict,
@@ -30,7 +31,7 @@ def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette =
         }
         for one in comparison.differences
         if one.difference is not None and one.metric in bounded
-    ]  # fmt: skip
+    ]
     y = {
         "field": "metric",
         "type": "nominal",
@@ -40,30 +41,63 @@ def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette =
     x = {"type": "quantitative", "axis": {"title": "difference", "tickCount": 5}}
     colour = _by_verdict(palette)
     layers = [
-        {"mark": {"type": "rule", "color": palette.even, "aria": False},
-         "encoding": {"x": {"datum": 0, "type": "quantitative"}}},
-        {"mark": {"type": "rule", "strokeWidth": 2, "aria": False},
-         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
-                      "color": colour}},
-        {"mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-         "encoding": {"x": {**x, "field": "difference"}, "y": y, "color": colour,
-                      "description": {"field": "said"}, "tooltip": {"field": "said"}}},
-    ]  # fmt: skip
+        {
+            "mark": {"type": "rule", "color": palette.even, "aria": False},
+            "encoding": {"x": {"datum": 0, "type": "quantitative"}},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "aria": False},
+            "encoding": {
+                "x": {**x, "field": "low"},
+                "x2": {"field": "high"},
+                "y": y,
+                "color": colour,
+            },
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            "encoding": {
+                "x": {**x, "field": "difference"},
+                "y": y,
+                "color": colour,
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+            },
+        },
+    ]
     return finished(
-        {"description": "Differences from the baseline, with intervals.", "data": {"values": rows},
-         "facet": {"row": {"field": "system", "type": "nominal", "sort": None, "header": {
-             "title": None, "labelAngle": 0, "labelOrient": "top", "labelAnchor": "start",
-             "labelFontSize": 13, "labelFontWeight": 600, "labelColor": palette.ink}}},
-         "spec": {"width": width - (170 if wide else 130), "height": {"step": 30},
-                  "layer": layers}},
+        {
+            "description": "Differences from the baseline, with intervals.",
+            "data": {"values": rows},
+            "facet": {
+                "row": {
+                    "field": "system",
+                    "type": "nominal",
+                    "sort": None,
+                    "header": {
+                        "title": None,
+                        "labelAngle": 0,
+                        "labelOrient": "top",
+                        "labelAnchor": "start",
+                        "labelFontSize": 13,
+                        "labelFontWeight": 600,
+                        "labelColor": palette.ink,
+                    },
+                }
+            },
+            "spec": {
+                "width": width - (170 if wide else 130),
+                "height": {"step": 30},
+                "layer": layers,
+            },
+        },
         palette,
-    )  # fmt: skip
+    )
 
 
 def head_to_head(
-    comparison: Comparison, system: str, metric: str, *, width: int = WIDE,
-    palette: Palette = LIGHT,
-) -> Spec:  # fmt: skip
+    comparison: Comparison, system: str, metric: str, *, width: int = WIDE, palette: Palette = LIGHT
+) -> Spec:
     """Every query by its value in both systems; queries at one place make one larger dot."""
     column = [facts.name for facts in comparison.metrics].index(metric)
     lower = comparison.metrics[column].better == "lower"
@@ -76,49 +110,98 @@ def head_to_head(
     name, base = printable(system, 24), printable(comparison.baseline, 24)
     rows = [
         {
-            "x": x, "y": y, "count": count,
+            "x": x,
+            "y": y,
+            "count": count,
             "outcome": "equal" if x == y else "better" if (y > x) != lower else "worse",
             "said": f"{count:,} {'query' if count == 1 else 'queries'}: {base} {number(x)}, "
             f"{name} {number(y)}",
         }
         for (x, y), count in places.items()
-    ]  # fmt: skip
+    ]
     top = max([1.0, *(max(place) for place in places)])
     scale = {"domain": [0, top], "nice": False}
     line = {"values": [{"x": 0, "y": 0}, {"x": top, "y": top}]}
-    x = {"field": "x", "type": "quantitative", "scale": scale,
-         "axis": {"title": f"{metric} of {base}", "tickCount": 4}}  # fmt: skip
-    y = {"field": "y", "type": "quantitative", "scale": scale,
-         "axis": {"title": f"{metric} of {name}", "tickCount": 4}}  # fmt: skip
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "scale": scale,
+        "axis": {"title": f"{metric} of {base}", "tickCount": 4},
+    }
+    y = {
+        "field": "y",
+        "type": "quantitative",
+        "scale": scale,
+        "axis": {"title": f"{metric} of {name}", "tickCount": 4},
+    }
     kinds = ["better", "equal", "worse"]
     layers = [
-        {"data": line, "mark": {"type": "line", "color": palette.even, "strokeDash": [4, 3],
-         "strokeWidth": 1, "aria": False}, "encoding": {"x": x, "y": y}},
-        {"mark": {"type": "point", "filled": True, "opacity": 0.8},
-         "encoding": {
-             "x": x, "y": y, "description": {"field": "said"}, "tooltip": {"field": "said"},
-             "size": {"field": "count", "type": "quantitative", "legend": None,
-                      "scale": {"range": [40, 500], "type": "sqrt", "domainMin": 1}},
-             "shape": {"field": "outcome", "type": "nominal",
-                       "scale": {"domain": kinds, "range": ["triangle-up", "circle",
-                                                            "triangle-down"]}},
-             "color": {"field": "outcome", "type": "nominal",
-                       "scale": {"domain": kinds,
-                                 "range": [palette.accent, palette.even, palette.worse]},
-                       "legend": {"title": None, "orient": "top", "symbolSize": 90,
-                                  "labelColor": palette.ink}}}},
-    ]  # fmt: skip
+        {
+            "data": line,
+            "mark": {
+                "type": "line",
+                "color": palette.even,
+                "strokeDash": [4, 3],
+                "strokeWidth": 1,
+                "aria": False,
+            },
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "opacity": 0.8},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+                "size": {
+                    "field": "count",
+                    "type": "quantitative",
+                    "legend": None,
+                    "scale": {"range": [40, 500], "type": "sqrt", "domainMin": 1},
+                },
+                "shape": {
+                    "field": "outcome",
+                    "type": "nominal",
+                    "scale": {"domain": kinds, "range": ["triangle-up", "circle", "triangle-down"]},
+                },
+                "color": {
+                    "field": "outcome",
+                    "type": "nominal",
+                    "scale": {
+                        "domain": kinds,
+                        "range": [palette.accent, palette.even, palette.worse],
+                    },
+                    "legend": {
+                        "title": None,
+                        "orient": "top",
+                        "symbolSize": 90,
+                        "labelColor": palette.ink,
+                    },
+                },
+            },
+        },
+    ]
     inner = min(width, 440) - 60
     return finished(
-        {"description": f"Each query's {metric} in both systems.", "data": {"values": rows},
-         "width": inner, "height": inner, "layer": layers},
+        {
+            "description": f"Each query's {metric} in both systems.",
+            "data": {"values": rows},
+            "width": inner,
+            "height": inner,
+            "layer": layers,
+        },
         palette,
-    )  # fmt: skip
+    )
 
 
 def _by_verdict(palette: Palette) -> Spec:
     return {
-        "field": "verdict", "type": "nominal", "legend": None,
-        "scale": {"domain": ["better", "worse", "not shown", "not tested", "supporting"],
-                  "range": [palette.accent, palette.worse, *[palette.even] * 3]},
-    }  # fmt: skip
+        "field": "verdict",
+        "type": "nominal",
+        "legend": None,
+        "scale": {
+            "domain": ["better", "worse", "not shown", "not tested", "supporting"],
+            "range": [palette.accent, palette.worse, *[palette.even] * 3],
+        },
+    }

@@ -35,9 +35,8 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
     shared = first.queries.select("query", "text")
     for other in names[1:]:
         shared = shared.join(
-            systems[other].queries.select("query"),
-            on="query", how="semi", maintain_order="left",
-        )  # fmt: skip
+            systems[other].queries.select("query"), on="query", how="semi", maintain_order="left"
+        )
         if not shared.height:
             raise InvalidInput(
                 f"{names[0]} and {other} share no queries: {names[0]} has "

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
-from calipers.io.guard import guard
-from calipers.model.comparison import Comparison
-from calipers.present.comparison import (
+from calipers.io.files.guard import guard
+from calipers.present.delimited import csv_text
+from calipers.present.escape import for_latex, for_markdown
+from calipers.present.table import number
+from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.words import (
     ComparedCell,
     board_lines,
     board_sentence,
@@ -17,15 +20,29 @@ from calipers.present.comparison import (
     signed,
     warnings,
 )
-from calipers.present.delimited import csv_text
-from calipers.present.escape import for_latex, for_markdown
-from calipers.present.table import number
 
 CSV_HEADER = (
-    "metric", "system", "baseline", "mean", "low", "high", "n", "best", "difference",
-    "difference_low", "difference_high", "p_value", "p_adjusted", "effect_size", "wins", "losses",
-    "ties", "verdict", "primary", "overridden",
-)  # fmt: skip
+    "metric",
+    "system",
+    "baseline",
+    "mean",
+    "low",
+    "high",
+    "n",
+    "best",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_value",
+    "p_adjusted",
+    "effect_size",
+    "wins",
+    "losses",
+    "ties",
+    "verdict",
+    "primary",
+    "overridden",
+)
 
 
 def comparison_csv(comparison: Comparison, metric: str | None = None, examples: int = 0) -> str:
@@ -39,18 +56,30 @@ def comparison_csv(comparison: Comparison, metric: str | None = None, examples: 
             ends = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
             primary = "yes" if facts.name == comparison.primary else ""
             row = [
-                facts.name, guard(system), guard(comparison.baseline), mean.mean, *ends,
-                mean.n, "yes" if mean.best else "",
-            ]  # fmt: skip
+                facts.name,
+                guard(system),
+                guard(comparison.baseline),
+                mean.mean,
+                *ends,
+                mean.n,
+                "yes" if mean.best else "",
+            ]
             if system == comparison.baseline:
                 row += [None] * (len(CSV_HEADER) - len(row) - 2)
             else:
                 found = comparison.difference(system, facts.name)
                 ends = (found.interval.low, found.interval.high) if found.interval else ends
                 row += [
-                    found.difference, *ends, found.p_value, found.p_adjusted, found.effect_size,
-                    found.wins, found.losses, found.ties, found.verdict,
-                ]  # fmt: skip
+                    found.difference,
+                    *ends,
+                    found.p_value,
+                    found.p_adjusted,
+                    found.effect_size,
+                    found.wins,
+                    found.losses,
+                    found.ties,
+                    found.verdict,
+                ]
             rows.append([*row, primary, overridden])
     return csv_text(CSV_HEADER, rows)
 
@@ -106,9 +135,10 @@ def _markdown_cell(cell: ComparedCell) -> str:
     if not cell.difference:
         return mean
     lines = (
-        f"{mean} {cell.mark}".rstrip(), cell.difference,
+        f"{mean} {cell.mark}".rstrip(),
+        cell.difference,
         f"{for_markdown(cell.p)}, {cell.counts}",
-    )  # fmt: skip
+    )
     return "<br>".join(lines)
 
 

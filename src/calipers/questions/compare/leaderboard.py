@@ -6,20 +6,20 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.context import Context, has_tokens
-from calipers.analyse.groups import leaderboard
-from calipers.analyse.paired import limits_of
-from calipers.analyse.primary import choose_primary
-from calipers.analyse.summary import interval_of_metric
-from calipers.analyse.sweep import token_use
-from calipers.analyse.units import exact_mean
+from calipers.engines.summary import interval_of_metric
 from calipers.measures.counts import recall
 from calipers.measures.views import Found
 from calipers.model.arrays import Floats
-from calipers.model.comparison import Comparison
-from calipers.model.leaderboard import Leaderboard, Ranked
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
+from calipers.questions.compare.leaderboard_result import Leaderboard, Ranked
+from calipers.questions.compare.metric_difference import limits_of
+from calipers.questions.compare.result import Comparison
+from calipers.questions.primary import choose_primary
+from calipers.questions.shown_results import Context, has_tokens
+from calipers.questions.sweep.rule import token_use
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.groups import leaderboard
 
 DEEPEST = 100
 """How many results a budget of tokens is filled with at most."""
@@ -37,25 +37,30 @@ def rank_systems(
         return None
     names = list(columns)
     board = leaderboard(
-        list(columns.values()), round(1.0 - level, 12), clusters, limits_of(facts),
+        list(columns.values()),
+        round(1.0 - level, 12),
+        clusters,
+        limits_of(facts),
         lower_is_better=facts.better == "lower",
-    )  # fmt: skip
+    )
     return Leaderboard(
         facts.name,
         board.n,
         tuple(
             Ranked(
-                names[at], mean,
+                names[at],
+                mean,
                 interval_of_metric(columns[names[at]], facts, level, clusters),
                 tuple(
-                    number for number, (first, last) in enumerate(board.groups, start=1)
+                    number
+                    for number, (first, last) in enumerate(board.groups, start=1)
                     if first <= place <= last
                 ),
                 tokens.get(names[at]),
             )
             for place, (at, mean) in enumerate(zip(board.order, board.means, strict=True))
         ),
-    )  # fmt: skip
+    )
 
 
 def tokens_per_query(
@@ -93,10 +98,11 @@ def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Com
     k = next(facts.k for facts in comparison.metrics if facts.name == board.metric)
     budget = max(_tokens_for_most(pairs[name], k) for name in known)
     rows = tuple(
-        one if one.tokens is None
+        one
+        if one.tokens is None
         else replace(one, at_budget=recall_within(pairs[one.system], budget))
         for one in board.rows
-    )  # fmt: skip
+    )
     return replace(comparison, leaderboard=replace(board, rows=rows, budget=budget))
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.difference import MeanDifference, difference
-from calipers.analyse.units import exact_mean
 from calipers.model.arrays import Floats
 from calipers.model.scores import MetricFacts
 from calipers.model.summary import Interval
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.paired_test import MeanDifference, difference
 
 ROUNDING = 1e-12
 """A difference below this is the arithmetic's, not the retriever's."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from calipers.model.browse import LARGEST_PAGE, PAGE_SIZE
-from calipers.model.comparison import Comparison
+from calipers.questions.compare.result import Comparison
+from calipers.questions.report.browse_result import LARGEST_PAGE, PAGE_SIZE
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,11 @@ def contrast(
     names = comparison.queries[chosen]
     rows = tuple(
         ContrastRow(
-            query, said, tuple(None if np.isnan(v) else float(v) for v in values[i]),
+            query,
+            said,
+            tuple(None if np.isnan(v) else float(v) for v in values[i]),
             None if np.isnan(largest[i]) else float(largest[i]),
         )
         for i, (query, said) in zip(chosen, names.select("query", "text").iter_rows(), strict=True)
-    )  # fmt: skip
+    )
     return ContrastPage(rows, int(order.size), int(values.shape[0]), page, pages)

@@ -10,11 +10,11 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.leaderboard import Leaderboard
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.plan import Unseen, Visibility
 from calipers.model.scores import SCHEMA, MetricFacts
+from calipers.model.showing import ShownInNotebook
 from calipers.model.summary import Interval
+from calipers.questions.compare.leaderboard_result import Leaderboard
 from calipers.suggest import did_you_mean
 
 Verdict = Literal["better", "worse", "not shown", "not tested", "supporting"]
@@ -135,12 +135,15 @@ class Comparison(ShownInNotebook):
         column = self._column(metric)
         return tuple(
             QueryDifference(
-                self.queries["query"][int(i)], self.queries["text"][int(i)],
+                self.queries["query"][int(i)],
+                self.queries["text"][int(i)],
                 float(self.values[self.baseline][i, column]),
-                float(self.values[system][i, column]), float(difference[i]),
+                float(self.values[system][i, column]),
+                float(difference[i]),
             )
-            for i in order if gain[i] > 0
-        )  # fmt: skip
+            for i in order
+            if gain[i] > 0
+        )
 
     @cached_property
     def per_query(self) -> pl.DataFrame:

@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.analyse.comparable import obstacles, shared_queries, undefined_in_some
-from calipers.analyse.difference import undone_by
-from calipers.analyse.holm import holm
-from calipers.analyse.leaderboard import rank_systems
-from calipers.analyse.paired import Paired, corrected_level, paired
-from calipers.analyse.plan import visibility
-from calipers.analyse.primary import choose_primary
-from calipers.analyse.scoring import choose_metrics, cutoffs
-from calipers.analyse.summary import interval_of_metric, score_facts
-from calipers.analyse.units import clusters_of, exact_mean
+from calipers.engines.scoring import choose_metrics, cutoffs
+from calipers.engines.summary import interval_of_metric, score_facts
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints, frozen_array
-from calipers.model.comparison import Comparison, Difference, SystemMean, Verdict
 from calipers.model.plan import Visibility
 from calipers.model.scores import MetricFacts, Scores
+from calipers.questions.compare.comparable import obstacles, shared_queries, undefined_in_some
+from calipers.questions.compare.leaderboard import rank_systems
+from calipers.questions.compare.metric_difference import Paired, corrected_level, paired
+from calipers.questions.compare.result import Comparison, Difference, SystemMean, Verdict
+from calipers.questions.primary import choose_primary
+from calipers.statistics.clusters import clusters_of, exact_mean
+from calipers.statistics.holm import holm
+from calipers.statistics.paired_test import undone_by
+from calipers.statistics.queries_needed import visibility
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
@@ -48,10 +48,15 @@ def metrics_compared(
     if metrics is not None:
         return tuple(dict.fromkeys((*choose_metrics(metrics, k, rel, weights), *further)))
     usual = choose_metrics(
-        (*parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS), *parse(DEFAULT_WITHOUT_CUTOFF),
-         *further),
-        None, rel, weights,
-    )  # fmt: skip
+        (
+            *parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS),
+            *parse(DEFAULT_WITHOUT_CUTOFF),
+            *further,
+        ),
+        None,
+        rel,
+        weights,
+    )
     have = [[facts.name for facts in scores.metrics] for scores in ready]
     if k is not None or all(str(metric) in names for names in have for metric in usual):
         return usual
@@ -106,10 +111,12 @@ def compare_scores(
     decisive = choose_primary(facts, primary)
     clusters = clusters_shared(systems, queries, cluster)
     tested = {
-        (name, metric.name): paired(complete[name][:, at] - complete[baseline][:, at], metric,
-                                    clusters)
-        for name in others for at, metric in enumerate(facts)
-    }  # fmt: skip
+        (name, metric.name): paired(
+            complete[name][:, at] - complete[baseline][:, at], metric, clusters
+        )
+        for name in others
+        for at, metric in enumerate(facts)
+    }
     differences = _differences(tested, baseline, facts, decisive, level)
     return Comparison(
         systems=tuple(systems),
@@ -121,19 +128,25 @@ def compare_scores(
         differences=differences,
         primary=decisive,
         visibility=_visibility(tested, decisive, len(others), level, clusters),
-        leaderboard=None if decisive is None else rank_systems(
+        leaderboard=None
+        if decisive is None
+        else rank_systems(
             {name: table[:, _at(facts, decisive)] for name, table in complete.items()},
-            facts[_at(facts, decisive)], level, clusters, tokens or {},
+            facts[_at(facts, decisive)],
+            level,
+            clusters,
+            tokens or {},
         ),
         overridden=tuple(blocked),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={
-            "calipers": __version__, "confidence": level,
+            "calipers": __version__,
+            "confidence": level,
             **({} if cluster is None else {"cluster": cluster}),
             "tests": sum(one.p_adjusted is not None for one in differences),
             "notes": _notes(systems),
         },
-    )  # fmt: skip
+    )
 
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:
@@ -258,13 +271,22 @@ def _differences(
         shown = said in ("better", "worse")
         found.append(
             Difference(
-                system, baseline, name, one.n, one.mean,
+                system,
+                baseline,
+                name,
+                one.n,
+                one.mean,
                 one.interval(corrected_level(level, one.p_value, p)),
-                None if metric.better == "neither" else one.p_value, p, one.effect_size,
-                wins, losses, ties, said,
+                None if metric.better == "neither" else one.p_value,
+                p,
+                one.effect_size,
+                wins,
+                losses,
+                ties,
+                said,
                 undone_by(one.test, level) if one.test and shown else None,
             )
-        )  # fmt: skip
+        )
     return tuple(found)
 
 
@@ -296,9 +318,12 @@ def _visibility(
     hardest = max(pairs, key=lambda one: one.test.variance if one.test else 0.0)
     limits = hardest.test.limits if hardest.test else None
     return visibility(
-        hardest.column, round(1.0 - level, 12), tests, clusters=clusters,
+        hardest.column,
+        round(1.0 - level, 12),
+        tests,
+        clusters=clusters,
         largest=limits and limits[1],
-    )  # fmt: skip
+    )
 
 
 def _means(
@@ -316,11 +341,15 @@ def _means(
             n = len(defined[name])
             found.append(
                 SystemMean(
-                    name, metric.name, mean,
+                    name,
+                    metric.name,
+                    mean,
                     interval_of_metric(values[name][:, at], metric, level, clusters),
-                    n, len(values[name]) - n, mean is not None and mean == best,
+                    n,
+                    len(values[name]) - n,
+                    mean is not None and mean == best,
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
 
 

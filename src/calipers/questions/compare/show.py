@@ -6,9 +6,11 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.comparison import Comparison
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.comparison import (
+from calipers.present.plain import printable
+from calipers.present.table import number
+from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.words import (
     ComparedCell,
     board_lines,
     board_sentence,
@@ -22,8 +24,6 @@ from calipers.present.comparison import (
     verdict,
     warnings,
 )
-from calipers.present.plain import printable
-from calipers.present.table import number
 
 COLUMN = 28
 FIRST_COLUMN = 14
@@ -92,8 +92,10 @@ def print_leaderboard(comparison: Comparison, console: Console) -> None:
 def _print_systems(comparison: Comparison, console: Console) -> None:
     """One row per system, best first; as many metrics beside each other as there is room for."""
     names = ranked(comparison)
-    rows = {row.metric: dict(zip(comparison.systems, row.cells, strict=True))
-            for row in compared_rows(comparison)}  # fmt: skip
+    rows = {
+        row.metric: dict(zip(comparison.systems, row.cells, strict=True))
+        for row in compared_rows(comparison)
+    }
     room = console.width - max(len(heading(comparison, name)) for name in names) - 2
     # The intervals of many metrics would break the table up; they stand in the whole one.
     groups, cell = _fitting(rows, room, _with_interval), _with_interval

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from calipers.model.comparison import Comparison
 from calipers.model.plan import Unseen, Visibility
 from calipers.model.summary import Interval
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.compare.result import Comparison
 
 MARKS = {"better": "▲", "worse": "▼"}
 LONGEST_TEXT = 60
@@ -171,14 +171,16 @@ def board_lines(comparison: Comparison) -> list[tuple[str, ...]]:
         return []
     rows = [
         (
-            f"{place}", printable(one.system, 40), number(one.mean),
+            f"{place}",
+            printable(one.system, 40),
+            number(one.mean),
             f"{number(one.interval.low)}–{number(one.interval.high)}" if one.interval else "",
             "".join(_letter(group) for group in one.groups),
             "" if one.tokens is None else f"{one.tokens:,.0f}",
             "" if one.at_budget is None else number(one.at_budget),
         )
         for place, one in enumerate(board.rows, start=1)
-    ]  # fmt: skip
+    ]
     budget = "" if board.budget is None else f"recall in {board.budget:,} tokens"
     heads = ("", "system", board.metric, "interval", "group", "tokens", budget)
     kept = [at for at in range(len(heads)) if at < 5 or any(row[at] for row in rows)]
@@ -285,11 +287,13 @@ def _cell(comparison: Comparison, system: str, metric: str) -> ComparedCell:
     interval = between(found.interval)
     p = found.p_value if found.verdict == "supporting" else found.p_adjusted
     return ComparedCell(
-        shown, mean.best, MARKS.get(found.verdict, ""),
+        shown,
+        mean.best,
+        MARKS.get(found.verdict, ""),
         signed(found.difference) + (f" ({interval})" if interval else ""),
         p_in_words(p) or "not tested",
         f"{found.wins}/{found.losses}/{found.ties}",
-    )  # fmt: skip
+    )
 
 
 def _finding(comparison: Comparison, system: str) -> str:

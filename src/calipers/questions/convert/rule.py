@@ -10,16 +10,16 @@ from typing import Any
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io import registry
-from calipers.io.columns import Columns
-from calipers.io.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
+from calipers.io.files.open import Progress, Source
+from calipers.io.files.probe import Sight
+from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import ARGUMENT, load, read_value
-from calipers.io.sight import Sight
-from calipers.io.source import Progress, Source
-from calipers.io.write import check_place
-from calipers.model.conversion import Conversion
+from calipers.io.records.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
+from calipers.io.tables.columns import Columns
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ranking import NotGroupedError
+from calipers.questions.convert.result import Conversion
 
 
 def convert(

@@ -3,8 +3,8 @@
 from rich.console import Console
 from rich.text import Text
 
-from calipers.model.conversion import Conversion
 from calipers.present.plain import printable
+from calipers.questions.convert.result import Conversion
 
 SHOWN = {"targets": "target", "results": "result"}
 

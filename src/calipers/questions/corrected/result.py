@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA
+from calipers.model.showing import ShownInNotebook
 from calipers.model.summary import Interval
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from calipers.analyse.corrected import corrected_mean
-from calipers.analyse.summary import value_bounds
-from calipers.analyse.units import clusters_in
+from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
-from calipers.model.corrected import CorrectedMetric, CorrectedScores
 from calipers.model.scores import Scores
 from calipers.model.summary import Interval, Method
+from calipers.questions.corrected.result import CorrectedMetric, CorrectedScores
+from calipers.statistics.clusters import clusters_in
+from calipers.statistics.prediction_powered import corrected_mean
 
 FEWEST = 2
 """Queries, or clusters of them, that people must have judged for a metric to be corrected."""
@@ -31,9 +31,13 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
     rows = (
         machine.queries.select("query")
         .with_row_index("row")
-        .join(people.queries.select("query").with_row_index("theirs"), on="query", how="inner",
-              maintain_order="left")
-    )  # fmt: skip
+        .join(
+            people.queries.select("query").with_row_index("theirs"),
+            on="query",
+            how="inner",
+            maintain_order="left",
+        )
+    )
     clusters = clusters_in(machine)
     found, skipped = [], []
     for facts in machine.metrics:
@@ -49,10 +53,16 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
         kind: Method = "score" if value_bounds(facts) else "t"
         found.append(
             CorrectedMetric(
-                facts.name, result.value, Interval(*result.interval, confidence, kind),
-                result.machine, result.people, result.weight, result.sampled, result.n,
+                facts.name,
+                result.value,
+                Interval(*result.interval, confidence, kind),
+                result.machine,
+                result.people,
+                result.weight,
+                result.sampled,
+                result.n,
             )
-        )  # fmt: skip
+        )
     if not found:
         raise InvalidInput(
             "No metric can be corrected: each needs at least two queries that people judged and "
@@ -60,9 +70,12 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
         )
     cluster = {} if clusters is None else {"cluster": machine.settings["cluster"]}
     return CorrectedScores(
-        tuple(found), len(machine), len(people), tuple(skipped),
+        tuple(found),
+        len(machine),
+        len(people),
+        tuple(skipped),
         {"confidence": confidence, **cluster},
-    )  # fmt: skip
+    )
 
 
 def _judged(people: Floats, clusters: Ints | None) -> int:

@@ -4,9 +4,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.corrected import CorrectedScores
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.table import number
+from calipers.questions.corrected.result import CorrectedScores
 from calipers.words import plural
 
 
@@ -19,10 +19,12 @@ def print_corrected(found: CorrectedScores, console: Console) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     for one in found.metrics:
         table.add_row(
-            Text(one.metric, style="bold"), number(one.value),
+            Text(one.metric, style="bold"),
+            number(one.value),
             f"{number(one.interval.low)}–{number(one.interval.high)}",
-            number(one.machine), number(one.people),
-        )  # fmt: skip
+            number(one.machine),
+            number(one.people),
+        )
     console.print(table)
     print_notes(corrected_lines(found), console)
 

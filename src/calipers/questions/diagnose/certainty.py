@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calipers.analyse.cuts import MOST_SLICES, cut, has_questions
-from calipers.analyse.evidence import Evidence, Fact
-from calipers.analyse.slices import slice_scores
-from calipers.model.diagnosis import Confidence
 from calipers.model.scores import Scores
-from calipers.model.slices import Slice
+from calipers.model.slicing import MOST_SLICES, cut, has_questions
+from calipers.questions.diagnose.evidence import Evidence, Fact
+from calipers.questions.diagnose.result import Confidence
+from calipers.questions.slices.result import Slice
+from calipers.questions.slices.rule import slice_scores
 
 FEW = 20
 """With fewer queries than this a finding is a hint."""

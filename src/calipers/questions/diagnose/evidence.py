@@ -6,11 +6,6 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from calipers.analyse.context import Context, wanted_per_query
-from calipers.analyse.score_interval import UNIT, Bounds, mean_interval
-from calipers.analyse.sweep import advise_recall, usual_cutoffs
-from calipers.analyse.tokens import TokenCounts
-from calipers.analyse.units import clusters_in, exact_mean
 from calipers.measures.counts import recall
 from calipers.measures.views import Found, Gains, ratio
 from calipers.model.arrays import Floats, Ints
@@ -18,7 +13,12 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.scores import Scores
 from calipers.model.summary import Interval
-from calipers.model.sweep import RecallAdvice
+from calipers.questions.shown_results import Context, wanted_per_query
+from calipers.questions.sweep.result import RecallAdvice
+from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
+from calipers.questions.tokens import TokenCounts
+from calipers.statistics.clusters import clusters_in, exact_mean
+from calipers.statistics.score_interval import UNIT, Bounds, mean_interval
 
 
 @dataclass(frozen=True)
@@ -142,9 +142,11 @@ class Evidence:
         targets = pl.DataFrame({"code": matches.target_query, "document": documents})
         shown = (
             self.context.frame.filter(pl.col("rank") <= self.k)
-            .select("code", "document").drop_nulls().unique()
+            .select("code", "document")
+            .drop_nulls()
+            .unique()
             .with_columns(near=pl.lit(True))
-        )  # fmt: skip
+        )
         near = targets.join(shown, on=["code", "document"], how="left", maintain_order="left")
         is_near = near["near"].fill_null(False).to_numpy()
         n = matches.n_queries
@@ -169,9 +171,11 @@ class Evidence:
         """The smallest k that loses little recall against the longest list, as a sweep has it."""
         ks = list(self.ks or usual_cutoffs(max(int(self.matches.retrieved.max()), 1)))
         return advise_recall(
-            ks, np.column_stack([self.recall_at(k) for k in ks]),
-            confidence=self.scores.settings["confidence"], clusters=clusters_in(self.scores),
-        )  # fmt: skip
+            ks,
+            np.column_stack([self.recall_at(k) for k in ks]),
+            confidence=self.scores.settings["confidence"],
+            clusters=clusters_in(self.scores),
+        )
 
     @cached_property
     def _found(self) -> Found:

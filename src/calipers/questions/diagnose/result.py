@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from calipers.model.comparison import Comparison
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import SCHEMA, Summary
+from calipers.model.showing import ShownInNotebook
+from calipers.questions.compare.result import Comparison
 
 Confidence = Literal["high", "moderate", "low"]
 """high: the intervals too lie beyond the thresholds; low: fewer than 20 queries bear on it."""

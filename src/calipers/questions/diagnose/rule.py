@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from calipers.analyse.compare import compare_scores
-from calipers.analyse.context import Context
-from calipers.analyse.cuts import cut
-from calipers.analyse.evidence import Evidence
-from calipers.analyse.rules import RULES
-from calipers.analyse.scoring import score
-from calipers.analyse.tokens import load_tokenizer
+from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import check_cutoff
-from calipers.model.diagnosis import Diagnosis, Finding, Unchecked
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
+from calipers.model.slicing import cut
+from calipers.questions.compare.rule import compare_scores
+from calipers.questions.diagnose.evidence import Evidence
+from calipers.questions.diagnose.result import Diagnosis, Finding, Unchecked
+from calipers.questions.diagnose.rules import RULES
+from calipers.questions.shown_results import Context
+from calipers.questions.tokens import load_tokenizer
 from calipers.suggest import did_you_mean
 
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
@@ -57,9 +57,12 @@ def diagnose_pair(
     earlier, earlier_scores = look(before)
     compared = [m.name for m in scores.metrics if m.stem.partition("(")[0] in COMPARED]
     comparison = compare_scores(
-        {"before": earlier_scores, "now": scores}, metrics=compared, anyway=anyway,
-        level=confidence, cluster=cluster,
-    )  # fmt: skip
+        {"before": earlier_scores, "now": scores},
+        metrics=compared,
+        anyway=anyway,
+        level=confidence,
+        cluster=cluster,
+    )
     return replace(diagnosis, before=earlier, comparison=comparison)
 
 

@@ -7,13 +7,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.comparison import Comparison, Difference
-from calipers.model.diagnosis import Diagnosis, Finding
 from calipers.present.answer import first_results, print_notes, print_verdict
-from calipers.present.comparison import p_in_words, signed, warnings
 from calipers.present.plain import printable
 from calipers.present.table import number
-from calipers.present.terminal import bullet
+from calipers.questions.compare.result import Comparison, Difference
+from calipers.questions.compare.words import p_in_words, signed, warnings
+from calipers.questions.diagnose.result import Diagnosis, Finding
+from calipers.questions.evaluate.show import bullet
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.analyse.clues import (
+from calipers.questions.diagnose.certainty import (
     FEW,
     confidence,
     in_percent,
@@ -15,9 +15,9 @@ from calipers.analyse.clues import (
     waste,
     worst_slices,
 )
-from calipers.analyse.evidence import Evidence, Fact
-from calipers.analyse.sweep import ceilings
-from calipers.model.diagnosis import Confidence
+from calipers.questions.diagnose.evidence import Evidence, Fact
+from calipers.questions.diagnose.result import Confidence
+from calipers.questions.sweep.rule import ceilings
 
 Thresholds = Mapping[str, float]
 
@@ -53,8 +53,10 @@ def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
     advice.append("For questions that need several pieces, retrieve for each part of the question.")
     return Symptom(
         confidence((precision, at["precision"], 1), (recall, at["recall"], -1)),
-        tuple(lines), tuple(advice), {"precision": precision.value, "recall": recall.value},
-    )  # fmt: skip
+        tuple(lines),
+        tuple(advice),
+        {"precision": precision.value, "recall": recall.value},
+    )
 
 
 def finds_little(seen: Evidence, at: Thresholds) -> Symptom | None:
@@ -75,10 +77,11 @@ def finds_little(seen: Evidence, at: Thresholds) -> Symptom | None:
         "See `calipers misses` for the reason of every miss before changing anything.",
     ]
     return Symptom(
-        confidence((recall, at["recall"], -1)), (*lines, *multi_hop(seen)),
+        confidence((recall, at["recall"], -1)),
+        (*lines, *multi_hop(seen)),
         tuple(advice),
         {"recall": recall.value, **({"precision": precision.value} if precision else {})},
-    )  # fmt: skip
+    )
 
 
 def too_wide(seen: Evidence, at: Thresholds) -> Symptom | None:
@@ -110,8 +113,10 @@ def too_wide(seen: Evidence, at: Thresholds) -> Symptom | None:
         advice = ["Rerank first: every smaller k loses recall. Then lower k."]
     return Symptom(
         confidence((precision, at["precision"], -1), (recall, at["recall"], 1)),
-        tuple(lines), tuple(advice), {"precision": precision.value, "recall": recall.value},
-    )  # fmt: skip
+        tuple(lines),
+        tuple(advice),
+        {"precision": precision.value, "recall": recall.value},
+    )
 
 
 def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
@@ -265,7 +270,8 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
         return None
     lines.append("A good result that nobody labelled counts as wrong here.")
     return Symptom(
-        confidence(*deciding), tuple(lines),
+        confidence(*deciding),
+        tuple(lines),
         (
             "Judge what stands in the first results of several retrievers, good and bad.",
             f"Until then compare systems by recall@{seen.k} or mrr rather than by precision, and "
@@ -275,7 +281,7 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
             **({"single": single.value} if single else {}),
             **({"judged": judged.value} if judged else {}),
         },
-    )  # fmt: skip
+    )
 
 
 def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:

@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any
 
 from calipers.model.labels import Label
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Diff(ShownInNotebook):
         from pathlib import Path
 
         from calipers.errors import InvalidInput
-        from calipers.io.labels import write_labels
+        from calipers.io.records.label_files import write_labels
 
         unknown = next((one.query_id for one in self.to_judge if one.query is None), None)
         if unknown is not None:
@@ -96,13 +96,19 @@ class Diff(ShownInNotebook):
     def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
         return {
-            "old": self.old, "new": self.new, "k": self.k, "p": self.p,
-            "queries": len(self.queries), "changed": self.changed,
+            "old": self.old,
+            "new": self.new,
+            "k": self.k,
+            "p": self.p,
+            "queries": len(self.queries),
+            "changed": self.changed,
             "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
             "new_results": sum(len(one.new) for one in self.queries),
             "lost_results": sum(len(one.lost) for one in self.queries),
-            "to_judge": len(self.to_judge), "already_judged": self.already_judged,
-            "only_old": list(self.only_old), "only_new": list(self.only_new),
+            "to_judge": len(self.to_judge),
+            "already_judged": self.already_judged,
+            "only_old": list(self.only_old),
+            "only_new": list(self.only_new),
             "slices": [asdict(one) for one in self.slices],
             "per_query": [asdict(one) for one in self.queries],
-        }  # fmt: skip
+        }

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from calipers.analyse.cuts import UNTAGGED, asked, length_of
-from calipers.analyse.draft import pool_runs, shuffled, without_judged
 from calipers.errors import InvalidInput
+from calipers.labels.draft import pool_runs, shuffled, without_judged
 from calipers.measures.spec import check_cutoff
-from calipers.model.diff import Diff, DiffSlice, Moved, QueryDiff
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
+from calipers.model.slicing import UNTAGGED, asked, length_of
+from calipers.questions.diff.result import Diff, DiffSlice, Moved, QueryDiff
 from calipers.suggest import did_you_mean
 from calipers.text import normalise
 
@@ -46,13 +46,17 @@ def diff_runs(
     found = [_diff(query, texts.get(query), before[query], after[query], p) for query in shared]
     to_judge, judged = _to_judge(new, found, k, truth, seed)
     return Diff(
-        old=old.name or "old", new=new.name or "new", k=k, p=p,
+        old=old.name or "old",
+        new=new.name or "new",
+        k=k,
+        p=p,
         queries=tuple(sorted(found, key=lambda one: (one.rbo, one.overlap))),
         only_old=tuple(query for query in before if query not in after),
         only_new=tuple(query for query in after if query not in before),
         slices=tuple(one for name in by for one in _slices(found, name, truth)),
-        to_judge=to_judge, already_judged=judged,
-    )  # fmt: skip
+        to_judge=to_judge,
+        already_judged=judged,
+    )
 
 
 def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTENCE) -> float:
@@ -137,9 +141,14 @@ def _diff(
     query: str, text: str | None, old: Sequence[str], new: Sequence[str], p: float
 ) -> QueryDiff:
     return QueryDiff(
-        query, text, rank_biased_overlap(old, new, p), overlap_at(old, new), kendall_tau(old, new),
-        new=_without(new, old), lost=_without(old, new),
-    )  # fmt: skip
+        query,
+        text,
+        rank_biased_overlap(old, new, p),
+        overlap_at(old, new),
+        kendall_tau(old, new),
+        new=_without(new, old),
+        lost=_without(old, new),
+    )
 
 
 def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
@@ -191,11 +200,15 @@ def _slices(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> l
     }
     return [
         DiffSlice(
-            by, name, len(some), sum(one.changed for one in some),
-            sum(one.rbo for one in some) / len(some), sum(one.overlap for one in some) / len(some),
+            by,
+            name,
+            len(some),
+            sum(one.changed for one in some),
+            sum(one.rbo for one in some) / len(some),
+            sum(one.overlap for one in some) / len(some),
         )
         for name, some in groups.items()
-    ]  # fmt: skip
+    ]
 
 
 def _labels(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> list[str]:

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.write import whole_file
-from calipers.model.diff import Diff, Moved, QueryDiff
+from calipers.io.files.write import whole_file
 from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.diff.result import Diff, Moved, QueryDiff
 from calipers.words import plural
 
 LONGEST = 70
@@ -75,13 +75,16 @@ def notes(diff: Diff) -> list[str]:
 
 def save_diff(diff: Diff, path: str | PathLike[str]) -> None:
     """Write the page, whole or not at all."""
-    from calipers.present.html.page import fill
+    from calipers.questions.report.page.page import fill
 
     changed = [one for one in diff.queries if one.changed]
     view: dict[str, Any] = {
-        "diff": diff, "verdict": verdict(diff), "means": _named_means(diff),
-        "listed": changed[:ON_PAGE], "left_out": max(0, len(changed) - ON_PAGE),
-    }  # fmt: skip
+        "diff": diff,
+        "verdict": verdict(diff),
+        "means": _named_means(diff),
+        "listed": changed[:ON_PAGE],
+        "left_out": max(0, len(changed) - ON_PAGE),
+    }
     with whole_file(Path(path)) as file:
         file.write(fill("diff.html.j2", view).encode())
 
@@ -105,9 +108,12 @@ def _slices(diff: Diff) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for one in diff.slices:
         table.add_row(
-            Text(f"{printable(one.by, 20)}={printable(one.value, 40)}"), f"{one.queries:,}",
-            f"{one.changed:,}", number(one.rbo), number(one.overlap),
-        )  # fmt: skip
+            Text(f"{printable(one.by, 20)}={printable(one.value, 40)}"),
+            f"{one.queries:,}",
+            f"{one.changed:,}",
+            number(one.rbo),
+            number(one.overlap),
+        )
     return table
 
 

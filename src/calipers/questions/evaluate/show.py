@@ -13,8 +13,8 @@ from rich.text import Text
 
 from calipers.model.scores import Scores
 from calipers.present.answer import print_notes, print_verdict, verdict
-from calipers.present.notes import notes as notes_of
 from calipers.present.table import WHOLE, Cell, ScoreTable, score_table
+from calipers.questions.evaluate.notes import notes as notes_of
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.analyse.context import Context, wanted_per_query
-from calipers.analyse.units import clusters_of
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.matches import FAILED
+from calipers.questions.shown_results import Context, wanted_per_query
+from calipers.statistics.clusters import clusters_of
 
 EVERYTHING = -math.inf
 
@@ -60,9 +60,12 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     _check_direction(context.code, score)
     within = context.rank <= k
     by_place = dict(
-        zip(zip(context.code[within].tolist(), context.rank[within].tolist(), strict=True),
-            score[within].tolist(), strict=True)
-    )  # fmt: skip
+        zip(
+            zip(context.code[within].tolist(), context.rank[within].tolist(), strict=True),
+            score[within].tolist(),
+            strict=True,
+        )
+    )
     failed = matches.having_status(FAILED)
     relevant = matches.relevant(pair.rel)
     unit, unit_of = np.unique(matches.target_unit[relevant], return_inverse=True)
@@ -72,9 +75,11 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     row[relevant] = unit_of
     best = np.full(unit.size, EVERYTHING)
     edges = zip(
-        matches.edge_query.tolist(), matches.edge_rank.tolist(),
-        row[matches.edge_target].tolist(), strict=True,
-    )  # fmt: skip
+        matches.edge_query.tolist(),
+        matches.edge_rank.tolist(),
+        row[matches.edge_target].tolist(),
+        strict=True,
+    )
     for query, rank, target in edges:
         if target >= 0:
             best[target] = max(best[target], by_place.get((query, rank), EVERYTHING))
@@ -84,10 +89,13 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
     return FloorEvidence(
         wanted[sound],
-        number[unit_query[sound[unit_query]]], best[sound[unit_query]],
-        number[context.code[within]], score[within], context.holds_target[within],
+        number[unit_query[sound[unit_query]]],
+        best[sound[unit_query]],
+        number[context.code[within]],
+        score[within],
+        context.holds_target[within],
         None if clusters is None else clusters[sound],
-    )  # fmt: skip
+    )
 
 
 def _check_direction(code: Ints, score: Floats) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 from calipers.model.summary import Interval
 
 Goal = Literal["keep", "recall"]

@@ -13,13 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.analyse.floor_evidence import EVERYTHING, FloorEvidence, gather
-from calipers.analyse.score_interval import mean_interval
-from calipers.analyse.units import as_shares
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.floor import Floor, FloorPoint, Goal, HeldOut
 from calipers.model.matched import Matched
+from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
+from calipers.questions.floor.result import Floor, FloorPoint, Goal, HeldOut
+from calipers.statistics.clusters import as_shares
+from calipers.statistics.score_interval import mean_interval
 
 MOST_FLOORS = 200
 """So many floors are looked at; with more different scores, quantiles of them."""
@@ -45,9 +45,14 @@ def find_floor(
 
 
 def floor_of(
-    evidence: FloorEvidence, k: int, goal: Goal, least: float, confidence: float, folds: int,
+    evidence: FloorEvidence,
+    k: int,
+    goal: Goal,
+    least: float,
+    confidence: float,
+    folds: int,
     seed: int,
-) -> Floor:  # fmt: skip
+) -> Floor:
     """The floor that the scores of some queries allow."""
     answerable = evidence.wanted > 0
     if not answerable.any():
@@ -59,14 +64,18 @@ def floor_of(
     everyone = np.ones(evidence.n_queries, dtype=np.bool_)
     chosen = choose(evidence, everyone, floors, goal, least, confidence)
     found = Floor(
-        k=k, goal=goal, least=least, confidence=confidence,
-        answerable=int(answerable.sum()), unanswerable=int((~answerable).sum()),
+        k=k,
+        goal=goal,
+        least=least,
+        confidence=confidence,
+        answerable=int(answerable.sum()),
+        unanswerable=int((~answerable).sum()),
         without=point(evidence, EVERYTHING),
         chosen=None if chosen is None else point(evidence, chosen),
         points=tuple(point(evidence, floor) for floor in _some(floors, chosen)),
         held_out=_held_out(evidence, floors, goal, least, confidence, folds, seed),
         notes=(),
-    )  # fmt: skip
+    )
     return replace(found, notes=tuple(_notes(found, evidence)))
 
 
@@ -194,9 +203,14 @@ def _share(part: float, whole: float) -> float | None:
 
 
 def _held_out(
-    evidence: FloorEvidence, floors: Floats, goal: Goal, least: float, confidence: float,
-    folds: int, seed: int,
-) -> HeldOut | None:  # fmt: skip
+    evidence: FloorEvidence,
+    floors: Floats,
+    goal: Goal,
+    least: float,
+    confidence: float,
+    folds: int,
+    seed: int,
+) -> HeldOut | None:
     units = np.arange(evidence.n_queries)
     if evidence.clusters is not None:
         units = np.unique(evidence.clusters, return_inverse=True)[1]
@@ -209,9 +223,11 @@ def _held_out(
     each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
     values = kept_values(evidence, each, goal)
     return HeldOut(
-        folds, tuple(chosen), point(evidence, each),
+        folds,
+        tuple(chosen),
+        point(evidence, each),
         mean_interval(values, confidence, clusters=evidence.clusters),
-    )  # fmt: skip
+    )
 
 
 def folds_of(n: int, folds: int, seed: int) -> Ints:

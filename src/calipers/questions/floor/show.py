@@ -5,14 +5,12 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.model.floor import Floor, FloorPoint, HeldOut
 from calipers.present.answer import first_results, print_notes, print_verdict
 from calipers.present.delimited import csv_text
 from calipers.present.table import number
+from calipers.questions.floor.result import Floor, FloorPoint, HeldOut
 
-COLUMNS = (
-    "floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results",
-)  # fmt: skip
+COLUMNS = ("floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results")
 WITHOUT = "none"
 
 
@@ -85,8 +83,13 @@ def floor_csv(found: Floor) -> str:
 
 def _cells(one: FloorPoint) -> list[str]:
     values = (
-        one.precision, one.recall, one.kept, one.wrongly_answered, one.wrongly_refused, one.results,
-    )  # fmt: skip
+        one.precision,
+        one.recall,
+        one.kept,
+        one.wrongly_answered,
+        one.wrongly_refused,
+        one.results,
+    )
     return [_score(one.floor), *map(_value, values)]
 
 

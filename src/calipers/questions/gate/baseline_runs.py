@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.analyse.comparable import obstacles
-from calipers.analyse.gate import pair
-from calipers.analyse.non_inferiority import mean_of_runs
-from calipers.analyse.summary import summarise
-from calipers.analyse.units import clusters_in
+from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
-from calipers.model.gate import Baseline
 from calipers.model.scores import Scores
+from calipers.questions.compare.comparable import obstacles
+from calipers.questions.gate.result import Baseline
+from calipers.questions.gate.rule import pair
+from calipers.statistics.clusters import clusters_in
+from calipers.statistics.non_inferiority import mean_of_runs
 
 
 def average(kept: Baseline) -> Scores:

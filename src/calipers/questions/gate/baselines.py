@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.results import read_runs
-from calipers.io.score_tables import is_score_table, read_score_table
-from calipers.io.source import Source
-from calipers.io.write import whole_file
-from calipers.model.gate import Baseline
+from calipers.io.files.open import Source
+from calipers.io.files.write import whole_file
+from calipers.io.records.results import read_runs
+from calipers.io.tables.scores import is_score_table, read_score_table
+from calipers.questions.gate.result import Baseline
 
 
 class _Kept(msgspec.Struct):

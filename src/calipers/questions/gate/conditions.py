@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from calipers.analyse.figures import Figure, parse_figure
 from calipers.errors import InvalidInput
 from calipers.measures.spec import Metric, parse
+from calipers.questions.gate.latency_and_tokens import Figure, parse_figure
 from calipers.suggest import did_you_mean
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -103,9 +103,12 @@ def _in_unit(number: float, unit: str, figure: Figure | None, text: str) -> floa
     if (unit in ("ms", "s")) != timed:
         raise InvalidInput(
             f"The condition {text!r} gives {'no unit' if timed else f'the unit {unit}'}; "
-            + ("a latency is written with ms or s, such as 300ms." if timed
-               else "only a latency has one.")
-        )  # fmt: skip
+            + (
+                "a latency is written with ms or s, such as 300ms."
+                if timed
+                else "only a latency has one."
+            )
+        )
     return number / 100 if unit == "%" else number * 1000 if unit == "s" else number
 
 

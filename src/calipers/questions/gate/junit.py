@@ -3,8 +3,8 @@
 import re
 from xml.etree import ElementTree
 
-from calipers.model.gate import Check, Verdict
-from calipers.present.gate import failure_sentence, notes, warnings, worst_lines
+from calipers.questions.gate.result import Check, Verdict
+from calipers.questions.gate.show import failure_sentence, notes, warnings, worst_lines
 
 NAME = "calipers.gate"
 # XML 1.0 has no way to write these, escaped or not.
@@ -16,9 +16,13 @@ def verdict_junit(verdict: Verdict) -> bytes:
     deciding = [check for check in verdict.checks if check.status != "supporting"]
     statuses = [check.status for check in deciding]
     suite = ElementTree.Element(
-        "testsuite", name=NAME, tests=str(len(statuses)), failures=str(statuses.count("failed")),
-        errors="0", skipped=str(statuses.count("untested")),
-    )  # fmt: skip
+        "testsuite",
+        name=NAME,
+        tests=str(len(statuses)),
+        failures=str(statuses.count("failed")),
+        errors="0",
+        skipped=str(statuses.count("untested")),
+    )
     for check in deciding:
         _add_case(suite, check)
     lines = [*warnings(verdict), *notes(verdict)]

@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from calipers.analyse.context import Context
 from calipers.errors import InvalidInput
 from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Floats
 from calipers.model.matched import Matched
+from calipers.questions.shown_results import Context
 from calipers.words import plural
 
 _ABOUT = re.compile(r"(latency|tokens)(?![a-z])", re.IGNORECASE)
@@ -85,9 +85,11 @@ def _latency(pair: Matched) -> tuple[Floats, str | None]:
             "records it, or give 'latency_ms' in every record."
         )
     asked = pair.matches.queries.select("query").join(
-        queries.select("query", pl.col("latency_ms").cast(pl.Float64)), on="query", how="left",
+        queries.select("query", pl.col("latency_ms").cast(pl.Float64)),
+        on="query",
+        how="left",
         maintain_order="left",
-    )  # fmt: skip
+    )
     values = asked["latency_ms"].fill_null(float("nan")).to_numpy().copy()
     without = int(np.isnan(values).sum())
     said = f"The run has no latency for {plural(without, 'query', 'queries')}; these do not count."

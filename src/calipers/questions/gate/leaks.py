@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from calipers.model.gate import Check, Leak
 from calipers.model.matched import Matched
+from calipers.questions.gate.result import Check, Leak
 
 LEAKS = ("leak", "leak_rate")
 
@@ -15,9 +15,12 @@ def leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:
         return ()
     queries = pair.matches.queries
     rows = zip(
-        leaked.query.tolist(), leaked.rank.tolist(), leaked.result.to_list(),
-        leaked.name.to_list(), strict=True,
-    )  # fmt: skip
+        leaked.query.tolist(),
+        leaked.rank.tolist(),
+        leaked.result.to_list(),
+        leaked.name.to_list(),
+        strict=True,
+    )
     return tuple(
         Leak(queries["query"][query], queries["text"][query], rank, result, name)
         for query, rank, result, name in rows

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from calipers.model.gate import Verdict
 from calipers.present.escape import for_markdown
-from calipers.present.gate import (
+from calipers.questions.gate.result import Verdict
+from calipers.questions.gate.show import (
     CheckRow,
     baseline_heading,
     baseline_rows,
@@ -20,8 +20,10 @@ SIGNS = {"passed": "✅", "failed": "❌", "untested": "⚠️", "supporting": "
 
 def verdict_markdown(verdict: Verdict) -> str:
     """The summary: what holds, what does not, the worst queries, what could not be seen."""
-    blocks = [f"## {SIGNS['passed' if verdict.passed else 'failed']} Retrieval: "
-              f"{for_markdown(headline(verdict))}"]  # fmt: skip
+    blocks = [
+        f"## {SIGNS['passed' if verdict.passed else 'failed']} Retrieval: "
+        f"{for_markdown(headline(verdict))}"
+    ]
     if lines := warnings(verdict):
         blocks.append("\n".join(f"> ⚠️ {for_markdown(line)}" for line in lines))
     if rows := condition_rows(verdict):

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.plan import Unseen, Visibility
 from calipers.model.scores import Scores
+from calipers.model.showing import ShownInNotebook
 from calipers.model.summary import Interval
 
 Status = Literal["passed", "failed", "untested", "supporting"]

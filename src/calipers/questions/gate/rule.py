@@ -7,23 +7,28 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from calipers.analyse.compare import facts_by_name
-from calipers.analyse.conditions import Condition, unknown_tag_value
-from calipers.analyse.cuts import cut
-from calipers.analyse.figures import Figure
-from calipers.analyse.holm import holm
-from calipers.analyse.non_inferiority import NonInferiority, non_inferiority
-from calipers.analyse.paired import ROUNDING, corrected_level, limits_of, paired
-from calipers.analyse.plan import visibility
-from calipers.analyse.score_interval import mean_interval
-from calipers.analyse.summary import interval_of_metric
-from calipers.analyse.trial import fewest_queries
-from calipers.analyse.units import exact_mean
+from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.gate import Change, Check, Requirement, WorstQuery
 from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import cut
 from calipers.model.summary import Interval
+from calipers.questions.compare.metric_difference import (
+    ROUNDING,
+    corrected_level,
+    limits_of,
+    paired,
+)
+from calipers.questions.compare.rule import facts_by_name
+from calipers.questions.gate.conditions import Condition, unknown_tag_value
+from calipers.questions.gate.latency_and_tokens import Figure
+from calipers.questions.gate.result import Change, Check, Requirement, WorstQuery
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.holm import holm
+from calipers.statistics.non_inferiority import NonInferiority, non_inferiority
+from calipers.statistics.power import fewest_queries
+from calipers.statistics.queries_needed import visibility
+from calipers.statistics.score_interval import mean_interval
 
 Figures = Mapping[Figure, Floats]
 """What the run recorded, one value per query, for each figure that a condition is about."""
@@ -177,9 +182,13 @@ def pair(now: Scores, before: Scores) -> Pairing:
     joined = (
         now.queries.select("query")
         .with_row_index("now")
-        .join(before.queries.select("query").with_row_index("before"), on="query", how="inner",
-              maintain_order="left")
-    )  # fmt: skip
+        .join(
+            before.queries.select("query").with_row_index("before"),
+            on="query",
+            how="inner",
+            maintain_order="left",
+        )
+    )
     if not joined.height:
         ours, theirs = (s.queries["query"].head(3).to_list() for s in (now, before))
         raise InvalidInput(
@@ -224,27 +233,39 @@ def check_baseline(
             ends = found.difference.interval(level)
             low, high = (ends.low, ends.high) if one.up else (-ends.high, -ends.low)
             change = replace(
-                change, interval=Interval(low, high, level, "paired"),
-                p_value=found.p_loss, p_adjusted=p, p_no_loss=found.p_no_loss,
-            )  # fmt: skip
+                change,
+                interval=Interval(low, high, level, "paired"),
+                p_value=found.p_loss,
+                p_adjusted=p,
+                p_no_loss=found.p_no_loss,
+            )
         limits = limits_of(facts[primary])
         # What would be seen of a loss: the way in which the test looks.
         seen = visibility(
-            -one.gains, 2.0 * alpha, tests, clusters=clusters, largest=limits and limits[1],
+            -one.gains,
+            2.0 * alpha,
+            tests,
+            clusters=clusters,
+            largest=limits and limits[1],
             one_way=True,
-        )  # fmt: skip
+        )
         unseen = None if one.test is None else one.test.undone(p, alpha, strict=strict)
         change = replace(change, visibility=seen, unseen=unseen)
         because = _because(change, one, alpha, allow, strict=strict)
         could = p is not None
-        checks.append(replace(
-            check,
-            status="passed" if could and not because
-            else "failed" if could or strict else "untested",
-            change=change,
-            because=because if could else (_too_few(change, fewest),),
-            worst=_losses(pairing, primary, one) if could and because else (),
-        ))  # fmt: skip
+        checks.append(
+            replace(
+                check,
+                status="passed"
+                if could and not because
+                else "failed"
+                if could or strict
+                else "untested",
+                change=change,
+                because=because if could else (_too_few(change, fewest),),
+                worst=_losses(pairing, primary, one) if could and because else (),
+            )
+        )
     return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
 
 

@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.gate import Change, Check, Leak, Verdict, WorstQuery
 from calipers.model.plan import Visibility
 from calipers.present.answer import print_notes
-from calipers.present.comparison import (
+from calipers.present.plain import printable
+from calipers.present.table import number
+from calipers.questions.compare.words import (
     between,
     p_in_words,
     power_sentence,
@@ -17,8 +18,7 @@ from calipers.present.comparison import (
     signed,
     unseen_sentence,
 )
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.questions.gate.result import Change, Check, Leak, Verdict, WorstQuery
 
 NAMED = 4
 """Metrics that a note calls by name."""
@@ -59,12 +59,17 @@ def condition_rows(verdict: Verdict) -> list[CheckRow]:
     """The conditions with what was measured."""
     return [
         CheckRow(
-            check.status, printable(check.name, 80), _value(check.value, check.unit),
-            _spread(check), "", "", ", ".join(check.because),
+            check.status,
+            printable(check.name, 80),
+            _value(check.value, check.unit),
+            _spread(check),
+            "",
+            "",
+            ", ".join(check.because),
         )
         for check in verdict.checks
         if check.requirement
-    ]  # fmt: skip
+    ]
 
 
 def baseline_rows(verdict: Verdict) -> list[CheckRow]:
@@ -78,11 +83,15 @@ def baseline_rows(verdict: Verdict) -> list[CheckRow]:
         before = _value(change.baseline)
         rows.append(
             CheckRow(
-                check.status, check.metric + place, f"{before} → {_value(check.value)}",
-                _difference(change), _counts(change), _visible(change),
+                check.status,
+                check.metric + place,
+                f"{before} → {_value(check.value)}",
+                _difference(change),
+                _counts(change),
+                _visible(change),
                 _reason(check, change),
             )
-        )  # fmt: skip
+        )
     return rows
 
 

@@ -5,12 +5,20 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from calipers.analyse.baseline_runs import average
-from calipers.analyse.comparable import obstacles, undefined_in_some
-from calipers.analyse.compare import facts_by_name
-from calipers.analyse.conditions import COMBINED, Condition
-from calipers.analyse.figures import recorded
-from calipers.analyse.gate import (
+from calipers.engines.scoring import choose_metrics, deepest
+from calipers.errors import InvalidInput
+from calipers.measures import Metric, parse
+from calipers.model.age import age_of
+from calipers.model.matched import Matched
+from calipers.model.scores import Scores
+from calipers.questions.compare.comparable import obstacles, undefined_in_some
+from calipers.questions.compare.rule import facts_by_name
+from calipers.questions.gate.baseline_runs import average
+from calipers.questions.gate.conditions import COMBINED, Condition
+from calipers.questions.gate.latency_and_tokens import recorded
+from calipers.questions.gate.leaks import with_leaks
+from calipers.questions.gate.result import Baseline, Check, Verdict
+from calipers.questions.gate.rule import (
     Figures,
     Pairing,
     check_baseline,
@@ -18,17 +26,9 @@ from calipers.analyse.gate import (
     everything,
     slices_by,
 )
-from calipers.analyse.gate import pair as pair_up
-from calipers.analyse.leaks import with_leaks
-from calipers.analyse.primary import choose_primary
-from calipers.analyse.scoring import choose_metrics, deepest
-from calipers.analyse.units import clusters_of
-from calipers.errors import InvalidInput
-from calipers.measures import Metric, parse
-from calipers.model.age import age_of
-from calipers.model.gate import Baseline, Check, Verdict
-from calipers.model.matched import Matched
-from calipers.model.scores import Scores
+from calipers.questions.gate.rule import pair as pair_up
+from calipers.questions.primary import choose_primary
+from calipers.statistics.clusters import clusters_of
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
@@ -81,11 +81,16 @@ def reach_verdict(
                 "compare all the same with --anyway."
             )
         checks += check_baseline(
-            pairing, decisive, [name for name in names if name != decisive],
+            pairing,
+            decisive,
+            [name for name in names if name != decisive],
             [everything(scores), *slices_by(scores, tags)],
-            baseline=kept.name, confidence=confidence, allow=allow, strict=strict,
+            baseline=kept.name,
+            confidence=confidence,
+            allow=allow,
+            strict=strict,
             clusters=clusters,
-        )  # fmt: skip
+        )
         notes += _without_pairs(checks, kept, alone=not conditions)
     elif tags:
         raise InvalidInput(

@@ -11,14 +11,14 @@ from typing import Any
 
 import msgspec
 
-from calipers.analyse.scoring import choose_metrics, deepest
 from calipers.config import find_config, read_config
+from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns
-from calipers.model.grid import Combination
+from calipers.io.tables.columns import Columns
+from calipers.live.adapters.secrets import without_secrets
+from calipers.live.questions import Questions, open_questions
 from calipers.model.policy import CHOICES
-from calipers.retrievers.questions import Questions, open_questions
-from calipers.retrievers.secrets import without_secrets
+from calipers.questions.grid.result import Combination
 from calipers.suggest import did_you_mean
 
 DEFAULT_OUTPUT = "grid"
@@ -26,15 +26,33 @@ DEPTH = 20
 """Results to ask for where neither the file nor its metrics want more."""
 LONGEST_NAME = 80
 KEYS = (
-    "retrievers", "params", "k", "questions", "output", "baseline",
-    "workers", "timeout", "retries", "rate", "max-errors",
-)  # fmt: skip
+    "retrievers",
+    "params",
+    "k",
+    "questions",
+    "output",
+    "baseline",
+    "workers",
+    "timeout",
+    "retries",
+    "rate",
+    "max-errors",
+)
 RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
 PACE = ("workers", "timeout", "retries", "rate", "max-errors")
 MEASURES = (
-    "metrics", "k", "rel", "match", "level", "primary", "cluster", "like", "map_ids", "columns",
+    "metrics",
+    "k",
+    "rel",
+    "match",
+    "level",
+    "primary",
+    "cluster",
+    "like",
+    "map_ids",
+    "columns",
     *CHOICES,
-)  # fmt: skip
+)
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
 
 
@@ -123,9 +141,15 @@ def _read_table(table: Mapping[str, Any], path: Path, depth: int, baseline: str 
         first = _baseline(baseline, combinations, "--baseline")
     where = None if questions is None else str(path.parent / questions)
     return Plan(
-        path, tuple(combinations), output, first or combinations[0].name, pace,
-        measures={}, own_questions=where, truth=None,
-    )  # fmt: skip
+        path,
+        tuple(combinations),
+        output,
+        first or combinations[0].name,
+        pace,
+        measures={},
+        own_questions=where,
+        truth=None,
+    )
 
 
 def _combinations(
@@ -154,9 +178,15 @@ def _combinations(
             varying += [f"k={k}"] if len(depths) > 1 else []
             full = " ".join([str(name), *varying])
             yield Combination(
-                full, str(name), target, kinds[0] == "make", params, k,
-                output / f"{_file_name(full)}.jsonl", _settings(kinds[0], target, params, label),
-            )  # fmt: skip
+                full,
+                str(name),
+                target,
+                kinds[0] == "make",
+                params,
+                k,
+                output / f"{_file_name(full)}.jsonl",
+                _settings(kinds[0], target, params, label),
+            )
 
 
 def _settings(

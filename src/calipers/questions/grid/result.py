@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calipers.model.comparison import Comparison
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
+from calipers.questions.compare.result import Comparison
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,13 @@ class Combination:
 
     def to_dict(self) -> dict[str, Any]:
         """The combination as plain values."""
-        return {"name": self.name, "retriever": self.retriever, **self.settings, "k": self.k,
-                "run": str(self.output)}  # fmt: skip
+        return {
+            "name": self.name,
+            "retriever": self.retriever,
+            **self.settings,
+            "k": self.k,
+            "run": str(self.output),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)

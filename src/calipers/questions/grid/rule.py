@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
-from calipers.grids.plan import Plan
-from calipers.grids.workshop import Workshop, check_functions, code_of_combination
-from calipers.model.grid import Combination, Planned
-from calipers.retrievers.earlier import Meta, read_meta
-from calipers.retrievers.questions import Questions
-from calipers.retrievers.retrieve import retrieve_to_report
-from calipers.retrievers.watch import Callbacks, callbacks
+from calipers.live.questions import Questions
+from calipers.live.resume import Meta, read_meta
+from calipers.live.retrieve import retrieve_to_report
+from calipers.live.watch import Callbacks, callbacks
+from calipers.questions.grid.plan import Plan
+from calipers.questions.grid.result import Combination, Planned
+from calipers.questions.grid.workshop import Workshop, check_functions, code_of_combination
 
 Watch = Callable[[Combination], Callbacks]
 """Told of each combination before it is asked; gives the callbacks for its progress."""
@@ -61,18 +61,32 @@ class _CannotBeMade(CalipersError):
 
 
 def _run(
-    one: Combination, plan: Plan, workshop: Workshop, questions: Questions,
-    watch: Watch | None, *, restart: bool, retry_errors: bool,
-) -> Mapping[str, Any]:  # fmt: skip
+    one: Combination,
+    plan: Plan,
+    workshop: Workshop,
+    questions: Questions,
+    watch: Watch | None,
+    *,
+    restart: bool,
+    retry_errors: bool,
+) -> Mapping[str, Any]:
     with callbacks(watch, one) as (total, progress):
         try:
             retriever = workshop.build(one)
         except InvalidInput as error:
             raise _CannotBeMade(str(error)) from error
         return retrieve_to_report(
-            retriever, list(questions), k=one.k, output=one.output, restart=restart, afresh=True,
-            retry_errors=retry_errors, total=total, progress=progress, **plan.pace,
-        ).to_dict()  # fmt: skip
+            retriever,
+            list(questions),
+            k=one.k,
+            output=one.output,
+            restart=restart,
+            afresh=True,
+            retry_errors=retry_errors,
+            total=total,
+            progress=progress,
+            **plan.pace,
+        ).to_dict()
 
 
 def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:

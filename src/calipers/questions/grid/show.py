@@ -4,12 +4,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.grid import Grid, Planned
+from calipers.live.show import duration
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.compared import print_comparison, print_leaderboard
-from calipers.present.comparison import power_sentences, verdict, warnings
 from calipers.present.plain import printable
-from calipers.present.retrieval import duration
+from calipers.questions.compare.show import print_comparison, print_leaderboard
+from calipers.questions.compare.words import power_sentences, verdict, warnings
+from calipers.questions.grid.result import Grid, Planned
 from calipers.words import plural
 
 EVERY_METRIC = (
@@ -33,9 +33,11 @@ def print_plan(planned: Planned, console: Console) -> None:
     table.add_column("run", overflow="fold")
     for one, done in zip(planned.combinations, planned.done, strict=True):
         table.add_row(
-            Text(printable(one.name)), str(one.k), f"{done:,} of {planned.questions:,}",
+            Text(printable(one.name)),
+            str(one.k),
+            f"{done:,} of {planned.questions:,}",
             Text(str(one.output)),
-        )  # fmt: skip
+        )
     console.print(table)
 
 
@@ -73,7 +75,10 @@ def _runs(grid: Grid) -> Table:
             continue
         times = [duration(report["latency_ms"].get(name)) for name in ("p50", "p95")]
         table.add_row(
-            Text(printable(one.name)), str(one.k), f"{report['answered']:,}",
-            f"{report['failed']:,}", *times,
-        )  # fmt: skip
+            Text(printable(one.name)),
+            str(one.k),
+            f"{report['answered']:,}",
+            f"{report['failed']:,}",
+            *times,
+        )
     return table

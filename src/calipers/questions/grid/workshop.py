@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.model.grid import Combination
-from calipers.retrievers.base import Retriever
-from calipers.retrievers.code import code_of
-from calipers.retrievers.recognise import as_retriever, find, load_target
-from calipers.retrievers.secrets import Secrets, without_secrets
+from calipers.live.adapters.base import Retriever
+from calipers.live.adapters.recognise import as_retriever, find, load_target
+from calipers.live.adapters.secrets import Secrets, without_secrets
+from calipers.live.code import code_of
+from calipers.questions.grid.result import Combination
 
 
 def check_functions(combinations: Iterable[Combination], folder: Path) -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.model.evaluation import Evaluation
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
+from calipers.model.showing import ShownInNotebook
 
 
 @dataclass(frozen=True, repr=False)

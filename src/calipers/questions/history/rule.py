@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from calipers.analyse.headlines import headlines
-from calipers.analyse.trend import slice_summaries, trend_of
-from calipers.analyse.yardstick import Watched
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import split
 from calipers.model.age import span_of
 from calipers.model.evaluation import Evaluation, SliceSummary
-from calipers.model.history import History, Shown
-from calipers.model.trend import Trend
+from calipers.questions.alarm.reference_period import Watched
+from calipers.questions.default_metrics import headlines
+from calipers.questions.history.result import History, Shown
+from calipers.questions.trend.result import Trend
+from calipers.questions.trend.rule import slice_summaries, trend_of
 from calipers.store.listing import count, evaluations
 from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store
@@ -56,18 +56,30 @@ class Filter:
             raise InvalidInput(f"The number of evaluations is {last}; it must be at least 1.")
         begin, end = span_of(since, until, now)
         return cls(
-            name=name, tags=tags, branch=branch, since=begin, until=end, last=last,
+            name=name,
+            tags=tags,
+            branch=branch,
+            since=begin,
+            until=end,
+            last=last,
             metrics=metric_names(metrics),
-        )  # fmt: skip
+        )
 
     def among(self, store: Store, *, slices: Sequence[str] = ()) -> list[Evaluation]:
         """The evaluations that fit, newest first."""
         if self.name is not None:
             check_known(store, self.name)
         return evaluations(
-            store, name=self.name, branch=self.branch, tags=self.tags, since=self.since,
-            until=self.until, last=self.last, metrics=self.metrics, slices=slices,
-        )  # fmt: skip
+            store,
+            name=self.name,
+            branch=self.branch,
+            tags=self.tags,
+            since=self.since,
+            until=self.until,
+            last=self.last,
+            metrics=self.metrics,
+            slices=slices,
+        )
 
 
 def listed(store: Store, wanted: Filter) -> History:

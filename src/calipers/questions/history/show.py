@@ -6,13 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.guard import guard
+from calipers.io.files.guard import guard
 from calipers.model.evaluation import Evaluation, moment
-from calipers.model.history import History
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.history.result import History
 from calipers.words import plural
 
 BARS = "▁▂▃▄▅▆▇█"

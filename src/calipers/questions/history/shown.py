@@ -3,12 +3,12 @@
 from rich.console import Console
 
 from calipers.model.evaluation import Evaluation
-from calipers.model.history import Shown
 from calipers.present.answer import print_notes, print_verdict, verdict
-from calipers.present.history import tags_shown
-from calipers.present.notes import notes as notes_of
 from calipers.present.plain import printable
-from calipers.present.terminal import print_score_table
+from calipers.questions.evaluate.notes import notes as notes_of
+from calipers.questions.evaluate.show import print_score_table
+from calipers.questions.history.result import Shown
+from calipers.questions.history.show import tags_shown
 
 
 def print_shown(

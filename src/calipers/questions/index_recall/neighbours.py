@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
-from calipers.model.index_recall import Distance, Engine, Neighbours
+from calipers.questions.index_recall.result import Distance, Engine, Neighbours
 
 Floats = NDArray[np.float64]
 

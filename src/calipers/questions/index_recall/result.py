@@ -45,8 +45,13 @@ class IndexRecall:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
         return {
-            "name": self.name, "k": self.k, "recall": self.recall, "worst": self.worst,
-            "perfect": self.perfect, "queries": self.queries,
-            "queries_per_second": self.queries_per_second, "speedup": self.speedup,
+            "name": self.name,
+            "k": self.k,
+            "recall": self.recall,
+            "worst": self.worst,
+            "perfect": self.perfect,
+            "queries": self.queries,
+            "queries_per_second": self.queries_per_second,
+            "speedup": self.speedup,
             "per_query": list(self.per_query),
-        }  # fmt: skip
+        }

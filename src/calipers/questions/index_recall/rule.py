@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from calipers.analyse.index_share import share_found
 from calipers.errors import InvalidInput
-from calipers.model.index_recall import IndexRecall
 from calipers.model.run import Run
+from calipers.questions.index_recall.result import IndexRecall
+from calipers.statistics.index_share import share_found
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,12 @@ def _measure(truth: _Found, found: _Found, k: int, name: str) -> IndexRecall:
     for query, wanted in truth.lists.items():
         try:
             share = share_found(
-                wanted, found.lists[query], k,
+                wanted,
+                found.lists[query],
+                k,
                 truth.scores[query] if truth.scores else None,
                 found.scores[query] if found.scores else None,
-            )  # fmt: skip
+            )
         except InvalidInput as error:
             raise InvalidInput(
                 f"Query {query!r:.60} of {name} cannot be measured: {error}"
@@ -69,10 +71,16 @@ def _measure(truth: _Found, found: _Found, k: int, name: str) -> IndexRecall:
         shares.append(share)
     speed = len(shares) / found.seconds if found.seconds else None
     return IndexRecall(
-        name, k, sum(shares) / len(shares), min(shares),
-        sum(share == 1 for share in shares) / len(shares), len(shares), tuple(shares), speed,
+        name,
+        k,
+        sum(shares) / len(shares),
+        min(shares),
+        sum(share == 1 for share in shares) / len(shares),
+        len(shares),
+        tuple(shares),
+        speed,
         truth.seconds / found.seconds if truth.seconds and found.seconds else None,
-    )  # fmt: skip
+    )
 
 
 def _find(value: Any, queries: Any, k: int, name: str) -> _Found:
@@ -113,9 +121,9 @@ def _lists(value: Any, name: str) -> Lists:
                     "list of ids, the nearest first."
                 )
         return {str(query): list(ids) for query, ids in value.items()}, None
-    ids, scores = (value.ids, getattr(value, "scores", None)) if hasattr(value, "ids") else (
-        value, None
-    )  # fmt: skip
+    ids, scores = (
+        (value.ids, getattr(value, "scores", None)) if hasattr(value, "ids") else (value, None)
+    )
     if isinstance(ids, tuple) and len(ids) == 2 and _depth(ids[0]) == 2:
         scores, ids = ids
     rows, near = _plain(ids), None if scores is None else _plain(scores)
@@ -162,10 +170,13 @@ def _is_named(value: Any) -> bool:
     if not isinstance(value, Mapping) or not value:
         return False
     return all(
-        callable(one) or isinstance(one, Run | Mapping) or hasattr(one, "ids") or _depth(one) == 2
+        callable(one)
+        or isinstance(one, Run | Mapping)
+        or hasattr(one, "ids")
+        or _depth(one) == 2
         or (isinstance(one, tuple) and len(one) == 2 and _depth(one[0]) == 2)
         for one in value.values()
-    )  # fmt: skip
+    )
 
 
 def _cutoffs(k: Any) -> list[int]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
+from calipers.model.showing import ShownInNotebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from calipers.analyse.scoring import score
+from calipers.engines.scoring import score
 from calipers.match.choose import LEVELS, Level, check_level
 from calipers.match.level import NoDocuments
 from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.levels import Levels
 from calipers.model.run import Run
 from calipers.model.scores import Scores
+from calipers.questions.levels.result import Levels
 
 
 def score_at_levels(

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.levels import Levels
 from calipers.present.answer import print_notes, print_verdict, verdict
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.levels.result import Levels
 
 
 @dataclass(frozen=True)

@@ -92,12 +92,16 @@ def _quotes(batches: Batches, texts: list[str], matching: MatchRule) -> list[Pla
             break
         chunks = pl.Series([_plain(text, matching) for text in batch["text"]], dtype=pl.String)
         found = (
-            pl.DataFrame({"quote": chunks.str.extract_many(open_ones, overlapping=True),
-                          "document": batch["document"]})
+            pl.DataFrame(
+                {
+                    "quote": chunks.str.extract_many(open_ones, overlapping=True),
+                    "document": batch["document"],
+                }
+            )
             .explode("quote")
             .drop_nulls("quote")
             .unique("quote", keep="first", maintain_order=True)
-        )  # fmt: skip
+        )
         places.update((quote, Place(document)) for quote, document in found.iter_rows())
     missing = [Quote(text) for text in sorted(set(quotes.values()) - set(places))]
     if missing:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from calipers.analyse.corpus_facts import CorpusFacts
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
-from calipers.model.misses import REASONS, Step
+from calipers.questions.misses.corpus_facts import CorpusFacts
+from calipers.questions.misses.result import REASONS, Step
 
 NEVER = np.iinfo(np.int64).max
 """The rank of a target that is not in a list."""
@@ -174,9 +174,11 @@ def siblings(
     ).unique()
     wanted = pl.DataFrame({"query": target_query, "document": documents})
     near = wanted.join(
-        names.with_columns(near=pl.lit(True)), on=["query", "document"], how="left",
+        names.with_columns(near=pl.lit(True)),
+        on=["query", "document"],
+        how="left",
         maintain_order="left",
-    )  # fmt: skip
+    )
     return near["near"].fill_null(False).to_numpy()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 
 
 @dataclass(frozen=True)

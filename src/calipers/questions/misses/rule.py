@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.analyse.corpus_facts import CorpusFacts, study_corpus
-from calipers.analyse.listing import list_results
-from calipers.analyse.misses_table import (
-    calls_of,
-    came_instead,
-    expected_text,
-    false_positives,
-    mark_useful,
-    misses_table,
-    ranks_or_null,
-)
-from calipers.analyse.reasons import (
+from calipers.checks.counts import audit_counts, enforce
+from calipers.errors import InvalidInput, NoCommonIds
+from calipers.io.corpus.read import open_corpus
+from calipers.io.load import load
+from calipers.match.call_pairs import edges_by_call
+from calipers.match.choose import parse_matching
+from calipers.match.pair import match_again
+from calipers.model.matched import Matched
+from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matches
+from calipers.model.run import Run
+from calipers.questions.listing import list_results
+from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
+from calipers.questions.misses.reasons import (
     STAGES,
     Facts,
     best_ranks,
@@ -28,17 +29,16 @@ from calipers.analyse.reasons import (
     siblings,
     waterfall,
 )
-from calipers.checks.counts import audit_counts, enforce
-from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.corpus import open_corpus
-from calipers.io.load import load
-from calipers.match.call_pairs import edges_by_call
-from calipers.match.choose import parse_matching
-from calipers.match.pair import match_again
-from calipers.model.matched import Matched
-from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matches
-from calipers.model.misses import REASONS, Misses
-from calipers.model.run import Run
+from calipers.questions.misses.result import REASONS, Misses
+from calipers.questions.misses.table import (
+    calls_of,
+    came_instead,
+    expected_text,
+    false_positives,
+    mark_useful,
+    misses_table,
+    ranks_or_null,
+)
 from calipers.suggest import did_you_mean
 
 
@@ -61,9 +61,9 @@ def explain_misses(
 
 def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) -> Misses:
     matches = pair.matches
-    enforce(pair.policy, audit_counts(
-        pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel
-    ))  # fmt: skip
+    enforce(
+        pair.policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel)
+    )
     targets = pair.targets
     relevant = matches.relevant(pair.rel)
     depth = max(k, int(matches.edge_rank.max(initial=0)))
@@ -98,13 +98,17 @@ def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) 
         targets=n_units,
         found=n_found,
         table=misses_table(
-            matches, targets, missed, columns=columns, instead=came_instead(shown),
+            matches,
+            targets,
+            missed,
+            columns=columns,
+            instead=came_instead(shown),
             tags=pair.ground_truth.tags,
         ),
         waterfall=waterfall(at[missed], steps, n_units),
         false_positives=false_positives(shown, matches),
         notes=tuple(_notes(pair, facts, counted)),
-    )  # fmt: skip
+    )
 
 
 def _facts(
@@ -126,19 +130,28 @@ def _facts(
         stage_rank[name] = never if stage is None else best_ranks(stage)
     repeats = (
         pl.DataFrame({"query": query, "rank": rank})
-        .join(listing.select("query", "rank", "repeats"), on=["query", "rank"], how="left",
-              maintain_order="left")["repeats"]
-        .fill_null(0).to_numpy()
-    )  # fmt: skip
+        .join(
+            listing.select("query", "rank", "repeats"),
+            on=["query", "rank"],
+            how="left",
+            maintain_order="left",
+        )["repeats"]
+        .fill_null(0)
+        .to_numpy()
+    )
     crowded = np.zeros(matches.n_queries, dtype=np.bool_)
     crowded[shown.filter("repeated")["query"].unique().to_numpy()] = True
     return Facts(
-        k=k, rank=rank, repeats=repeats,
+        k=k,
+        rank=rank,
+        repeats=repeats,
         status={name: matches.having_status(name)[query] for name in (FAILED, EMPTY, MISSING)},
-        known=known, stage_rank=stage_rank,
+        known=known,
+        stage_rank=stage_rank,
         sibling=_siblings(matches, shown, targets, corpus),
-        crowd=crowded[query], corpus=corpus,
-    )  # fmt: skip
+        crowd=crowded[query],
+        corpus=corpus,
+    )
 
 
 def _siblings(
@@ -207,9 +220,13 @@ def _without_edges(matches: Matches, run: Run) -> Matches:
     status = np.where(answered, STATUSES.index(ANSWERED), STATUSES.index(MISSING))
     none = np.empty(0, dtype=np.int64)
     return replace(
-        matches, status=status.astype(np.uint8),
-        edge_query=none, edge_rank=none, edge_target=none, edge_overlap=np.empty(0),
-    )  # fmt: skip
+        matches,
+        status=status.astype(np.uint8),
+        edge_query=none,
+        edge_rank=none,
+        edge_target=none,
+        edge_overlap=np.empty(0),
+    )
 
 
 def _left_out(pair: Matched) -> np.ndarray:

@@ -7,10 +7,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.misses import REASONS, Misses
 from calipers.present.answer import first_results, print_notes
-from calipers.present.comparison import query_name
 from calipers.present.plain import printable
+from calipers.questions.compare.words import query_name
+from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import listed, plural
 
 BAR = 20
@@ -157,9 +157,11 @@ def _false_positives(misses: Misses, examples: int) -> Table:
     for row in misses.false_positives.head(examples).iter_rows(named=True):
         name = row["item"] or row["text"] or row["document"] or "?"
         table.add_row(
-            Text(printable(name, SHOWN)), f"{row['queries']:,} ({row['share']:.0%})",
-            f"{row['mean_rank']:.1f}", f"{row['unjudged']:,}",
-        )  # fmt: skip
+            Text(printable(name, SHOWN)),
+            f"{row['queries']:,} ({row['share']:.0%})",
+            f"{row['mean_rank']:.1f}",
+            f"{row['unjudged']:,}",
+        )
     return table
 
 

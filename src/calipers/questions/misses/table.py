@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from calipers.analyse.reasons import NEVER
 from calipers.match.calls import CallEdges
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matches import Matches
+from calipers.questions.misses.reasons import NEVER
 
 INSTEAD = 3
 """How many of the results that came instead stand in a line."""
@@ -83,10 +83,17 @@ def came_instead(shown: pl.DataFrame) -> pl.DataFrame:
 
 def mark_useful(shown: pl.DataFrame, matches: Matches, relevant: Bools) -> pl.DataFrame:
     """The results with ``useful``: holds a relevant target; ``judged``: holds any target."""
-    pairs = pl.DataFrame(
-        {"query": matches.edge_query, "rank": matches.edge_rank,
-         "useful": relevant[matches.edge_target]}
-    ).group_by("query", "rank").agg(pl.col("useful").any(), judged=pl.lit(True))  # fmt: skip
+    pairs = (
+        pl.DataFrame(
+            {
+                "query": matches.edge_query,
+                "rank": matches.edge_rank,
+                "useful": relevant[matches.edge_target],
+            }
+        )
+        .group_by("query", "rank")
+        .agg(pl.col("useful").any(), judged=pl.lit(True))
+    )
     return shown.join(pairs, on=["query", "rank"], how="left", maintain_order="left").with_columns(
         pl.col("useful", "judged").fill_null(False)
     )

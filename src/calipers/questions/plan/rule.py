@@ -4,15 +4,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from calipers.analyse.comparable import obstacles, shared_queries
-from calipers.analyse.compare import aligned, clusters_shared, facts_shared
-from calipers.analyse.paired import paired
-from calipers.analyse.plan import needed_queries, visible_difference
-from calipers.analyse.primary import choose_primary
-from calipers.analyse.trial import FEWEST_PILOT
 from calipers.errors import InvalidInput
 from calipers.model.plan import QueryPlan
 from calipers.model.scores import Scores
+from calipers.questions.compare.comparable import obstacles, shared_queries
+from calipers.questions.compare.metric_difference import paired
+from calipers.questions.compare.rule import aligned, clusters_shared, facts_shared
+from calipers.questions.primary import choose_primary
+from calipers.statistics.power import FEWEST_PILOT
+from calipers.statistics.queries_needed import needed_queries, visible_difference
 
 
 def check_plan(difference: float | None, queries: int | None, power: float) -> None:

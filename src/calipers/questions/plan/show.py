@@ -1,8 +1,8 @@
 """A plan in words."""
 
 from calipers.model.plan import QueryPlan
-from calipers.present.comparison import missed_how_often
 from calipers.present.plain import printable
+from calipers.questions.compare.words import missed_how_often
 
 
 def plan_lines(plan: QueryPlan) -> list[str]:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from calipers.model.comparison import Comparison
-from calipers.model.misses import Misses
-from calipers.model.notebook import ShownInNotebook
-from calipers.model.slices import Slices
-from calipers.model.sweep import Sweep
+from calipers.model.showing import ShownInNotebook
+from calipers.questions.compare.result import Comparison
+from calipers.questions.misses.result import Misses
+from calipers.questions.slices.result import Slices
+from calipers.questions.sweep.result import Sweep
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,12 +25,12 @@ class Plot(ShownInNotebook):
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite specification, as plain values."""
-        from calipers.present.plot import spec_of
+        from calipers.questions.plot.show import spec_of
 
         return spec_of(self)
 
     def save(self, path: str | PathLike[str], *, width: int | None = None) -> None:
         """Write it as .svg, .png, .html (answers to the pointer) or .json (the specification)."""
-        from calipers.present.plot import save_plot
+        from calipers.questions.plot.show import save_plot
 
         save_plot(self, path, width)

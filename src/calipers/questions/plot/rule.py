@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from calipers.analyse.misses import explain_misses
-from calipers.analyse.scoring import choose_metrics, score
-from calipers.analyse.slices import slice_scores
-from calipers.analyse.sweep import sweep_over_k
+from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
-from calipers.model.plot import Plot
+from calipers.questions.misses.rule import explain_misses
+from calipers.questions.plot.result import Plot
+from calipers.questions.slices.rule import slice_scores
+from calipers.questions.sweep.rule import sweep_over_k
 from calipers.suggest import did_you_mean
 
 OF_ONE = ("over-k", "precision-recall", "waterfall", "slices")
@@ -32,9 +32,11 @@ def chart_of_pair(
     """One chart of one retriever."""
     if chart in ("over-k", "precision-recall"):
         swept = sweep_over_k(pair, metrics=metrics, k=k)
-        asked = swept.metrics if metrics is None else tuple(
-            dict.fromkeys(metric.stem for metric in parse(metrics, [1]))
-        )  # fmt: skip
+        asked = (
+            swept.metrics
+            if metrics is None
+            else tuple(dict.fromkeys(metric.stem for metric in parse(metrics, [1])))
+        )
         return Plot(chart, swept, asked)
     deepest = max(k, default=DEFAULT_K) if isinstance(k, Sequence) else k or DEFAULT_K
     if chart == "waterfall":

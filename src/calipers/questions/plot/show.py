@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.write import check_place, ending_or, whole_file
-from calipers.model.comparison import Comparison
-from calipers.model.misses import Misses
-from calipers.model.plot import Plot
-from calipers.model.slices import Slices
-from calipers.model.sweep import Sweep
-from calipers.present import charts, charts_compared, draw
+from calipers.io.files.write import check_place, ending_or, whole_file
+from calipers.present import charts, draw
 from calipers.present.palette import LIGHT, PAGE, Palette
+from calipers.questions.compare import charts as charts_compared
+from calipers.questions.compare.result import Comparison
+from calipers.questions.misses.result import Misses
+from calipers.questions.plot.result import Plot
+from calipers.questions.slices.result import Slices
+from calipers.questions.sweep.result import Sweep
 
 NARROWEST, WIDEST = 240, 4000
 

@@ -9,17 +9,23 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from calipers.analyse.misses import explain_misses
-from calipers.analyse.portions import Portions
-from calipers.analyse.report import DEFAULT_K, HEAD, rank_table
-from calipers.analyse.scoring import score
+from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
-from calipers.model.browse import LARGEST_PAGE, OpenedQuery, QueryPage, QueryRow, View
 from calipers.model.matched import Matched
-from calipers.model.misses import REASONS, Misses
-from calipers.model.report import FEWEST_SHOWN
 from calipers.model.scores import Scores
+from calipers.questions.misses.result import REASONS, Misses
+from calipers.questions.misses.rule import explain_misses
+from calipers.questions.report.browse_result import (
+    LARGEST_PAGE,
+    OpenedQuery,
+    QueryPage,
+    QueryRow,
+    View,
+)
+from calipers.questions.report.result import FEWEST_SHOWN
+from calipers.questions.report.rule import DEFAULT_K, HEAD, rank_table
+from calipers.questions.report.subset import Portions
 from calipers.suggest import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
@@ -230,11 +236,14 @@ class Browse:
     def _rows(self, chosen: pl.DataFrame) -> Iterator[QueryRow]:
         for row in chosen.iter_rows(named=True):
             yield QueryRow(
-                row["row"], row["query"], row["text"], row["status"],
+                row["row"],
+                row["query"],
+                row["text"],
+                row["status"],
                 {name: row[f"tag.{name}"] for name in self.head.tags},
                 {name: row[name] for name in self.metrics},
                 row["missed"],
-            )  # fmt: skip
+            )
 
     def row_of(self, query: str) -> int | None:
         """The row of a query; None where there is none of that id."""
@@ -252,9 +261,12 @@ class Browse:
             return OpenedQuery(found, pl.DataFrame(), pl.DataFrame(), None)
         alone = self._portions.between(row, row + 1)
         rankings = rank_table(
-            alone.run, alone.matches, ties=alone.policy.ties, depth=max(self.k, FEWEST_SHOWN),
+            alone.run,
+            alone.matches,
+            ties=alone.policy.ties,
+            depth=max(self.k, FEWEST_SHOWN),
             rel=alone.rel,
-        )  # fmt: skip
+        )
         try:
             misses: Misses | None = explain_misses(alone, self.k)
         except InvalidInput:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from calipers.model.misses import Misses
+from calipers.questions.misses.result import Misses
 
 PAGE_SIZE = 50
 LARGEST_PAGE = 500
@@ -51,9 +51,14 @@ class QueryRow:
     def to_dict(self) -> dict[str, Any]:
         """The row as plain values."""
         return {
-            "row": self.row, "query": self.query, "text": self.text, "status": self.status,
-            "tags": dict(self.tags), "scores": dict(self.values), "missed": self.missed,
-        }  # fmt: skip
+            "row": self.row,
+            "query": self.query,
+            "text": self.text,
+            "status": self.status,
+            "tags": dict(self.tags),
+            "scores": dict(self.values),
+            "missed": self.missed,
+        }
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,12 @@ class QueryPage:
     def to_dict(self) -> dict[str, Any]:
         """The page as plain values."""
         return {
-            "page": self.page, "pages": self.pages, "found": self.found, "total": self.total,
+            "page": self.page,
+            "pages": self.pages,
+            "found": self.found,
+            "total": self.total,
             "queries": [one.to_dict() for one in self.rows],
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from calipers.model.comparison import Comparison
-from calipers.model.diagnosis import Diagnosis
-from calipers.model.misses import Misses
-from calipers.model.notebook import ShownInNotebook
 from calipers.model.scores import Scores
-from calipers.model.slices import Slices
-from calipers.model.sweep import Sweep
+from calipers.model.showing import ShownInNotebook
+from calipers.questions.compare.result import Comparison
+from calipers.questions.diagnose.result import Diagnosis
+from calipers.questions.misses.result import Misses
+from calipers.questions.slices.result import Slices
+from calipers.questions.sweep.result import Sweep
 
 FEWEST_SHOWN = 10
 """Results of a ranking that a page shows, even where k is smaller."""
@@ -35,7 +35,7 @@ class SystemReport:
     misses: Misses | None
     slices: Slices | None
     rankings: pl.DataFrame
-    """See ``calipers.analyse.report``."""
+    """See ``calipers.questions.report.rule``."""
     targets: pl.DataFrame
     """What should be found, in the order of the numbers in ``rankings``."""
     without: Mapping[str, str]
@@ -63,18 +63,18 @@ class Report(ShownInNotebook):
 
     def to_html(self, *, full: bool = False) -> str:
         """The page as one text; ``full``: every ranking with whole texts, however large."""
-        from calipers.present.report import report_html
+        from calipers.questions.report.show import report_html
 
         return report_html(self, full=full)
 
     def to_markdown(self) -> str:
         """The short form, for a pull request."""
-        from calipers.present.report import report_markdown
+        from calipers.questions.report.show import report_markdown
 
         return report_markdown(self)
 
     def save(self, path: str | PathLike[str], *, full: bool = False) -> None:
         """Write the page (.html; ``full``: with everything in it) or the short form (.md)."""
-        from calipers.present.report import save_report
+        from calipers.questions.report.show import save_report
 
         save_report(self, path, full=full)

@@ -5,21 +5,21 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from calipers.analyse.diagnose import diagnose_pair
-from calipers.analyse.listing import list_results
-from calipers.analyse.misses import explain_misses
-from calipers.analyse.scoring import score
-from calipers.analyse.slices import slice_scores
-from calipers.analyse.sweep import sweep_over_k
+from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.measures.listing import list_metrics
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Ties
-from calipers.model.report import FEWEST_SHOWN, SystemReport
 from calipers.model.run import Run
 from calipers.model.scores import Scores
+from calipers.questions.diagnose.rule import diagnose_pair
+from calipers.questions.listing import list_results
+from calipers.questions.misses.rule import explain_misses
+from calipers.questions.report.result import FEWEST_SHOWN, SystemReport
+from calipers.questions.slices.rule import slice_scores
+from calipers.questions.sweep.rule import sweep_over_k
 
 HEAD = ("hit_rate", "recall", "precision", "f1", "ndcg", "mrr", "map")
 DEFAULT_K = 10
@@ -73,12 +73,15 @@ def describe(
         misses=attempt("misses", lambda: explain_misses(pair, k, corpus=corpus)),
         slices=attempt("slices", lambda: _slices(head, pair, by, k)),
         rankings=rank_table(
-            pair.run, pair.matches, ties=pair.policy.ties,
-            depth=max(k, FEWEST_SHOWN), rel=rel,
+            pair.run,
+            pair.matches,
+            ties=pair.policy.ties,
+            depth=max(k, FEWEST_SHOWN),
+            rel=rel,
         ),
         targets=pair.targets,
         without=without,
-    )  # fmt: skip
+    )
 
 
 def _check_made(made: Scores, pair: Matched, chosen: Sequence[Metric]) -> None:
@@ -153,11 +156,14 @@ def rank_table(
     return (
         listed.join(held, on=["query", "rank"], how="left", maintain_order="left")
         .with_columns(
-            state=pl.when(pl.col("useful")).then(pl.lit("relevant"))
-            .when(pl.col("useful").is_not_null()).then(pl.lit("not relevant"))
-            .when(pl.col("repeated")).then(pl.lit("repeated"))
+            state=pl.when(pl.col("useful"))
+            .then(pl.lit("relevant"))
+            .when(pl.col("useful").is_not_null())
+            .then(pl.lit("not relevant"))
+            .when(pl.col("repeated"))
+            .then(pl.lit("repeated"))
             .otherwise(pl.lit("unjudged"))
         )
         .drop("useful", "repeated", "repeats")
         .sort("query", "rank")
-    )  # fmt: skip
+    )

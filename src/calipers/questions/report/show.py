@@ -8,19 +8,19 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.write import check_place, ending_or, is_stream, whole_file
-from calipers.model.misses import REASONS
-from calipers.model.report import Report, SystemReport
+from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
 from calipers.present.answer import headline, stem_of
-from calipers.present.comparison import query_name
-from calipers.present.comparison_text import comparison_markdown
 from calipers.present.escape import for_markdown
-from calipers.present.html.details import Details
-from calipers.present.html.page import render
-from calipers.present.notes import notes
 from calipers.present.plain import printable
-from calipers.present.sweep import advice
 from calipers.present.table import number, score_table
+from calipers.questions.compare.export import comparison_markdown
+from calipers.questions.compare.words import query_name
+from calipers.questions.evaluate.notes import notes
+from calipers.questions.misses.result import REASONS
+from calipers.questions.report.page.details import Details
+from calipers.questions.report.page.page import render
+from calipers.questions.report.result import Report, SystemReport
+from calipers.questions.sweep.show import advice
 
 ENDINGS = (".html", ".htm", ".md", ".markdown")
 

@@ -40,17 +40,23 @@ class _Rows:
         if asked is not None:
             asked = asked.join(pl.DataFrame({"query": queries}), on="query", how="semi")
         return Run.from_frame(
-            pl.concat(parts) if parts else self._frame.clear(), order=run.order, ties=run.ties,
-            queries=asked, name=run.name,
+            pl.concat(parts) if parts else self._frame.clear(),
+            order=run.order,
+            ties=run.ties,
+            queries=asked,
+            name=run.name,
             stages={name: stage.of(queries) for name, stage in self._stages.items()},
-        )  # fmt: skip
+        )
 
 
 def _lengths(frame: pl.DataFrame) -> pl.DataFrame:
     """query, len: how many rows of the same query stand together."""
-    return frame["query"].rle().struct.unnest().select(
-        pl.col("value").alias("query"), pl.col("len").cast(pl.Int64)
-    )  # fmt: skip
+    return (
+        frame["query"]
+        .rle()
+        .struct.unnest()
+        .select(pl.col("value").alias("query"), pl.col("len").cast(pl.Int64))
+    )
 
 
 class Portions:

@@ -8,7 +8,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.locate import QuoteFinder, locate
-from calipers.model.resolution import Located, QuotePlace, Wanted
+from calipers.questions.resolve.result import Located, QuotePlace, Wanted
 from calipers.text import normalise
 
 MOST_PLACES = 1_000

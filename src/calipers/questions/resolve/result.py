@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 
 SHOWN_PLACES = 20
 """Places of one quote that JSON lists."""
@@ -89,7 +89,7 @@ class Resolution(ShownInNotebook):
 
     def write(self, path: str | Path) -> None:
         """The records as JSON lines, whole or not at all."""
-        from calipers.io.kept_records import write_records
+        from calipers.io.records.kept import write_records
 
         write_records(list(self.records), path)
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.columns import Columns
-from calipers.io.corpus import Corpus
-from calipers.io.kept_records import kept_records
-from calipers.match.resolution import resolve_quotes
+from calipers.io.corpus.read import Corpus
+from calipers.io.records.kept import kept_records
+from calipers.io.tables.columns import Columns
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.resolution import Resolution, Wanted
+from calipers.questions.resolve.quotes import resolve_quotes
+from calipers.questions.resolve.result import Resolution, Wanted
 
 Record = dict[str, Any]
 

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.match.resolution import MOST_PLACES
-from calipers.model.resolution import Located, Resolution
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.plain import printable
+from calipers.questions.resolve.quotes import MOST_PLACES
+from calipers.questions.resolve.result import Located, Resolution
 from calipers.words import plural
 
 SHOWN = 3

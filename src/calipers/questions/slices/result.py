@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 from calipers.model.summary import Interval
 
 Standing = Literal["above", "below", "not shown", "not tested", "supporting"]

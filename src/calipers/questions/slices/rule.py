@@ -5,8 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.analyse.compare import facts_by_name
-from calipers.analyse.cuts import (
+from calipers.engines.summary import interval_of_metric, value_bounds
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Bools, Ints
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import (
     check_cut,
     check_slices,
     check_texts,
@@ -14,17 +18,13 @@ from calipers.analyse.cuts import (
     has_questions,
     labels_of,
 )
-from calipers.analyse.headlines import HEADLINES
-from calipers.analyse.holm import holm
-from calipers.analyse.primary import choose_primary
-from calipers.analyse.summary import interval_of_metric, value_bounds
-from calipers.analyse.unequal import unequal_p
-from calipers.analyse.units import clusters_in, exact_mean
-from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Ints
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slices import Slice, Slices, Standing
+from calipers.questions.compare.rule import facts_by_name
+from calipers.questions.default_metrics import HEADLINES
+from calipers.questions.primary import choose_primary
+from calipers.questions.slices.result import Slice, Slices, Standing
+from calipers.statistics.clusters import clusters_in, exact_mean
+from calipers.statistics.holm import holm
+from calipers.statistics.two_sample import unequal_p
 
 
 def slice_scores(
@@ -67,9 +67,12 @@ def slice_scores(
         tuple(metric.name for metric in facts),
         tuple(
             replace(
-                row, p_value=tested[key], p_adjusted=corrected[key],
+                row,
+                p_value=tested[key],
+                p_adjusted=corrected[key],
                 standing=_standing(row, corrected[key], alpha)
-                if row.metric == decisive else "supporting",
+                if row.metric == decisive
+                else "supporting",
             )
             for row, key in zip(rows, keys, strict=True)
         ),
@@ -79,7 +82,7 @@ def slice_scores(
             "confidence": level,
             **({} if clusters is None else {"cluster": scores.settings["cluster"]}),
         },
-    )  # fmt: skip
+    )
 
 
 def _chosen(scores: Scores, names: Sequence[str] | None) -> list[MetricFacts]:
@@ -133,10 +136,21 @@ def _row(
         np.where(inside, column, np.nan), metric, scores.settings["confidence"], clusters
     )
     row = Slice(
-        by, value, metric.name, int(mask.sum()), int(inside.sum()), mean, interval,
-        int(outside.sum()), rest, None if mean is None or rest is None else mean - rest,
-        None, None, "not tested", metric.better,
-    )  # fmt: skip
+        by,
+        value,
+        metric.name,
+        int(mask.sum()),
+        int(inside.sum()),
+        mean,
+        interval,
+        int(outside.sum()),
+        rest,
+        None if mean is None or rest is None else mean - rest,
+        None,
+        None,
+        "not tested",
+        metric.better,
+    )
     return row, inside[defined]
 
 

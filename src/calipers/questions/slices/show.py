@@ -4,20 +4,32 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.guard import guard
-from calipers.model.slices import Slice, Slices
+from calipers.io.files.guard import guard
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.slices.result import Slice, Slices
 
 MARKS = {"above": "▲", "below": "▼"}
 COLUMN = 13
 """What one metric takes on a line, with the space beside it."""
 CSV_HEADER = (
-    "by", "slice", "metric", "queries", "n", "mean", "low", "high", "rest_n", "rest",
-    "difference", "p_value", "p_adjusted", "standing",
-)  # fmt: skip
+    "by",
+    "slice",
+    "metric",
+    "queries",
+    "n",
+    "mean",
+    "low",
+    "high",
+    "rest_n",
+    "rest",
+    "difference",
+    "p_value",
+    "p_adjusted",
+    "standing",
+)
 
 
 def print_slices(slices: Slices, console: Console) -> None:
@@ -111,8 +123,21 @@ def slices_csv(slices: Slices) -> str:
     rows = []
     for row in slices.rows:
         ends = (row.interval.low, row.interval.high) if row.interval else (None, None)
-        rows.append([
-            guard(row.by), guard(row.value), row.metric, row.queries, row.n, row.mean, *ends,
-            row.rest_n, row.rest, row.difference, row.p_value, row.p_adjusted, row.standing,
-        ])  # fmt: skip
+        rows.append(
+            [
+                guard(row.by),
+                guard(row.value),
+                row.metric,
+                row.queries,
+                row.n,
+                row.mean,
+                *ends,
+                row.rest_n,
+                row.rest,
+                row.difference,
+                row.p_value,
+                row.p_adjusted,
+                row.standing,
+            ]
+        )
     return csv_text(CSV_HEADER, rows)

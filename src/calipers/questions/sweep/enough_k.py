@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.analyse.largest_share import largest_mean
-from calipers.analyse.units import as_shares, exact_mean
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.statistics.clusters import as_shares, exact_mean
+from calipers.statistics.largest_share import largest_mean
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
@@ -93,12 +93,17 @@ def enough_k(
         at, bound = at - 1, next_bound
     units = len(values) if named is None else len(np.unique(named))
     return EnoughK(
-        k=ks[at], largest=ks[-1], n=units, loss=exact_mean(losses[:, at]), bound=bound,
-        margin=margin, confidence=confidence,
+        k=ks[at],
+        largest=ks[-1],
+        n=units,
+        loss=exact_mean(losses[:, at]),
+        bound=bound,
+        margin=margin,
+        confidence=confidence,
         refused=None if refused is None else ks[refused],
         refused_loss=None if refused is None else exact_mean(losses[:, refused]),
         more=None if refused is None else _more(losses[:, refused], named, margin, confidence),
-    )  # fmt: skip
+    )
 
 
 def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:

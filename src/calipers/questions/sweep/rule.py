@@ -5,17 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from calipers.analyse.context import Context, has_tokens, wanted_per_query
-from calipers.analyse.enough_k import MARGIN, enough_k
-from calipers.analyse.scoring import cutoffs, score
-from calipers.analyse.tokens import TokenCounts, load_tokenizer
-from calipers.analyse.units import clusters_in, exact_mean
+from calipers.engines.scoring import cutoffs, score
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.model.sweep import (
+from calipers.questions.shown_results import Context, has_tokens, wanted_per_query
+from calipers.questions.sweep.enough_k import MARGIN, enough_k
+from calipers.questions.sweep.result import (
     F1Advice,
     RecallAdvice,
     Sweep,
@@ -24,6 +22,8 @@ from calipers.model.sweep import (
     TokenAdvice,
     TokenUse,
 )
+from calipers.questions.tokens import TokenCounts, load_tokenizer
+from calipers.statistics.clusters import clusters_in, exact_mean
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
 NEEDED = ("precision", "recall", "f1")
@@ -190,12 +190,20 @@ def advise_recall(
     defined = recall[~np.isnan(recall).any(axis=1)]
     same = int(np.argmax((defined == defined[:, -1:]).all(axis=0)))
     return RecallAdvice(
-        k=found.k, recall=exact_mean(defined[:, list(ks).index(found.k)]),
-        largest_k=found.largest, largest_recall=exact_mean(defined[:, -1]),
-        loss=found.loss, bound=found.bound, margin=margin, confidence=confidence, n=found.n,
-        refused=found.refused, refused_loss=found.refused_loss, more=found.more,
+        k=found.k,
+        recall=exact_mean(defined[:, list(ks).index(found.k)]),
+        largest_k=found.largest,
+        largest_recall=exact_mean(defined[:, -1]),
+        loss=found.loss,
+        bound=found.bound,
+        margin=margin,
+        confidence=confidence,
+        n=found.n,
+        refused=found.refused,
+        refused_loss=found.refused_loss,
+        more=found.more,
         first_to_reach=ks[same],
-    )  # fmt: skip
+    )
 
 
 def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
@@ -235,9 +243,13 @@ def advise_tokens(points: Sequence[SweepPoint], table: Floats, budget: int) -> T
         return TokenAdvice(budget, None, None, None, None, False)
     point, column = fitting[-1]
     return TokenAdvice(
-        budget, point.k, point.tokens, point.values["recall"].mean,
-        float(np.mean(column > budget)), point is points[-1],
-    )  # fmt: skip
+        budget,
+        point.k,
+        point.tokens,
+        point.values["recall"].mean,
+        float(np.mean(column > budget)),
+        point is points[-1],
+    )
 
 
 def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:

@@ -4,11 +4,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.sweep import RecallAdvice, Sweep, SweepPoint, TokenAdvice
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.sweep.result import RecallAdvice, Sweep, SweepPoint, TokenAdvice
 
 MOST_ROWS = 20
 FEW_ROWS = 12
@@ -197,8 +197,14 @@ def sweep_csv(sweep: Sweep) -> str:
     header = ["k"]
     for metric in sweep.metrics:
         header += [metric, f"{metric}_low", f"{metric}_high"]
-    header += ["recall_ceiling", "precision_ceiling", "tokens_mean", "tokens_p95", "tokens_highest",
-               "cost_per_1000"]  # fmt: skip
+    header += [
+        "recall_ceiling",
+        "precision_ceiling",
+        "tokens_mean",
+        "tokens_p95",
+        "tokens_highest",
+        "cost_per_1000",
+    ]
     rows = []
     for point in sweep.points:
         row: list[float | int | None] = [point.k]

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from calipers.analyse.mask import Mask
 from calipers.errors import InvalidInput
-from calipers.io.records import Record, Result
-from calipers.model.traces import TracedQuestion, TracedQuestions
+from calipers.io.records.records import Record, Result
+from calipers.questions.traces.redact import Mask
+from calipers.questions.traces.result import TracedQuestion, TracedQuestions
 from calipers.suggest import did_you_mean
 from calipers.text import normalise
 
@@ -112,8 +112,9 @@ def _sampled(
 ) -> list[TracedQuestion]:
     """The questions on which results disagree most, then the rest, slice by slice."""
     order = random.Random(seed).sample(range(len(found)), len(found))  # noqa: S311 - no secret
-    doubtful = sorted((i for i in order if found[i].disagreement > 0),
-                      key=lambda i: -found[i].disagreement)  # fmt: skip
+    doubtful = sorted(
+        (i for i in order if found[i].disagreement > 0), key=lambda i: -found[i].disagreement
+    )
     taken = doubtful[: math.ceil(n * share)]
     left = [i for i in order if i not in set(taken)]
     taken += _by_turns(left, [_slice(found[i], by, found) for i in left])[: n - len(taken)]

@@ -3,8 +3,8 @@
 from rich.console import Console
 from rich.text import Text
 
-from calipers.model.traces import TracedQuestions
 from calipers.present.plain import printable
+from calipers.questions.traces.result import TracedQuestions
 
 SHOWN = 5
 

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.write import check_place, ending_or, whole_file
+from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.model.evaluation import moment
-from calipers.model.trend import Trend
 from calipers.present import draw
 from calipers.present.palette import LIGHT, PAGE, Palette
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.trend.result import Trend
 
 WIDTH, HEIGHT = 620, 190
 NARROW = 270
@@ -75,20 +75,21 @@ def trend_chart(trend: Trend, *, width: int = WIDTH, palette: Palette = LIGHT) -
         "description": f"{_shown(trend.name)} over time, each metric with its interval.",
         "background": palette.paper,
         "padding": 12,
-        "vconcat": [
-            _panel(metric, rows, marks, trend, palette, width) for metric in trend.metrics
-        ],
+        "vconcat": [_panel(metric, rows, marks, trend, palette, width) for metric in trend.metrics],
         "config": {
             "font": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
-            "axis": {"labelColor": palette.quiet, "titleColor": palette.quiet,
-                     "gridColor": palette.line, "domainColor": palette.line,
-                     "tickColor": palette.line},
+            "axis": {
+                "labelColor": palette.quiet,
+                "titleColor": palette.quiet,
+                "gridColor": palette.line,
+                "domainColor": palette.line,
+                "tickColor": palette.line,
+            },
             "title": {"color": palette.ink, "anchor": "start", "fontSize": 13},
-            "legend": {"labelColor": palette.ink, "titleColor": palette.quiet,
-                       "symbolOpacity": 1},
+            "legend": {"labelColor": palette.ink, "titleColor": palette.quiet, "symbolOpacity": 1},
             "view": {"stroke": None},
         },
-    }  # fmt: skip
+    }
 
 
 def _panel(
@@ -100,11 +101,19 @@ def _panel(
     width: int,
 ) -> dict[str, Any]:
     mine = [row for row in rows if row["metric"] == metric]
-    x = {"field": "saved", "type": "temporal", "title": None,
-         "scale": {"type": "utc"}, "axis": _times(mine, width)}  # fmt: skip
-    y = {"type": "quantitative", "title": None,
-         "scale": {"domain": _range(mine), "nice": False, "zero": False},
-         "axis": {"tickCount": 4, "format": ".3~f"}}  # fmt: skip
+    x = {
+        "field": "saved",
+        "type": "temporal",
+        "title": None,
+        "scale": {"type": "utc"},
+        "axis": _times(mine, width),
+    }
+    y = {
+        "type": "quantitative",
+        "title": None,
+        "scale": {"domain": _range(mine), "nice": False, "zero": False},
+        "axis": {"tickCount": 4, "format": ".3~f"},
+    }
     colour: dict[str, Any] = {"value": palette.accent}
     if trend.by is not None:
         colour = {"field": "slice", "type": "nominal", "title": _shown(trend.by)}
@@ -112,24 +121,50 @@ def _panel(
     # Lines end at a mark: what stands on its two sides was measured by different yardsticks.
     parts = {"detail": {"field": "part"}, "color": colour}
     layers: list[dict[str, Any]] = [
-        {"data": shown, "mark": {"type": "area", "opacity": 0.14},
-         "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **parts}},
-        {"data": shown, "mark": {"type": "line", "strokeWidth": 2},
-         "encoding": {"x": x, "y": {**y, "field": "mean"}, **parts}},
-        {"data": shown, "mark": {"type": "point", "filled": True, "size": 30},
-         "encoding": {"x": x, "y": {**y, "field": "mean"}, "color": colour,
-                      "tooltip": {"field": "said"}, "description": {"field": "said"}}},
-    ]  # fmt: skip
+        {
+            "data": shown,
+            "mark": {"type": "area", "opacity": 0.14},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, **parts},
+        },
+        {
+            "data": shown,
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {"x": x, "y": {**y, "field": "mean"}, **parts},
+        },
+        {
+            "data": shown,
+            "mark": {"type": "point", "filled": True, "size": 30},
+            "encoding": {
+                "x": x,
+                "y": {**y, "field": "mean"},
+                "color": colour,
+                "tooltip": {"field": "said"},
+                "description": {"field": "said"},
+            },
+        },
+    ]
     if marks:
         rule = {"type": "rule", "strokeDash": [4, 3], "color": palette.worse, "strokeWidth": 1.5}
-        text = {"type": "text", "align": "left", "baseline": "top", "dx": 4, "fontSize": 10,
-                "color": palette.worse}  # fmt: skip
+        text = {
+            "type": "text",
+            "align": "left",
+            "baseline": "top",
+            "dx": 4,
+            "fontSize": 10,
+            "color": palette.worse,
+        }
         layers += [
-            {"data": {"values": marks}, "mark": rule,
-             "encoding": {"x": x, "tooltip": {"field": "said"}}},
-            {"data": {"values": marks}, "mark": text,
-             "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "label"}}},
-        ]  # fmt: skip
+            {
+                "data": {"values": marks},
+                "mark": rule,
+                "encoding": {"x": x, "tooltip": {"field": "said"}},
+            },
+            {
+                "data": {"values": marks},
+                "mark": text,
+                "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "label"}},
+            },
+        ]
     return {"title": metric, "width": width, "height": HEIGHT, "layer": layers}
 
 
@@ -154,8 +189,11 @@ def _times(rows: list[dict[str, Any]], width: int) -> dict[str, Any]:
     moments = sorted({row["saved"] for row in rows})
     minutes = {one[: len("2026-01-31T06:00")] for one in moments}
     if len(minutes) == 1:
-        axis |= {"values": [{"signal": f"toDate('{moments[0]}')"}], "format": "%Y-%m-%d %H:%M",
-                 "labelOverlap": False}  # fmt: skip
+        axis |= {
+            "values": [{"signal": f"toDate('{moments[0]}')"}],
+            "format": "%Y-%m-%d %H:%M",
+            "labelOverlap": False,
+        }
     elif moments and moments[0][:SAME_MINUTE] == moments[-1][:SAME_MINUTE]:
         # Parts of a second would be all that the labels say; each evaluation has its own instead.
         values = [{"signal": f"toDate('{one}')"} for one in _one_a_second(moments)]

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from calipers.model.evaluation import moment
-from calipers.model.notebook import ShownInNotebook
+from calipers.model.showing import ShownInNotebook
 
 
 @dataclass(frozen=True)

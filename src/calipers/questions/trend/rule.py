@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from calipers.analyse.cuts import cut
-from calipers.analyse.summary import summarise
-from calipers.analyse.units import clusters_in
+from calipers.engines.summary import summarise
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores, Summary
-from calipers.model.trend import Line, Mark, Point, Trend
+from calipers.model.slicing import cut
+from calipers.questions.trend.result import Line, Mark, Point, Trend
+from calipers.statistics.clusters import clusters_in
 
 
 def trend_of(
@@ -42,9 +42,12 @@ def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
     clusters = clusters_in(scores)
     for value, mask in cut(scores, by):
         part = summarise(
-            scores.metrics, scores.values[mask], scores.weights, scores.settings,
+            scores.metrics,
+            scores.values[mask],
+            scores.weights,
+            scores.settings,
             None if clusters is None else clusters[mask],
-        )  # fmt: skip
+        )
         for summary in part.values():
             yield value, summary
 
@@ -85,9 +88,14 @@ def _points(
             continue
         interval = summary.interval
         yield Point(
-            one.id, one.saved, one.commit, summary.mean,
-            interval.low if interval else None, interval.high if interval else None, summary.n,
-        )  # fmt: skip
+            one.id,
+            one.saved,
+            one.commit,
+            summary.mean,
+            interval.low if interval else None,
+            interval.high if interval else None,
+            summary.n,
+        )
 
 
 def _slice(one: Evaluation, metric: str, by: str, value: str) -> Summary | None:

@@ -6,13 +6,13 @@ from itertools import pairwise
 from rich.console import Console
 from rich.text import Text
 
-from calipers.io.guard import guard
+from calipers.io.files.guard import guard
 from calipers.model.evaluation import moment
-from calipers.model.trend import Line, Point, Trend
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.delimited import csv_text
 from calipers.present.plain import printable
 from calipers.present.table import number
+from calipers.questions.trend.result import Line, Point, Trend
 from calipers.words import plural
 
 WIDEST = 100
@@ -63,16 +63,36 @@ def verdict(trend: Trend) -> str:
 def trend_csv(trend: Trend) -> str:
     """One line per point, full precision."""
     header = (
-        "metric", "tag", "value", "id", "saved", "commit", "mean", "low", "high", "n", "changed",
-    )  # fmt: skip
+        "metric",
+        "tag",
+        "value",
+        "id",
+        "saved",
+        "commit",
+        "mean",
+        "low",
+        "high",
+        "n",
+        "changed",
+    )
     changed = {mark.id: ";".join(mark.what) for mark in trend.marks}
     rows = (
-        (line.metric, guard(line.tag or ""), guard(line.value or ""), point.id,
-         moment(point.saved), point.commit, point.mean, point.low, point.high, point.n,
-         changed.get(point.id))
+        (
+            line.metric,
+            guard(line.tag or ""),
+            guard(line.value or ""),
+            point.id,
+            moment(point.saved),
+            point.commit,
+            point.mean,
+            point.low,
+            point.high,
+            point.n,
+            changed.get(point.id),
+        )
         for line in trend.lines
         for point in line.points
-    )  # fmt: skip
+    )
     return csv_text(header, rows)
 
 

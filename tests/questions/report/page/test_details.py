@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from calipers.model.misses import REASONS
-from calipers.present.html.details import Details
+from calipers.questions.misses.result import REASONS
+from calipers.questions.report.page.details import Details
 from tests.reports import records, report_of
 
 TEXT = "The GIL is a lock. It serves threads."
@@ -16,9 +16,11 @@ def details(record):
 def test_a_span_is_marked_where_it_stands_in_the_chunk():
     place = {"document": "d", "start": 100, "end": 100 + len(TEXT)}
     found = details(
-        {"ground_truth": [{"document": "d", "start": 108, "end": 117}],
-         "retrieved": [{**place, "text": TEXT}]}
-    )  # fmt: skip
+        {
+            "ground_truth": [{"document": "d", "start": 108, "end": 117}],
+            "retrieved": [{**place, "text": TEXT}],
+        }
+    )
     assert found["results"][0]["name"] == f"d, 100–{100 + len(TEXT)}"
     assert found["results"][0]["text"]["parts"] == ["The GIL ", "is a lock", TEXT[17:]]
 
@@ -38,8 +40,14 @@ def test_grades_scores_and_documents_are_kept():
     first = {"id": "a", "document": "d", "score": 0.123456789}
     given = {"ground_truth": {"a": 3, "b": 0}, "retrieved": [first, {"id": "b"}, {"id": "a"}]}
     found = details(given)["results"]
-    assert found[0] == {"rank": 1, "state": "relevant", "name": "a", "document": "d",
-                        "score": 0.12346, "grade": 3.0}  # fmt: skip
+    assert found[0] == {
+        "rank": 1,
+        "state": "relevant",
+        "name": "a",
+        "document": "d",
+        "score": 0.12346,
+        "grade": 3.0,
+    }
     assert [one["state"] for one in found] == ["relevant", "not relevant", "repeated"]
 
 
@@ -66,8 +74,11 @@ def test_some_queries_have_what_they_have_among_all():
 def test_texts_are_cut_as_far_as_asked_or_not_at_all():
     made = [{"query": "q", "ground_truth": ["a"], "retrieved": [{"id": "a", "text": "x" * 5000}]}]
     found = Details.of_system(report_of(made).systems[0])
-    assert found.of("q", 60)["results"][0]["text"] == {"parts": ["x" * 60], "before": 0,
-                                                       "after": 4940}  # fmt: skip
+    assert found.of("q", 60)["results"][0]["text"] == {
+        "parts": ["x" * 60],
+        "before": 0,
+        "after": 4940,
+    }
     assert found.of("q", None)["results"][0]["text"]["parts"] == ["x" * 5000]
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from calipers.present.html import queries
-from calipers.present.html.page import render
-from calipers.present.html.queries import query_data
+from calipers.questions.report.page import queries
+from calipers.questions.report.page.page import render
+from calipers.questions.report.page.queries import query_data
 from tests.reports import hostile_records, records, report_of
 
 
@@ -44,12 +44,21 @@ def test_where_room_is_short_the_worst_stay_and_a_sample(monkeypatch):
 def long_texts(queries, results, words=120):
     """Rankings of which no two texts are alike, and all are long."""
     return [
-        {"id": f"q{i}", "query": f"question {i}?", "ground_truth": [f"c{i}-{i % (results + 2)}"],
-         "retrieved": [{"id": f"c{i}-{j}", "score": 1 / (j + 1),
-                        "text": " ".join(f"word{i * j * n % 9973}" for n in range(words))}
-                       for j in range(results)]}
+        {
+            "id": f"q{i}",
+            "query": f"question {i}?",
+            "ground_truth": [f"c{i}-{i % (results + 2)}"],
+            "retrieved": [
+                {
+                    "id": f"c{i}-{j}",
+                    "score": 1 / (j + 1),
+                    "text": " ".join(f"word{i * j * n % 9973}" for n in range(words)),
+                }
+                for j in range(results)
+            ],
+        }
         for i in range(queries)
-    ]  # fmt: skip
+    ]
 
 
 def test_a_thousand_rankings_of_twenty_are_all_on_a_page_below_ten_megabytes():

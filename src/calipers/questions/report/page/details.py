@@ -5,10 +5,10 @@ from typing import Any, Self
 
 import polars as pl
 
-from calipers.model.browse import OpenedQuery
-from calipers.model.misses import REASONS, Misses
-from calipers.model.report import SystemReport
-from calipers.present.html.texts import LONGEST, Place, clean, excerpt, places_of
+from calipers.present.texts import LONGEST, Place, clean, excerpt, places_of
+from calipers.questions.misses.result import REASONS, Misses
+from calipers.questions.report.browse_result import OpenedQuery
+from calipers.questions.report.result import SystemReport
 
 EXPECTED = 300
 """Characters that the page keeps of what was expected."""
@@ -101,16 +101,22 @@ class Details:
         rows = self._rankings.get(self._codes.get(query), ())
         return {
             "retrieved": [
-                {name: value for name, value in row.items()
-                 if name not in ("query", "targets") and value is not None}
+                {
+                    name: value
+                    for name, value in row.items()
+                    if name not in ("query", "targets") and value is not None
+                }
                 for row in rows
             ],
             "missed": [
-                {name: row[name] for name in ("item", "quote", "document", "start", "end", "reason")
-                 if row[name] is not None}
+                {
+                    name: row[name]
+                    for name in ("item", "quote", "document", "start", "end", "reason")
+                    if row[name] is not None
+                }
                 for row in self._misses.get(query, ())
             ],
-        }  # fmt: skip
+        }
 
     def _shown(self, row: dict[str, Any], longest: int | None) -> dict[str, Any]:
         found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
@@ -146,9 +152,10 @@ class Details:
 
 
 STATES = {
-    "relevant": "relevant", "not relevant": "judged not relevant",
+    "relevant": "relevant",
+    "not relevant": "judged not relevant",
     "repeated": "stood above already",
-}  # fmt: skip
+}
 """What became of a result, in words; script.js has the same for the page."""
 
 
@@ -171,9 +178,14 @@ def opened_view(opened: OpenedQuery) -> dict[str, Any]:
         name = expected(row)
         why = missed.get(name, {}) if ranks.get(number) is None or name in missed else {}
         targets.append(
-            {"name": name, "grade": row["grade"], "rank": ranks.get(number),
-             "reason": why.get("reason"), "remedy": why.get("remedy")}
-        )  # fmt: skip
+            {
+                "name": name,
+                "grade": row["grade"],
+                "rank": ranks.get(number),
+                "reason": why.get("reason"),
+                "remedy": why.get("remedy"),
+            }
+        )
     # Nobody judges whole chunks where quotes or places should be found.
     by_id = opened.targets.select(pl.col("quote", "start").is_null().all()).row(0) == (True, True)
     said = {**STATES, "unjudged": "unjudged" if by_id else "holds no target"}

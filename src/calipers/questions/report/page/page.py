@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calipers.model.misses import REASONS
-from calipers.model.report import Report
 from calipers.present.draw import why_no_charts
-from calipers.present.html.texts import clean
-from calipers.present.html.view import page_view
 from calipers.present.table import number
+from calipers.present.texts import clean
+from calipers.questions.misses.result import REASONS
+from calipers.questions.report.page.view import page_view
+from calipers.questions.report.result import Report
 
 HERE = Path(__file__).parent
 
@@ -75,9 +75,12 @@ def environment(*more: Path) -> Any:
     import markupsafe
 
     made: Any = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([*more, HERE]), autoescape=True,
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        loader=jinja2.FileSystemLoader([*more, HERE]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     made.globals["reasons"] = {reason.name: reason for reason in REASONS}
     made.globals["shown"] = lambda value: "–" if value is None else number(value)
     made.globals["tidy"] = clean

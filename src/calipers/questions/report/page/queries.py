@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import Ints
-from calipers.model.misses import Misses
-from calipers.model.report import FEWEST_SHOWN, Report
-from calipers.present.html.details import Details
-from calipers.present.html.texts import LONGEST, clean
+from calipers.present.texts import LONGEST, clean
+from calipers.questions.misses.result import Misses
+from calipers.questions.report.page.details import Details
+from calipers.questions.report.result import FEWEST_SHOWN, Report
 
 RANKING_BYTES = 8_000_000
 """What all rankings on the page may take; a page of 1,000 queries stays below 10 MB."""
@@ -26,8 +26,13 @@ SPARE = 0.9
 WORST = 0.7
 """The share of the room for the worst queries; the rest is a sample of all others."""
 QUERY_TEXT = 300
-_FOR_SCRIPT = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026",
-               0x2028: "\\u2028", 0x2029: "\\u2029"}  # fmt: skip
+_FOR_SCRIPT = {
+    ord("<"): "\\u003c",
+    ord(">"): "\\u003e",
+    ord("&"): "\\u0026",
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+}
 
 
 @dataclass(frozen=True)
@@ -84,9 +89,12 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
             "rows": _rows(report, kept_rows),
             "details": {str(positions[name]): one for name, one in found.items()},
         },
-        kept_rows.size, names.len(), left_out, positions,
+        kept_rows.size,
+        names.len(),
+        left_out,
+        positions,
         None if longest is None or longest == LONGEST else longest,
-    )  # fmt: skip
+    )
 
 
 def _rows(report: Report, kept: Ints) -> list[list[Any]]:

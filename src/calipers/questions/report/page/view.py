@@ -4,13 +4,16 @@ import html
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from calipers.model.comparison import Comparison
-from calipers.model.report import Report, SystemReport
 from calipers.model.scores import Summary
 from calipers.present import charts
 from calipers.present.answer import headline, stem_of
-from calipers.present.charts_compared import differences, head_to_head
-from calipers.present.comparison import (
+from calipers.present.draw import inline_svg, why_no_charts
+from calipers.present.palette import PAGE
+from calipers.present.table import number, score_table
+from calipers.present.texts import clean
+from calipers.questions.compare.charts import differences, head_to_head
+from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.words import (
     board_lines,
     board_sentence,
     compared_rows,
@@ -21,24 +24,24 @@ from calipers.present.comparison import (
     signed,
     warnings,
 )
-from calipers.present.diagnosis import nothing_found, remarks
-from calipers.present.draw import inline_svg, why_no_charts
-from calipers.present.html.queries import QueryData, query_data
-from calipers.present.html.texts import clean
-from calipers.present.notes import notes
-from calipers.present.palette import PAGE
-from calipers.present.sweep import advice, shown_points
-from calipers.present.table import number, score_table
+from calipers.questions.diagnose.show import nothing_found, remarks
+from calipers.questions.evaluate.notes import notes
+from calipers.questions.report.page.queries import QueryData, query_data
+from calipers.questions.report.result import Report, SystemReport
+from calipers.questions.sweep.show import advice, shown_points
 from calipers.words import listed
 
 FOUR = ("hit_rate", "recall", "precision", "f1")
 ORDERED = ("ndcg", "mrr", "map")
 MEANS = {
-    "hit_rate": "queries with at least one hit", "recall": "of what should be found",
-    "precision": "of what is shown", "f1": "both in one number",
-    "ndcg": "best results first", "mrr": "how early the first hit comes",
+    "hit_rate": "queries with at least one hit",
+    "recall": "of what should be found",
+    "precision": "of what is shown",
+    "f1": "both in one number",
+    "ndcg": "best results first",
+    "mrr": "how early the first hit comes",
     "map": "precision along the ranking",
-}  # fmt: skip
+}
 STATIC_ROWS = 50
 """Rows of the table that stand in the page itself, for readers without JavaScript."""
 EXAMPLES = 5
@@ -101,13 +104,14 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "sweep": system.sweep,
         "diagnosis": system.diagnosis,
         "nothing_found": nothing_found(system.diagnosis)
-        if system.diagnosis and not system.diagnosis.findings else None,
+        if system.diagnosis and not system.diagnosis.findings
+        else None,
         "remarks": remarks(system.diagnosis) if system.diagnosis else [],
         "misses": system.misses,
         "slices": system.slices,
         "without": system.without,
         "several": several,
-    }  # fmt: skip
+    }
 
 
 def _tile(system: SystemReport, stem: str) -> dict[str, str]:
@@ -140,10 +144,13 @@ def _value(summary: Summary) -> dict[str, str]:
 def _settings(system: SystemReport) -> list[tuple[str, str]]:
     scores = system.scores
     shown = {**scores.settings, **scores.policy.to_dict()}
-    lines = [(name, str(value)) for name, value in shown.items()
-             if name != "notes" and value is not None]  # fmt: skip
-    prints = [(f"fingerprint: {name.replace('_', ' ')}", value)
-              for name, value in scores.fingerprints.items()]  # fmt: skip
+    lines = [
+        (name, str(value)) for name, value in shown.items() if name != "notes" and value is not None
+    ]
+    prints = [
+        (f"fingerprint: {name.replace('_', ' ')}", value)
+        for name, value in scores.fingerprints.items()
+    ]
     return [(name, clean(value)) for name, value in (*lines, *prints)]
 
 
@@ -162,13 +169,15 @@ def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict
         "differences": drawn_chart(differences, "Differences from the baseline", comparison),
         "metric": metric,
         "scatters": [
-            {"name": clean(name),
-             "chart": drawn_chart(head_to_head, f"{metric} per query", comparison, name, metric)}
+            {
+                "name": clean(name),
+                "chart": drawn_chart(head_to_head, f"{metric} per query", comparison, name, metric),
+            }
             for name in comparison.others
         ],
         "moves": moves,
         "baseline": clean(comparison.baseline),
-    }  # fmt: skip
+    }
 
 
 def _moves(comparison: Comparison) -> Iterator[dict[str, Any]]:
@@ -177,14 +186,20 @@ def _moves(comparison: Comparison) -> Iterator[dict[str, Any]]:
         for title, wins in (("Largest wins", True), ("Largest losses", False)):
             found = comparison.largest(name, metric, wins=wins, count=EXAMPLES)
             yield {
-                "system": clean(name), "title": title, "wins": wins,
+                "system": clean(name),
+                "title": title,
+                "wins": wins,
                 "queries": [
-                    {"query": one.query, "text": clean((one.text or one.query)[:300]),
-                     "difference": signed(one.difference), "before": number(one.baseline),
-                     "after": number(one.system)}
+                    {
+                        "query": one.query,
+                        "text": clean((one.text or one.query)[:300]),
+                        "difference": signed(one.difference),
+                        "before": number(one.baseline),
+                        "after": number(one.system),
+                    }
                     for one in found
                 ],
-            }  # fmt: skip
+            }
 
 
 def _room(data: QueryData, beside: str | None) -> list[str]:

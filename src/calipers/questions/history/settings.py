@@ -1,20 +1,18 @@
-"""Operations on the history: keep a result, look back, watch for a drop, look after the store."""
+"""What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calipers.api.keywords import Where
-from calipers.api.operation import operation
+from calipers.operation import operation
+from calipers.questions.reading import Where
 
 if TYPE_CHECKING:
-    from calipers.model.alarm import Alarm
     from calipers.model.evaluation import Evaluation
-    from calipers.model.history import History, Logged, Shown
     from calipers.model.scores import Scores
-    from calipers.model.store import Checked, Copied, Pruned, StoreInfo, Vacuumed
-    from calipers.model.trend import Trend
+    from calipers.questions.history.result import History, Logged, Shown
+    from calipers.store.result import Checked, Copied, Pruned, StoreInfo, Vacuumed
 
 
 @operation(page="history", command="eval")
@@ -48,9 +46,16 @@ def save(
     from calipers.store import save as rule
 
     return rule.save(
-        scores, name, tags=tags, store=store, ground_truth=ground_truth, run=run,
-        results=results, corpus=corpus, now=now,
-    )  # fmt: skip
+        scores,
+        name,
+        tags=tags,
+        store=store,
+        ground_truth=ground_truth,
+        run=run,
+        results=results,
+        corpus=corpus,
+        now=now,
+    )
 
 
 @operation(page="history", command="show")
@@ -60,7 +65,7 @@ def show(reference: str, *, store: Where = None) -> "Shown":
     ``reference`` is "@name" (the latest), "@name~2" (two before it), "@id", "@branch:main" or
     "@commit:abc123".
     """
-    from calipers.store.history import shown
+    from calipers.questions.history.rule import shown
     from calipers.store.open import open_store
 
     return shown(open_store(store), reference)
@@ -84,80 +89,20 @@ def history(
     ``since`` and ``until`` are dates or ages such as "30d". ``last`` is how many to list (None:
     all). ``metrics`` are those to show first (default: the headlines).
     """
-    from calipers.store.history import Filter, listed
+    from calipers.questions.history.rule import Filter, listed
     from calipers.store.open import open_store
 
     wanted = Filter.of(
-        name, tags=tags, branch=branch, since=since, until=until, last=last, metrics=metrics,
+        name,
+        tags=tags,
+        branch=branch,
+        since=since,
+        until=until,
+        last=last,
+        metrics=metrics,
         now=now,
-    )  # fmt: skip
+    )
     return listed(open_store(store), wanted)
-
-
-@operation(page="history", command="trend")
-def trend(
-    name: str,
-    *,
-    metrics: str | Iterable[str] | None = None,
-    by: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    branch: str | None = None,
-    since: str | datetime | None = None,
-    until: str | datetime | None = None,
-    last: int | None = 50,
-    store: Where = None,
-    now: datetime | None = None,
-) -> "Trend":
-    """The means of some metrics with their intervals, evaluation by evaluation.
-
-    ``by`` is a tag of the queries (or length, targets): one line for each value. Marks say before
-    which evaluations the ground truth or the corpus changed: numbers on both sides of a mark are
-    not comparable. The other arguments are those of ``history``.
-    """
-    from calipers.store.history import Filter, moved
-    from calipers.store.open import open_store
-
-    wanted = Filter.of(
-        name, tags=tags, branch=branch, since=since, until=until, last=last, metrics=metrics,
-        now=now,
-    )  # fmt: skip
-    return moved(open_store(store), name, wanted, by)
-
-
-@operation(page="history", command="alarm")
-def alarm(
-    name: str,
-    *,
-    metrics: str | Iterable[str] | None = None,
-    by: str | Iterable[str] = (),
-    primary: str | None = None,
-    reference: int = 7,
-    since: str | datetime | None = None,
-    tags: Mapping[str, str] | None = None,
-    branch: str | None = None,
-    false_alarms: float = 1.0,
-    store: Where = None,
-) -> "Alarm":
-    """Have the evaluations of a name become worse than its reference period, and since when?
-
-    The reference are the first ``reference`` evaluations of the name (from ``since`` on); every
-    later one adds what it lost to a sum that starts again at zero when nothing is lost, so that
-    a slow decline shows too. Queries are compared where question and ground truth are the same,
-    so that a drop is the retriever's. A retriever that does not change raises at most
-    ``false_alarms`` a year of one evaluation a day, over all metrics and slices together.
-    ``metrics`` default to the ``primary`` one; ``by`` are tags whose values are checked one by
-    one. ``tags`` and ``branch`` leave out other evaluations of the name.
-    """
-    from calipers.analyse import alarm as rule
-    from calipers.store.history import Filter, metric_names, watched
-    from calipers.store.open import open_store
-
-    rule.check_watch(false_alarms, reference)
-    wanted = Filter.of(name, tags=tags, branch=branch, since=since, metrics=())
-    return rule.alarm(
-        name, watched(open_store(store), wanted), metric_names(metrics), by, primary=primary,
-        reference=reference, false_alarms=false_alarms,
-    )  # fmt: skip
 
 
 @operation(page="history", command="eval")
@@ -252,6 +197,11 @@ def store_prune(
     before = moment_of(older_than, "older-than", now or datetime.now(UTC))
     check_pruning(keep, before)
     return prune(
-        open_store(store), keep=keep, before=before, name=name, tagged=tagged, among=among,
+        open_store(store),
+        keep=keep,
+        before=before,
+        name=name,
+        tagged=tagged,
+        among=among,
         dry_run=dry_run,
-    )  # fmt: skip
+    )

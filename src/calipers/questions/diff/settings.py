@@ -1,13 +1,13 @@
-"""What changed between two runs, before anybody judged anything."""
+"""What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from calipers.api.operation import operation
+from calipers.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.api.keywords import Where
-    from calipers.model.diff import Diff
+    from calipers.questions.diff.result import Diff
+    from calipers.questions.reading import Where
 
 
 @operation(page="diff", command="diff")
@@ -36,16 +36,21 @@ def diff(
     >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)
     (['d'], 0.67)
     """
-    from calipers.analyse.diff import diff_runs
-    from calipers.api.systems import named_run
-    from calipers.io.columns import Columns
     from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+    from calipers.questions.diff.rule import diff_runs
+    from calipers.questions.systems import named_run
 
     said = Columns.of(columns)
     given = None if ground_truth is None else load(ground_truth, "ground_truth", None, said)
     before, after = named_run(old, "old", store, said), named_run(new, "new", store, said)
     said.check_used()
     return diff_runs(
-        before, after, k=k, p=p, by=[by] if isinstance(by, str) else list(by),
-        truth=None if given is None else given.ground_truth, seed=seed,
-    )  # fmt: skip
+        before,
+        after,
+        k=k,
+        p=p,
+        by=[by] if isinstance(by, str) else list(by),
+        truth=None if given is None else given.ground_truth,
+        seed=seed,
+    )

@@ -1,0 +1,1 @@
+"""Evaluation on Spark, by the kernels that are used everywhere."""

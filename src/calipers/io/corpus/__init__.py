@@ -1,0 +1,1 @@
+"""What a retriever searches in: documents and chunks."""

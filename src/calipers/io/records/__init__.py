@@ -1,0 +1,1 @@
+"""Records: one for each query, in JSON or in the cells of a table."""

@@ -1,0 +1,1 @@
+"""Tables on their way in and out, read lazily."""

@@ -1,0 +1,1 @@
+"""The work of judging: pools, queues, judges, agreement, export."""

@@ -1,0 +1,333 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from calipers.operation import operation
+
+if TYPE_CHECKING:
+    from calipers.labels.agreement_result import Agreement, How, Scale, TargetsAs, Weights, WhenTied
+    from calipers.labels.draft_result import Draft
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from calipers.questions.reading import Where
+
+if TYPE_CHECKING:
+    from calipers.labels.agreement_result import TargetsAs
+    from calipers.labels.desk import Desk
+    from calipers.labels.judging_result import Exported, Imported, JudgeOnly, PoolList, QueueOrder
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Unpack
+
+from calipers.live.keywords import AskingModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from calipers.model.machine import MachineLabels, WrittenQuestions
+
+
+@operation(page="make-ground-truth", command="draft")
+def draft(
+    runs: Any,
+    *,
+    questions: Any = None,
+    k: int = 10,
+    seed: int = 0,
+    ground_truth: Any = None,
+    corpus: Any = None,
+    columns: Any = None,
+) -> "Draft":
+    """Pool the first k results of several runs into rows that somebody can judge.
+
+    ``runs`` is one run or a list of them, in any form. Each pair of question and item is there
+    once, whichever run found it; rank, score and run are not in the rows, and the items of a
+    question are shuffled by ``seed``. ``questions`` gives the texts and the order of the
+    questions; without it the runs must know them. ``ground_truth`` leaves out what is judged
+    already, ``corpus`` fills in texts that the runs do not carry, and ``columns`` says which
+    column is what ({"item": "chunk"}).
+
+    >>> found = draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
+    >>> sorted(row.item for row in found.rows), found.rows[0].query
+    (['a', 'b'], 'Who?')
+    """
+    from calipers.io.tables.columns import Columns
+    from calipers.labels import draft as rule
+
+    said, asked = Columns.of(columns), None
+    if questions is not None:
+        from calipers.live.questions import read_questions
+
+        asked = {one.id: one.text for one in read_questions(questions, said)}
+    return rule.draft(
+        runs, asked, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus, columns=said
+    )
+
+
+@operation(page="make-ground-truth", command="agreement")
+def agreement(
+    labels: Any,
+    *,
+    scale: "Scale" = "ordinal",
+    weights: "Weights" = "none",
+    merge: "How | None" = None,
+    when_tied: "WhenTied" = "leave",
+    targets_as: "TargetsAs" = "id",
+    add_to: Any = None,
+    machine: str | None = None,
+    confidence: float = 0.95,
+    columns: Any = None,
+) -> "Agreement":
+    """Read what judges filled in and say how far they agree.
+
+    ``labels`` is a path, a list of paths, or a mapping of judge to path or to a list of labels;
+    a row without a judge belongs to the judge that its file is named for. ``scale`` is that of
+    Krippendorff's alpha, ``weights`` ("none", "linear", "quadratic") those of Cohen's kappa.
+
+    ``merge`` ("majority", "mean", "max", "min") makes one ground truth of all opinions. In a
+    majority, two grades with equally many votes are left out and reported, unless ``when_tied``
+    says which to take ("max", "min", "mean"). ``targets_as`` ("id", "quote", "span") is what its
+    targets are. ``add_to`` is a ground truth to which the new judgements are added; ``columns``
+    says which of its columns is what. ``machine`` names the judge that is a language model: then
+    its sensitivity and specificity against the people are part of the answer. ``confidence`` is
+    that of all intervals.
+
+    >>> from calipers.model.labels import Label
+    >>> anna = [Label("q", item="a", grade=1), Label("q", item="b", grade=0)]
+    >>> bo = [Label("q", item="a", grade=1), Label("q", item="b", grade=2)]
+    >>> found = agreement({"anna": anna, "bo": bo}, merge="majority")
+    >>> found.disagreements[0].grades
+    {'anna': 0, 'bo': 2}
+    >>> found.merged.records
+    ({'query': 'q', 'ground_truth': [{'id': 'a', 'grade': 1}]},)
+    """
+    from calipers.io.tables.columns import Columns
+    from calipers.labels.agreement import agree
+
+    said = Columns.of(columns)
+    if said.named and add_to is not None:
+        from calipers.io.load import load
+
+        add_to = load(add_to, "ground_truth", None, said)
+        said.check_used()
+    return agree(
+        labels,
+        scale=scale,
+        weights=weights,
+        merge=merge,
+        when_tied=when_tied,
+        targets_as=targets_as,
+        add_to=add_to,
+        machine=machine,
+        confidence=confidence,
+    )
+
+
+@operation(page="judge", command="labels list")
+def labels_list(store: Where = None) -> "PoolList":
+    """Every pool of a store, and how much of it is judged."""
+    from calipers.store.label_pools import list_pools
+    from calipers.store.open import open_store
+
+    return list_pools(open_store(store))
+
+
+@operation(page="judge", command="labels export")
+def labels_export(
+    pool: str,
+    output: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    targets_as: "TargetsAs | None" = None,
+    machines: bool = False,
+    overwrite: bool = False,
+    store: Where = None,
+) -> "Exported":
+    """Write what was known and what was judged as a ground truth, in any form of ``convert``.
+
+    ``targets_as`` ("id", "quote", "span") is how a judged item is recognised (default: as in the
+    ground truth that the pool was made with); a sentence that a judge marked is its quote. An item
+    on which judges differ is left out until it is settled. What a language model said counts only
+    with ``machines``. A file that exists is replaced only with ``overwrite``.
+    """
+    from calipers.labels.desk import open_desk
+    from calipers.store.open import open_store
+
+    desk = open_desk(open_store(store), pool)
+    return desk.export(output, to=to, targets_as=targets_as, machines=machines, overwrite=overwrite)
+
+
+@operation(page="judge", command="labels import")
+def labels_import(
+    pool: str,
+    labels: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    store: Where = None,
+) -> "Imported":
+    """Read labels that were filled in elsewhere: the CSV or JSON lines that ``draft`` wrote.
+
+    A row without a judge belongs to the judge that its file is named for. What the pool has
+    already is not added again.
+    """
+    from calipers.labels.desk import open_desk
+    from calipers.store.open import open_store
+
+    paths = [labels] if isinstance(labels, str | os.PathLike) else list(labels)
+    return open_desk(open_store(store), pool).take(paths)
+
+
+@operation(page="judge")
+def labels_pool(
+    name: str,
+    runs: Mapping[str, Any] | Sequence[Any],
+    *,
+    ground_truth: Any = None,
+    questions: Any = None,
+    corpus: Any = None,
+    judges: Sequence[str] = ("me",),
+    queries: Collection[str] | None = None,
+    only: "JudgeOnly | None" = None,
+    again: bool = False,
+    metric: str = "ndcg@10",
+    scale: str = "0-3",
+    order: "QueueOrder" = "moves",
+    overlap: float = 0.2,
+    depth: int = 10,
+    seed: int = 0,
+    guidelines: str = "",
+    match: str | None = None,
+    level: str | None = None,
+    rel: float | None = None,
+    columns: Any = None,
+    store: Where = None,
+) -> "Desk":
+    """Make a pool of the first ``depth`` results of several runs, and open it for judging.
+
+    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged; with
+    ``again`` it is, returned or not. ``queries`` leaves out every other question, and so does
+    ``only``: "misses" keeps those of which some run misses something, "different" those to which
+    the runs return other results. Every judge gets ``overlap`` of the questions; the others go to
+    one judge each. ``order`` "moves" begins with the questions whose labels can move ``metric``
+    most. ``scale`` is "0-3" or "yes/no", and ``columns`` says which column is what
+    ({"item": "chunk"}).
+
+    >>> import tempfile
+    >>> place = tempfile.mkdtemp() + "/labels.db"
+    >>> desk = labels_pool(
+    ...     "first", {"bm25": {"Who?": ["a", "b"]}}, ground_truth={"Who?": ["a"]}, store=place
+    ... )
+    >>> [item.label.item for item in desk.next("me")]
+    ['b']
+    >>> desk.give("me", item=0, grade=3).kind
+    'label'
+    >>> desk.truth().ground_truth.targets["item"].to_list()
+    ['a', 'b']
+    """
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+    from calipers.labels.judging_result import PoolSettings
+    from calipers.labels.make import make
+    from calipers.questions.systems import name_systems
+    from calipers.store.open import open_store
+
+    settings = PoolSettings(
+        metric=metric,
+        scale=scale,
+        order=order,
+        overlap=overlap,
+        depth=depth,
+        seed=seed,
+        guidelines=guidelines,
+        match=match,
+        level=level,
+        rel=rel,
+    )
+    said, loaded = Columns.of(columns), name_systems(runs)
+    if said.named:
+        loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
+        if ground_truth is not None:
+            ground_truth = load(ground_truth, "ground_truth", None, said)
+        said.check_used()
+    return make(
+        lambda: open_store(store, create=True, keep=True),
+        name,
+        loaded,
+        ground_truth=ground_truth,
+        questions=questions,
+        corpus=corpus,
+        judges=judges,
+        queries=queries,
+        only=only,
+        again=again,
+        settings=settings,
+    )
+
+
+@operation(page="judge")
+def labels_desk(pool: str, *, store: Where = None) -> "Desk":
+    """Open a pool for judging: queues, labels, undo, notes, agreement, conflicts, what moved."""
+    from calipers.labels.desk import open_desk
+    from calipers.store.open import open_store
+
+    return open_desk(open_store(store, keep=True), pool)
+
+
+@operation(page="make-ground-truth", command="judge")
+def judge(
+    labels: Any,
+    *,
+    endpoint: str,
+    model: str,
+    key_env: str | None = None,
+    **asking: Unpack[AskingModel],
+) -> "MachineLabels":
+    """Let a language model grade every pair of question and item.
+
+    ``labels`` is a file of ``draft``, or a list of labels; grades that it holds are not shown to
+    the model and not kept. ``endpoint`` is an OpenAI-compatible address and has no default;
+    ``key_env`` names the environment variable with its key. The others say how it is asked:
+    ``cache`` (a folder), ``workers``, ``timeout``, ``retries``, ``rate``, ``max_errors``.
+
+    The grades are 0, 1 and 2. A refusal, a malformed answer or another grade leaves the row
+    without one, and is counted.
+    """
+    from calipers.live.chat.judge import grade_labels
+
+    return grade_labels(labels, endpoint=endpoint, model=model, key_env=key_env, **asking)
+
+
+@operation(page="make-ground-truth", command="questions")
+def write_questions(
+    corpus: Any,
+    *,
+    endpoint: str,
+    model: str,
+    n: int = 50,
+    seed: int = 0,
+    key_env: str | None = None,
+    reading: Callable[[int, int], None] | None = None,
+    **asking: Unpack[AskingModel],
+) -> "WrittenQuestions":
+    """Let a language model write one question from each of n chunks, drawn by ``seed``.
+
+    Each question comes with the words that answer it. They must stand in the chunk (line ends,
+    spacing and invisible characters apart); where they do not, the question is rejected and
+    counted. ``reading`` is told the bytes of the corpus that are read and the bytes in all; the
+    other arguments are those of ``judge``.
+    """
+    from calipers.live.chat.questions import questions_from
+
+    return questions_from(
+        corpus,
+        endpoint=endpoint,
+        model=model,
+        n=n,
+        seed=seed,
+        key_env=key_env,
+        reading=reading,
+        **asking,
+    )

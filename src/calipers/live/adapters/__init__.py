@@ -1,0 +1,1 @@
+"""How each kind of live retriever is asked."""

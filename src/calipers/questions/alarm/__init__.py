@@ -1,0 +1,1 @@
+"""Did it get worse?"""

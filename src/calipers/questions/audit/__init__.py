@@ -1,0 +1,1 @@
+"""Is the ground truth fit to measure with?"""

@@ -1,0 +1,1 @@
+"""What could judging the unjudged results change?"""

@@ -1,0 +1,1 @@
+"""What does each call of a retriever add?"""

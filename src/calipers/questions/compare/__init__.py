@@ -1,0 +1,1 @@
+"""Which retriever is better, and is that real?"""

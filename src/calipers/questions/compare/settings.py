@@ -1,0 +1,95 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.reading import Matching
+
+if TYPE_CHECKING:
+    from calipers.live.watch import Watch
+    from calipers.measures import Metric
+    from calipers.questions.compare.result import Comparison
+
+
+@operation(page="compare", command="compare")
+def compare(
+    systems: Mapping[str, Any] | Sequence[Any] | str | PathLike[str] = (),
+    ground_truth: Any = None,
+    *,
+    retrievers: Mapping[str, Any] | None = None,
+    ask_for: int | None = None,
+    workers: int | None = None,
+    watch: "Watch | None" = None,
+    baseline: str | None = None,
+    anyway: bool = False,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    weights: Mapping[str, float] | None = None,
+    primary: str | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    **matching: Unpack[Matching],
+) -> "Comparison":
+    """Compare systems on the same queries: is the difference more than noise?
+
+    ``systems`` maps a name to a pair that ``read`` made, to a run (a path, a mapping, records, a
+    table), to a file or records with their own ground truth, to a result file of
+    ``calipers eval --json``, to a reference such as ``@nightly~1`` (looked up in ``store``), or
+    to scores; a list of paths takes its names from the files. Two results in files can be given one
+    behind the other: ``compare("a.parquet", "b.parquet")``. ``retrievers`` maps a name to a
+    live retriever, as ``retrieve`` takes it: all are asked the questions of the ground truth, for
+    ``ask_for`` results (default: as many as the metrics look at). ``baseline`` is the name of the
+    system that the others are compared with (default: the first). Differences of ground truth,
+    queries or policies block the comparison unless ``anyway`` is true, and then the result says
+    so. ``primary`` is the metric that decides (default: the score, or recall at the largest
+    cut-off); the test is corrected over systems, and the other metrics are shown beside it. The
+    other arguments are those of ``evaluate``.
+
+    >>> truth = {f"q{i}": ["a"] for i in range(12)}
+    >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
+    >>> comparison = compare({"old": bad, "new": good}, truth, metrics="mrr")
+    >>> found = comparison.difference("new", "mrr")
+    >>> found.difference, found.verdict, found.wins, found.losses
+    (0.5, 'better', 12, 0)
+    """
+    from calipers.engines.scoring import choose_metrics
+    from calipers.questions.compare.leaderboard import tokens_per_query
+    from calipers.questions.compare.rule import compare_scores
+    from calipers.questions.systems import (
+        measure_systems,
+        name_systems,
+        side_by_side,
+        with_retrievers,
+    )
+
+    compared, ground_truth = side_by_side(systems, ground_truth)
+    named = with_retrievers(
+        name_systems(compared),
+        retrievers,
+        ground_truth,
+        choose_metrics(metrics, k, None, weights),
+        {"ask_for": ask_for, "workers": workers, "watch": watch},
+    )
+    pairs, measured, wanted = measure_systems(
+        named,
+        ground_truth,
+        matching,
+        metrics=metrics,
+        k=k,
+        weights=weights,
+        primary=primary,
+        cluster=cluster,
+        confidence=confidence,
+    )
+    return compare_scores(
+        measured,
+        baseline=baseline,
+        metrics=wanted,
+        primary=primary,
+        cluster=cluster,
+        tokens=tokens_per_query(pairs, measured, primary),
+        anyway=anyway,
+        level=confidence,
+    )

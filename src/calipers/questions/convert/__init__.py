@@ -1,0 +1,1 @@
+"""The same data in another form."""

@@ -1,0 +1,51 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from calipers.operation import operation
+
+if TYPE_CHECKING:
+    from calipers.io.files.open import Progress
+    from calipers.questions.convert.result import Conversion
+
+
+@operation(page="formats", command="convert")
+def convert(
+    data: Any = None,
+    output: str | os.PathLike[str] = "",
+    *,
+    ground_truth: Any = None,
+    run: Any = None,
+    to: str | None = None,
+    form: str | None = None,
+    columns: Any = None,
+    progress: "Progress | None" = None,
+) -> "Conversion":
+    """Write a ground truth, a run or both in another form.
+
+    Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
+    ``evaluate`` takes. The form to write follows from the ending of ``output`` or from ``to``;
+    ``form`` names the form to read where the content alone does not say, and ``columns`` which
+    column is what, such as {"item": "expected_ids"}. Files with one record
+    per query pass through a few thousand at a time, and results in tables and TREC files batch
+    by batch.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     done = convert(ground_truth={"q": {"a": 2}}, output=f"{folder}/out.qrels")
+    ...     print(pathlib.Path(done.files[0]).read_text(), end="")
+    q 0 a 2
+    """
+    from calipers.questions.convert import rule
+
+    return rule.convert(
+        data,
+        output,
+        ground_truth=ground_truth,
+        run=run,
+        to=to,
+        form=form,
+        columns=columns,
+        progress=progress,
+    )

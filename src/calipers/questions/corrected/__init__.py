@@ -1,0 +1,1 @@
+"""What would people have found, where a machine judged?"""

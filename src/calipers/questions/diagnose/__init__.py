@@ -1,0 +1,1 @@
+"""Why does it fail?"""

@@ -1,0 +1,67 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.reading import Reading
+
+if TYPE_CHECKING:
+    from calipers.measures import Metric
+    from calipers.model.matched import Matched
+    from calipers.model.scores import Scores
+
+
+@operation(page="evaluate")
+def read(data: Any = None, *, keep: bool = True, **reading: Unpack[Reading]) -> "Matched":
+    """Read a ground truth and a run and match them, once for everything that is asked later.
+
+    Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path ("-" is
+    standard input), a mapping of query to items, a list of records or a table. In place of a run
+    give a live ``retriever``; ``ask_for`` says how many results it is asked for. Every operation
+    takes the pair in place of files. What was read stays in memory; without ``keep`` a large
+    run does not, and an operation that needs its results reads the file again.
+
+    >>> from calipers import misses
+    >>> pair = read(ground_truth={"q": ["a", "b"]}, run={"q": ["b", "x", "a"]})
+    >>> pair
+    <Matched by id: 1 query, 3 results, 2 of 2 targets returned>
+    >>> evaluate(pair, metrics="recall@1")["recall@1"].mean
+    0.5
+    >>> misses(pair, k=2).reasons
+    {'below_k': 1}
+    """
+    from calipers.questions.inputs import matched
+
+    return matched(data, keep=keep, **reading)
+
+
+@operation(page="evaluate", command="eval")
+def evaluate(
+    data: Any = None,
+    *,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    weights: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    **reading: Unpack[Reading],
+) -> "Scores":
+    """Score a run against a ground truth, query by query.
+
+    ``data`` is a pair that ``read`` made, or anything that ``read`` takes; further arguments are
+    those of ``read``. ``metrics`` are names such as ``"recall@1,5,10"``; ``k`` serves those
+    written without a cut-off. ``weights`` combine metrics into one score. ``confidence`` is that
+    of the intervals. ``cluster`` is a tag: queries that share its value, such as paraphrases of
+    one intent, count as one unit in every interval.
+
+    >>> scores = evaluate(ground_truth={"q": {"a": 1}}, run={"q": ["b", "a"]}, metrics="mrr")
+    >>> scores["mrr"].mean
+    0.5
+    """
+    from calipers.engines.scoring import choose_metrics, deepest, score
+    from calipers.questions.inputs import like_of, matched
+
+    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
+    pair = matched(data, looks=deepest(chosen), **reading)
+    return score(pair, chosen, weights=weights, confidence=confidence, cluster=cluster)

@@ -1,0 +1,1 @@
+"""Below which score should nothing be returned?"""

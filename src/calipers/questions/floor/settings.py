@@ -1,0 +1,57 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.reading import Reading
+
+if TYPE_CHECKING:
+    from calipers.questions.floor.result import Floor
+
+
+@operation(page="floor", command="floor")
+def floor(
+    data: Any = None,
+    *,
+    k: int = 10,
+    keep: float | None = None,
+    recall: float | None = None,
+    confidence: float = 0.95,
+    folds: int = 5,
+    seed: int = 0,
+    cluster: str | None = None,
+    **reading: Unpack[Reading],
+) -> "Floor":
+    """The score below which results are better not returned, and what each floor would cost.
+
+    ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
+    the highest that keeps ``keep`` of what is found in the first ``k`` results (default: 0.95),
+    or a ``recall``, with ``confidence``. How it does on queries that had no part in choosing it is
+    measured over ``folds``; ``seed`` draws them. With a ``cluster``, queries with the same value
+    of that tag are one unit.
+
+    >>> records = [
+    ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
+    ...      "ground_truth": ["a"] if i % 4 else []}
+    ...     for i in range(120)
+    ... ]
+    >>> found = floor(records)
+    >>> found.chosen.floor, found.chosen.wrongly_answered, found.without.wrongly_answered
+    (0.8, 0.0, 1.0)
+    """
+    from calipers.measures.spec import check_cutoff
+    from calipers.questions.floor.rule import check_goal, find_floor
+    from calipers.questions.inputs import matched
+
+    check_goal(keep, recall, confidence, folds)
+    k = check_cutoff(k)
+    return find_floor(
+        matched(data, keep=True, **reading),
+        k=k,
+        keep=keep,
+        recall=recall,
+        confidence=confidence,
+        folds=folds,
+        seed=seed,
+        cluster=cluster,
+    )

@@ -1,0 +1,160 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.reading import Reading
+
+if TYPE_CHECKING:
+    from calipers.measures import Metric
+    from calipers.questions.gate.result import Baseline, Verdict
+
+
+@operation(page="gate", command="gate")
+def gate(
+    data: Any = None,
+    *,
+    require: str | Iterable[str] = (),
+    baseline: Any = None,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    primary: str | None = None,
+    by: str | Iterable[str] = (),
+    allow: float = 0.0,
+    strict: bool = False,
+    cluster: str | None = None,
+    max_age: str | None = None,
+    anyway: bool = False,
+    weights: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    now: datetime | None = None,
+    **reading: Unpack[Reading],
+) -> "Verdict":
+    """Check a result against conditions, and against a baseline.
+
+    ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
+    ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
+    ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
+    ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
+    looked up in ``store``, or scores) the ``primary`` metric (default: the score, or recall at
+    the largest cut-off it holds) fails where a loss beyond ``allow`` is shown with the
+    ``confidence``; where ``strict``, it passes only where it is shown that no more is lost.
+    ``by`` names tags whose values are checked one by one too, corrected for their number. The
+    other metrics that the baseline holds, or those in ``metrics``, are shown beside it. What makes
+    the two hard to compare, and a baseline older than ``max_age`` ("30d"), is an error unless
+    ``anyway`` is true, and then a warning.
+
+    >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
+    >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
+    >>> verdict.passed, verdict.checks[0].value
+    (False, 0.75)
+    """
+    from calipers.engines.scoring import score
+    from calipers.questions.gate.conditions import parse_condition
+    from calipers.questions.gate.verdict import (
+        check_gate,
+        metrics_needed,
+        metrics_of_baseline,
+        reach_verdict,
+        results_needed,
+        several,
+    )
+    from calipers.questions.inputs import matched
+    from calipers.questions.systems import baseline_of, measured_already
+
+    conditions = [parse_condition(one) for one in several(require)]
+    check_gate(confidence, allow, conditions, baseline, strict=strict)
+    kept = baseline_of(baseline, reading.get("store"))
+    weights = weights or (kept.scores.weights if kept else None)
+    rel = reading.get("rel")
+    wanted = metrics_of_baseline(metrics, k, rel, kept, primary)
+    scores, pair = measured_already(data, reading), None
+    if scores is None:
+        needed = metrics_needed(conditions, wanted, rel, weights)
+        pair = matched(data, looks=results_needed(conditions, needed), **reading)
+        rel = pair.rel
+        scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
+    return reach_verdict(
+        scores,
+        conditions,
+        kept,
+        [one.with_rel(rel) for one in wanted],
+        primary=primary,
+        by=by,
+        allow=allow,
+        strict=strict,
+        cluster=cluster,
+        max_age=max_age,
+        anyway=anyway,
+        rel=rel,
+        confidence=confidence,
+        now=now,
+        pair=pair,
+    )
+
+
+@operation(page="gate", command="baseline show")
+def read_baseline(path: str | PathLike[str]) -> "Baseline":
+    """A result that was kept in a file: its name, its date and its scores."""
+    from pathlib import Path
+
+    from calipers.questions.gate.baselines import read_baseline as read_file
+
+    return read_file(Path(path))
+
+
+@operation(page="gate", command="baseline save")
+def save_baseline(
+    data: Any = None,
+    *,
+    to: str | PathLike[str],
+    name: str | None = None,
+    add: bool = False,
+    now: datetime | None = None,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    weights: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    **reading: Unpack[Reading],
+) -> "Baseline":
+    """Measure, and write the result with a name and the date to a JSON file.
+
+    ``data`` and the other arguments are those of ``evaluate``. The name is that of the file
+    unless given. With ``add`` the result joins those that the file holds already, as one more
+    run of the same commit: the gate then compares with their mean, query by query.
+    """
+    from datetime import UTC
+    from pathlib import Path
+
+    from calipers.errors import InvalidInput
+    from calipers.io.files.write import check_place
+    from calipers.questions.evaluate.settings import evaluate
+    from calipers.questions.gate.baseline_runs import with_run
+    from calipers.questions.gate.baselines import read_baseline as read_file
+    from calipers.questions.gate.baselines import write_baseline
+    from calipers.questions.gate.result import Baseline
+
+    target = Path(to)
+    if target.suffix.lower() != ".json":
+        raise InvalidInput(
+            f"The baseline file is {str(to)!r}; a baseline is JSON, so end its name in .json."
+        )
+    check_place(target)
+    scores = evaluate(
+        data,
+        metrics=metrics,
+        k=k,
+        weights=weights,
+        confidence=confidence,
+        cluster=cluster,
+        **reading,
+    )
+    baseline = Baseline(scores, name or target.stem, now or datetime.now(UTC))
+    if add and target.is_file():
+        baseline = with_run(read_file(target), baseline)
+    write_baseline(baseline, target)
+    return baseline

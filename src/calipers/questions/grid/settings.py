@@ -1,0 +1,65 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+import os
+from typing import TYPE_CHECKING, cast
+
+from calipers.operation import operation
+from calipers.questions.reading import Matching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from calipers.measures import Metric
+    from calipers.questions.grid.result import Grid, Planned
+    from calipers.questions.grid.rule import Watch
+
+MATCHING = frozenset(Matching.__annotations__)
+"""The keywords that say how runs are matched."""
+
+
+@operation(page="grid", command="grid")
+def grid(
+    config: str | os.PathLike[str] | None = None,
+    *,
+    baseline: str | None = None,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    restart: bool = False,
+    retry_errors: bool = False,
+    anyway: bool = False,
+    watch: "Watch | None" = None,
+) -> "Grid":
+    """Ask every combination of a grid file every question, and compare them all.
+
+    ``config`` is a calipers.toml (or pyproject.toml) with a table ``[grid]``; without it the one
+    of the working folder is taken. Each combination has a run file of its own: a grid that was
+    interrupted goes on where it stopped, and what is finished is neither built nor asked again,
+    unless its parameters, the questions or the code of its retriever changed. ``restart``
+    begins again, ``retry_errors`` asks again what failed. ``baseline`` and ``metrics`` go before
+    those of the file. A combination that fails is reported, and the others go on. ``watch`` is
+    told of each combination before it is asked.
+    """
+    from calipers.questions.compare.leaderboard import at_equal_budget
+    from calipers.questions.compare.settings import compare
+    from calipers.questions.grid.plan import read_grid
+    from calipers.questions.grid.result import Grid
+    from calipers.questions.grid.rule import run_all
+    from calipers.questions.systems import matched_systems
+
+    plan = read_grid(config, baseline, metrics)
+    truth = plan.ground_truth
+    reports, failures = run_all(plan, restart=restart, retry_errors=retry_errors, watch=watch)
+    runs = {one.name: one.output for one in plan.combinations if one.name in reports}
+    matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
+    pairs = matched_systems(runs, truth, cast("Matching", matching), measured=False)
+    rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
+    comparison = compare(pairs, baseline=plan.baseline, anyway=anyway, **rest)
+    return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))
+
+
+@operation(page="grid", command="grid")
+def plan_grid(config: str | os.PathLike[str] | None = None) -> "Planned":
+    """The combinations of a grid file; nothing is asked, but every function is looked for."""
+    from calipers.questions.grid.plan import read_grid
+    from calipers.questions.grid.rule import what_is_left
+
+    return what_is_left(read_grid(config))

@@ -1,0 +1,1 @@
+"""How much does the index lose against an exact search?"""

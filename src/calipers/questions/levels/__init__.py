@@ -1,0 +1,1 @@
+"""How good is it for evidence, for chunks, for documents?"""

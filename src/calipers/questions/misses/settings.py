@@ -1,0 +1,49 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.reading import Reading
+
+if TYPE_CHECKING:
+    from calipers.questions.misses.result import Misses
+
+
+@operation(page="misses", command="misses")
+def misses(
+    data: Any = None,
+    *,
+    k: int = 10,
+    corpus: Any = None,
+    candidates: Any = None,
+    exact: Any = None,
+    **reading: Unpack[Reading],
+) -> "Misses":
+    """One reason for each piece of ground truth that is not in the first k results.
+
+    ``data`` is a pair, or anything that ``read`` takes. ``corpus`` holds the chunks that are
+    searched; with it, what is not there and what is split over chunks can be told.
+    ``candidates`` (the list before the reranker) and ``exact`` (exact search beside an
+    approximate index) are runs; records may hold them too, under ``stages``.
+
+    >>> result = misses(ground_truth={"q": ["a", "b", "c"]}, run={"q": ["a", "x", "b"]}, k=2)
+    >>> result.reasons
+    {'below_k': 1, 'not_returned': 1}
+    """
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+    from calipers.measures.spec import check_cutoff
+    from calipers.questions.asking import below
+    from calipers.questions.inputs import matched
+    from calipers.questions.misses.rule import explain_misses
+
+    k, said = check_cutoff(k), Columns.of(reading.get("columns"))
+    if said.named:
+        reading["columns"] = said
+    pair = matched(data, keep=True, looks=below(k), **reading)
+    stages = {
+        name: None if value is None else load(value, "run", None, said)
+        for name, value in (("candidates", candidates), ("exact", exact))
+    }
+    said.check_used()
+    return explain_misses(pair, k, corpus=corpus, **stages)

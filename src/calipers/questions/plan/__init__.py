@@ -1,0 +1,1 @@
+"""How many queries are needed?"""

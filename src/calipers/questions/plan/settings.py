@@ -1,0 +1,70 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.reading import Matching
+
+if TYPE_CHECKING:
+    from calipers.measures import Metric
+    from calipers.model.plan import QueryPlan
+
+
+@operation(page="compare", command="plan")
+def plan(
+    pilot: Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
+    ground_truth: Any = None,
+    *,
+    difference: float | None = None,
+    queries: int | None = None,
+    power: float = 0.8,
+    primary: str | None = None,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    weights: Mapping[str, float] | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    **matching: Unpack[Matching],
+) -> "QueryPlan":
+    """How many queries show a ``difference``, or how small a difference some ``queries`` show.
+
+    ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
+    vary from query to query is what the plan is made from, by drawing from them and asking the
+    test that ``compare`` uses. Without a ``primary`` metric, the one that ``compare`` would choose
+    among ``metrics`` decides. ``power`` is the chance to see the difference where it is there.
+    With a ``cluster``, ``queries`` counts clusters.
+
+    >>> truth = {f"q{i}": ["a"] for i in range(40)}
+    >>> old = {q: ["b", "a"] for q in truth}
+    >>> new = {q: ["a", "b"] if i % 3 else ["b", "c", "a"] for i, q in enumerate(truth)}
+    >>> found = plan({"old": old, "new": new}, truth, difference=0.2, primary="mrr")
+    >>> found.metric, 25 <= found.queries <= 60
+    ('mrr', True)
+    """
+    from calipers.questions.plan.rule import check_plan, plan_queries
+    from calipers.questions.systems import measure_systems, side_by_side
+
+    check_plan(difference, queries, power)
+    compared, ground_truth = side_by_side(pilot, ground_truth)
+    _, measured, _ = measure_systems(
+        compared,
+        ground_truth,
+        matching,
+        metrics=metrics,
+        k=k,
+        weights=weights,
+        primary=primary,
+        cluster=cluster,
+        confidence=confidence,
+    )
+    return plan_queries(
+        measured,
+        difference=difference,
+        queries=queries,
+        power=power,
+        primary=primary,
+        cluster=cluster,
+        confidence=confidence,
+    )

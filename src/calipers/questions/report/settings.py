@@ -1,0 +1,93 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.compare.settings import compare
+from calipers.questions.reading import Reading
+
+if TYPE_CHECKING:
+    from calipers.measures import Metric
+    from calipers.model.scores import Scores
+    from calipers.questions.compare.result import Comparison
+    from calipers.questions.report.result import Report
+
+
+@operation(page="report", command="eval")
+def report(
+    data: Any = None,
+    *,
+    systems: Mapping[str, Any] | Sequence[Any] | None = None,
+    baseline: str | None = None,
+    anyway: bool = False,
+    comparison: "Comparison | None" = None,
+    scores: "Scores | None" = None,
+    name: str | None = None,
+    metrics: "str | Iterable[str | Metric] | None" = None,
+    k: int | Sequence[int] | None = None,
+    weights: Mapping[str, float] | None = None,
+    corpus: Any = None,
+    by: Iterable[str] | None = None,
+    primary: str | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    **reading: Unpack[Reading],
+) -> "Report":
+    """Measure, sweep, diagnose and explain in one go; ``save`` writes the page.
+
+    Give ``data`` as for ``evaluate``, or several ``systems`` as for ``compare`` (pairs, runs or
+    records, not results measured before: a page shows rankings). The largest cut-off in
+    ``metrics`` or ``k`` is the one that is described (default: 10). ``corpus`` tells more about
+    misses; ``by`` are the tags to slice by (default: all that have a few values). ``name`` is
+    what the page calls the retriever; ``comparison`` is what ``compare`` made of the same
+    systems, and ``scores`` what ``evaluate`` made of the same data, where that was done already.
+
+    >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
+    >>> made.k, made.systems[0].head["recall@2"].mean
+    (2, 0.5)
+    >>> "recall" in made.to_markdown()
+    True
+    """
+    from calipers.engines.scoring import choose_metrics, deepest
+    from calipers.errors import InvalidInput
+    from calipers.questions.inputs import like_of
+    from calipers.questions.reading import DEPTH
+    from calipers.questions.report.result import Report
+    from calipers.questions.report.rule import definitions_shown, describe
+    from calipers.questions.systems import matched_to_report
+
+    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
+    pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
+    if scores is not None and len(pairs) > 1:
+        raise InvalidInput("Scores are given beside several systems; they are those of one.")
+    made = tuple(
+        describe(
+            one,
+            pair,
+            chosen,
+            made=scores,
+            weights=weights,
+            corpus=corpus,
+            by=by,
+            confidence=confidence,
+            cluster=cluster,
+        )
+        for one, pair in pairs.items()
+    )
+    if len(made) > 1 and comparison is None:
+        comparison = compare(
+            {one.name: one.scores for one in made},
+            baseline=baseline,
+            anyway=anyway,
+            metrics=None
+            if metrics is None and k is None
+            else [facts.name for facts in made[0].scores.metrics],
+            primary=primary,
+            cluster=cluster,
+            confidence=confidence,
+        )
+    if comparison is not None:
+        first = comparison.baseline
+        made = tuple(sorted(made, key=lambda one: one.name != first))
+    return Report(made, comparison, definitions_shown(made))

@@ -1,0 +1,1 @@
+"""Where do quotes stand in the documents?"""

@@ -1,0 +1,45 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from typing import TYPE_CHECKING, Any
+
+from calipers.operation import operation
+
+if TYPE_CHECKING:
+    from calipers.io.files.open import Progress
+    from calipers.questions.resolve.result import Resolution
+
+
+@operation(page="resolve", command="resolve")
+def resolve(
+    ground_truth: Any,
+    corpus: Any,
+    *,
+    first: bool = False,
+    columns: Any = None,
+    progress: "Progress | None" = None,
+) -> "Resolution":
+    """Find the document, start and end of every quote of a ground truth.
+
+    Start and end count characters of the document as it stands in the corpus; the quote stays
+    beside them. A quote that is not found, or found in several places, is left as it is and
+    reported; ``first`` takes the first place instead. Targets that are ids or have a span
+    already are left alone, and so is everything else in the records. ``columns`` says which
+    column is what ({"quote": "expected_passage"}).
+
+    >>> evals = [{"query": "What is the GIL?", "ground_truth": [{"quote": "is a lock"}]}]
+    >>> found = resolve(evals, {"gil.md": "The GIL  is\\na lock."})
+    >>> found.counts
+    {'once': 1, 'several': 0, 'none': 0}
+    >>> found.records[0]["ground_truth"]
+    [{'quote': 'is a lock', 'document': 'gil.md', 'start': 9, 'end': 18}]
+    """
+    from calipers.io.corpus.read import open_corpus
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+    from calipers.questions.resolve import rule
+
+    opened = open_corpus(corpus, progress)
+    said = Columns.of(columns)
+    data = load(ground_truth, "ground_truth", progress, said)
+    said.check_used()
+    return rule.resolve(ground_truth, data, opened, first=first, columns=said)

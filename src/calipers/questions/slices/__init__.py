@@ -1,0 +1,1 @@
+"""Which kinds of queries differ from the rest?"""

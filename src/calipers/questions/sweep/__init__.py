@@ -1,0 +1,1 @@
+"""Which k should be used?"""

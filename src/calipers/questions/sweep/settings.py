@@ -1,0 +1,58 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from calipers.operation import operation
+from calipers.questions.reading import Reading
+
+if TYPE_CHECKING:
+    from calipers.questions.sweep.result import Sweep
+
+
+@operation(page="which-k", command="sweep")
+def sweep(
+    data: Any = None,
+    *,
+    metrics: str | Iterable[str] | None = None,
+    k: int | Sequence[int] | None = None,
+    tokens: int | None = None,
+    price: float | None = None,
+    tokenizer: str | Callable[[str], Any] | None = None,
+    margin: float = 0.05,
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    **reading: Unpack[Reading],
+) -> "Sweep":
+    """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
+
+    ``data`` is a pair, or anything that ``read`` takes. ``metrics`` are names without a cut-off.
+    ``tokens`` is a budget per query and ``price`` the price of a million tokens; the tokens come
+    from the data, from ``tokenizer`` (a function, or its import path "package:function"), or
+    from the length of the texts, and the result says which. The k that is advised loses, with
+    the ``confidence``, at most a ``margin`` of recall against the largest.
+
+    >>> found = sweep([{"query": "q", "retrieved": ["x", "a", "b"], "ground_truth": ["a", "b"]}])
+    >>> [point.values["recall"].mean for point in found.points]
+    [0.0, 0.5, 1.0]
+    >>> found.f1.k
+    3
+    """
+    from calipers.engines.scoring import cutoffs
+    from calipers.questions.inputs import matched
+    from calipers.questions.reading import DEPTH
+    from calipers.questions.sweep.rule import check_costs, sweep_over_k
+
+    check_costs(tokens, price)
+    pair = matched(data, keep=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
+    return sweep_over_k(
+        pair,
+        metrics=metrics,
+        k=k,
+        tokens=tokens,
+        price=price,
+        tokenizer=tokenizer,
+        margin=margin,
+        confidence=confidence,
+        cluster=cluster,
+    )

@@ -1,0 +1,1 @@
+"""Which questions did users really ask?"""

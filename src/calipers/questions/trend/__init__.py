@@ -1,0 +1,1 @@
+"""How did the metrics move over time?"""
