@@ -11,7 +11,7 @@ from calipers.engines.blocks import measure
 from tests.command import calipers_command, refused
 from tests.contracts.test_engines import made_tables
 
-MANY = "calipers.engines.many_queries.MANY_QUERIES"
+MANY = "calipers.engines.in_blocks.MANY_QUERIES"
 
 
 @pytest.fixture

@@ -9,9 +9,15 @@ import polars as pl
 import pytest
 
 import calipers
-from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
-from calipers.engines.part import Part, merged
-from calipers.engines.plan import EnginePlan
+from calipers.engines.blocks import (
+    RUN,
+    SIDE,
+    TRUTH,
+    EnginePlan,
+    Part,
+    measure_partition,
+    merged,
+)
 from calipers.errors import InvalidInput
 from calipers.io.tables.tags import TAG
 from calipers.model.policy import Policy

@@ -1,27 +1,184 @@
-"""Blocks of whole queries, measured one at a time by the kernels that all engines share."""
+"""Blocks of whole queries, measured one at a time by the kernels that all engines share.
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+A plan says what is measured, settled before the first block, so that every block does the same. A
+part is what was counted over some queries; parts merge in any order to the same bits.
+"""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, Self
+
+import msgspec
 import numpy as np
 import polars as pl
 
 from calipers.checks.counts import audit_counts
-from calipers.engines.part import Part
-from calipers.engines.plan import EnginePlan
 from calipers.engines.scoring import facts_of, query_table
 from calipers.io.tables.cast import cast_columns
 from calipers.io.tables.tags import TAG
 from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
 from calipers.match.pair import match_as_chosen
 from calipers.measures import compute, parse
+from calipers.model.arrays import Floats, Ints
+from calipers.model.counts import InputCounts
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
-from calipers.model.matched import Tally
+from calipers.model.matched import EXAMPLES, Tally
 from calipers.model.matches import Matches
-from calipers.model.ranking import whole_queries
+from calipers.model.policy import Policy, Ties
+from calipers.model.ranking import Order, whole_queries
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import combine
+
+IDENTITIES = ("item", "quote", "document")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnginePlan:
+    """Plain values only: a plan travels to other processes and machines."""
+
+    metrics: tuple[str, ...]
+    """Their names, in full."""
+    policy: Policy
+    truth_columns: tuple[str, ...]
+    """The columns that the ground truth has, in our names."""
+    run_columns: tuple[str, ...]
+    used_columns: tuple[str, ...] = ()
+    """The columns of the ground truth that hold anything."""
+    order: Order
+    """What makes the order in the run."""
+    match: str = "id"
+    """How targets are recognised, as `str(MatchRule)` writes it."""
+    level: Literal["evidence", "chunk", "document"] = "evidence"
+    rel: float | None = None
+    corpus_size: int | None = None
+    grades: tuple[float, ...] = ()
+    """Every grade of the ground truth: some metrics need the highest."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    quotes_from_ids: bool = False
+    """Whether the plain strings of the ground truth are quotes."""
+    texts_from_ids: bool = False
+    """Whether the plain strings of the run are texts."""
+    silent_queries: bool = False
+    """Whether the ground truth may name queries for which there is nothing to find."""
+    fingerprints: bool = True
+
+    @property
+    def identities(self) -> list[str]:
+        """The columns by one of which a row of the ground truth says what should be found."""
+        return [name for name in IDENTITIES if name in self.truth_columns]
+
+    @property
+    def ties(self) -> Ties:
+        """The order among equal scores."""
+        return self.policy.ties or "trec"
+
+
+EXAMPLE_FIELDS = ("missing_examples", "unknown_examples")
+EDGES = "edges"
+"""How many targets were found at all, beside the counts of the audit."""
+
+
+Counted = tuple[Floats, Ints]
+
+
+@dataclass(eq=False)
+class Part:
+    """The counts, the fingerprint and the values of some queries."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, set[str]] = field(default_factory=dict)
+    digest: DigestSum = field(default_factory=DigestSum)
+    values: dict[str, list[Counted]] = field(default_factory=dict)
+    """By metric: the values that it has, and how often it has each; NaN is undefined."""
+    error: str | None = None
+    """Why these queries could not be measured."""
+
+    @classmethod
+    def of(cls, audit: InputCounts, edges: int, digest: DigestSum) -> Self:
+        """The counts of one block."""
+        given = asdict(audit)
+        examples = {name: set(given.pop(name)) for name in EXAMPLE_FIELDS}
+        given.pop("depth")
+        return cls(Counter({**given, EDGES: edges}), examples, digest)
+
+    def count_values(self, name: str, column: Floats) -> None:
+        """Take the values of one metric."""
+        self.values.setdefault(name, []).append(np.unique(column, return_counts=True))
+
+    def merge(self, other: "Part") -> None:
+        """Take what another part has counted."""
+        self.counts.update(other.counts)
+        for name, names in other.examples.items():
+            # The smallest names: the same ones, whichever part comes first.
+            merged = sorted(self.examples.get(name, set()) | names)
+            self.examples[name] = set(merged[:EXAMPLES])
+        self.digest.merge(other.digest)
+        for name, values in other.values.items():
+            self.values.setdefault(name, []).extend(values)
+        if other.error is not None:
+            self.error = min(filter(None, (self.error, other.error)))
+
+    def audit(self, depth: int | None) -> InputCounts:
+        """The counts of all queries, once every part is here."""
+        named: dict[str, Any] = {name: n for name, n in self.counts.items() if name != EDGES}
+        lists = {
+            name: tuple(sorted(self.examples.get(name, ()))[:EXAMPLES]) for name in EXAMPLE_FIELDS
+        }
+        return InputCounts(**{**_NOTHING, **named, **lists, "depth": depth})
+
+    def column(self, name: str) -> Floats:
+        """The values of one metric over all queries, sorted; NaN where it is undefined."""
+        distinct, counts = _counted(self.values.get(name, []))
+        return np.repeat(distinct, counts)
+
+    def encode(self) -> bytes:
+        """As bytes, to be sent elsewhere."""
+        arrays = {
+            name: [column.tobytes() for column in _counted(found)]
+            for name, found in self.values.items()
+        }
+        examples = {name: sorted(names) for name, names in self.examples.items()}
+        numbers = self.digest.to_numbers()
+        return msgspec.msgpack.encode([dict(self.counts), examples, numbers, arrays, self.error])
+
+    @classmethod
+    def decode(cls, content: bytes) -> Self:
+        """What another process sent."""
+        counts, examples, numbers, arrays, error = msgspec.msgpack.decode(content)
+        part = cls(Counter(counts), {name: set(names) for name, names in examples.items()})
+        part.digest.add_numbers(numbers)
+        part.error = error
+        for name, (keys, values) in arrays.items():
+            counted = np.frombuffer(keys), np.frombuffer(values, dtype=np.int64)
+            part.values[name] = [counted]
+        return part
+
+
+_NOTHING: Mapping[str, int] = {
+    name: 0 for name in InputCounts.__dataclass_fields__ if name not in (*EXAMPLE_FIELDS, "depth")
+}
+
+
+def merged(parts: Iterable[Part]) -> Part:
+    """All parts as one."""
+    whole = Part()
+    for part in parts:
+        whole.merge(part)
+    return whole
+
+
+def _counted(found: list[Counted]) -> Counted:
+    """The values in ascending order, each once with its count; NaN last."""
+    if not found:
+        return np.empty(0), np.empty(0, dtype=np.int64)
+    distinct, place = np.unique(np.concatenate([one for one, _ in found]), return_inverse=True)
+    counts = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(counts, place, np.concatenate([count for _, count in found]))
+    return distinct, counts
+
 
 SIDE = "__side"
 """The column that tells the rows of the ground truth from those of the run."""

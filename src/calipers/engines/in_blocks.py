@@ -8,15 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from calipers.checks.counts import enforce
-from calipers.engines.blocks import ROWS_AT_ONCE, MeasuredBlock, gathered, measure
-from calipers.engines.part import EDGES, Part
-from calipers.engines.plan import EnginePlan
+from calipers.engines.blocks import (
+    EDGES,
+    ROWS_AT_ONCE,
+    EnginePlan,
+    MeasuredBlock,
+    Part,
+    gathered,
+    measure,
+)
 from calipers.engines.scoring import (
     check_confidence,
     facts_of,
@@ -24,10 +31,9 @@ from calipers.engines.scoring import (
     settings_fingerprint,
     weights_by_name,
 )
-from calipers.engines.summary_only import scores_elsewhere
-from calipers.engines.truth_blocks import TruthBlocks
-from calipers.engines.written_scores import WrittenScores
+from calipers.engines.summary_only import WrittenScores, scores_elsewhere
 from calipers.io.files.parquet_blocks import ParquetBlocks, parquet_in_blocks
+from calipers.io.files.write import PARQUET, ending_or, is_stream
 from calipers.io.tables.scores import about
 from calipers.match.no_common_ids import check_in_common
 from calipers.match.pair import (
@@ -37,16 +43,35 @@ from calipers.match.pair import (
     nearly_asked,
     nearly_found,
 )
+from calipers.match.tally import QueryPlaces
 from calipers.measures import Metric
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Bools, Ints
 from calipers.model.counts import InputCounts
 from calipers.model.fingerprint import Fingerprints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
-from calipers.model.ranking import NotGroupedError, whole_queries
+from calipers.model.ranking import NotGroupedError, SeenQueries, whole_queries
 from calipers.model.run import SAMPLE, Run, brought_together
 from calipers.prefetch import ahead
 from calipers.version import __version__
+
+MANY_QUERIES = 1_000_000
+"""Below this the scores of all queries fit into memory, in the order of the ground truth."""
+
+
+def is_for_blocks(truth: GroundTruth, run: Run, path: str | Path) -> bool:
+    """Whether queries are so many that they are measured in blocks, and can be.
+
+    What a run says about its queries, and what must not be found, are looked at as a whole.
+    """
+    return (
+        truth.n_queries >= MANY_QUERIES
+        and truth.forbidden is None
+        and not run.in_memory
+        and run.queries is None
+        and ending_or(path, "") == PARQUET
+        and not is_stream(path)
+    )
 
 
 def evaluate_in_blocks(
@@ -103,7 +128,7 @@ class _Evaluation:
     """Targets that were not found, of the queries of the first results."""
 
     def __post_init__(self) -> None:
-        self.blocks = TruthBlocks(self.settled.choice.ground_truth)
+        self.blocks = _TruthBlocks(self.settled.choice.ground_truth)
         self.some = self.settled.some()
         self.named = self.settled.named(self.some)
 
@@ -217,3 +242,62 @@ class _Evaluation:
             yield from nearly_found(in_order, self.named)
         yield from nearly_asked(tuple(self.unknown)[:EXAMPLES], lambda: lacking)
         yield from may_be_swapped(truth, self.some)
+
+
+class _TruthBlocks:
+    """The part of a ground truth that some queries have, and which queries came by."""
+
+    def __init__(self, truth: GroundTruth) -> None:
+        # In one piece, or all of it would be put together for each block.
+        self._truth = replace(
+            truth,
+            targets=truth.targets.rechunk(),
+            queries=truth.queries.rechunk(),
+            tags={name: tag.rechunk() for name, tag in truth.tags.items()},
+        )
+        self._places = QueryPlaces(truth.queries["query"])
+        self._strangers = SeenQueries()
+        self.seen: Bools = np.zeros(truth.queries.height, dtype=np.bool_)
+        """Which queries of the ground truth came by."""
+        # Of a copy, which is let go with what it remembers.
+        code = replace(truth).target_query
+        in_order = bool((code[1:] >= code[:-1]).all())
+        self._order = None if in_order else _small(np.argsort(code, kind="stable"))
+        ends = np.cumsum(np.bincount(code, minlength=truth.queries.height))
+        self._ends = _small(np.append(0, ends))
+
+    def take(self, queries: pl.Series) -> Ints:
+        """The rows of those queries that the ground truth has; none of them may come twice."""
+        codes = self._places.following(queries)
+        known = codes[codes >= 0]
+        if known.size < codes.size:
+            strangers = queries.filter(pl.Series(codes < 0))
+            if self._strangers.again(strangers.hash().to_numpy()):
+                raise NotGroupedError
+        ordered = np.sort(known)
+        if self.seen[known].any() or (ordered[1:] == ordered[:-1]).any():
+            raise NotGroupedError
+        self.seen[known] = True
+        return known
+
+    def of(self, codes: Ints) -> GroundTruth:
+        """The ground truth of some queries alone, in their order."""
+        truth = self._truth
+        first, behind = (self._ends[codes + end].astype(np.int64) for end in (0, 1))
+        many = behind - first
+        taken: slice | Ints = codes
+        if self._order is None and codes.size and (codes[1:] == codes[:-1] + 1).all():
+            # Queries that stand together need no copy.
+            taken = slice(int(codes[0]), int(codes[-1]) + 1)
+            targets = truth.targets[int(first[0]) : int(behind[-1])]
+        else:
+            rows = np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many)
+            targets = truth.targets[rows if self._order is None else self._order[rows]]
+        tags = {name: tag[taken] for name, tag in truth.tags.items()}
+        part = GroundTruth(targets, truth.queries[taken], tags)
+        return part.knowing(target_query=np.repeat(np.arange(codes.size), many))
+
+
+def _small(numbers: Ints) -> Ints:
+    """Row numbers in half the memory, where they are small enough."""
+    return numbers.astype(np.uint32) if numbers.size < 1 << 32 else numbers

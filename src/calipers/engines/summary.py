@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
-from calipers.model.scores import MetricFacts, Summary, combine
+from calipers.model.scores import MetricFacts, Scores, Summary, combine
 from calipers.model.summary import Interval
 from calipers.statistics.clusters import Units, as_units
 from calipers.statistics.score_interval import Bounds, units_intervals
@@ -48,6 +48,14 @@ def score_facts(metrics: Sequence[MetricFacts], weights: Mapping[str, float]) ->
     # Rounding must not leave the highest score below a perfect one.
     high = round(math.fsum(known), 12) if len(known) == len(highs) else None
     return MetricFacts("score", "score", None, "higher", (round(low, 12), high), SCORE)
+
+
+def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
+    """What is known of every metric, and of the combined score where there is one."""
+    facts = {metric.name: metric for metric in scores.metrics}
+    if scores.weights:
+        facts["score"] = score_facts(scores.metrics, scores.weights)
+    return facts
 
 
 def value_bounds(facts: MetricFacts) -> Bounds | None:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
 from calipers.model.evaluation import Evaluation
 from calipers.questions.alarm.reference_period import Watched, yardstick
 from calipers.questions.alarm.rule import alarm, check_all
-from calipers.questions.compare.rule import facts_by_name
 from calipers.store.save import _judgements
 from tests.store.saved import START, measure
 from tests.systems import records, tagged

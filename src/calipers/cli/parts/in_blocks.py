@@ -20,7 +20,7 @@ def pair_or_scores(
 
     ``named`` says that the metrics were asked for by name, so that all of them are sliced.
     """
-    from calipers.engines.many_queries import is_for_blocks
+    from calipers.engines.in_blocks import evaluate_in_blocks, is_for_blocks
     from calipers.match.pair import match_pair, settle
     from calipers.questions.inputs import as_read
 
@@ -29,7 +29,6 @@ def pair_or_scores(
     matching["level"] = reading.get("level")
     if not is_for_blocks(truth, run, path):
         return match_pair(truth, run, **matching), None
-    from calipers.engines.in_blocks import evaluate_in_blocks
     from calipers.engines.scoring import facts_of
     from calipers.questions.slices.rule import check_before
 

@@ -31,8 +31,7 @@ def on_spark(
         raise InvalidInput("With --engine spark both --ground-truth and --run are needed.")
     # A history that is configured is for what is saved, and nothing is.
     given.pop("store", None)
-    from calipers.engines.spark.errors import spoken
-    from calipers.engines.spark.files import ground_truth_frame, run_frame, session
+    from calipers.engines.spark.session import ground_truth_frame, run_frame, session, spoken
     from calipers.questions.slices.settings import slices
     from calipers.spark import evaluate
 

@@ -13,19 +13,25 @@ from typing import Any
 import polars as pl
 
 from calipers.checks.counts import enforce
-from calipers.engines.blocks import RUN, SIDE, TRUTH, measure_partition
-from calipers.engines.part import Part, merged
-from calipers.engines.plan import IDENTITIES, EnginePlan
+from calipers.engines.blocks import (
+    IDENTITIES,
+    RUN,
+    SIDE,
+    TRUTH,
+    EnginePlan,
+    Part,
+    measure_partition,
+    merged,
+)
 from calipers.engines.scoring import (
     check_confidence,
     facts_of,
     settings_fingerprint,
     weights_by_name,
 )
-from calipers.engines.spark.columns import named, one_side
-from calipers.engines.spark.errors import need_spark, spoken
-from calipers.engines.spark.plan import Sides
 from calipers.engines.spark.scores import SparkScores
+from calipers.engines.spark.session import need_spark, spoken
+from calipers.engines.spark.sides import Sides, named, one_side
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA

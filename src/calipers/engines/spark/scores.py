@@ -1,17 +1,91 @@
-"""Scores whose queries stay in Spark."""
+"""Scores whose queries stay in Spark, and their slices, which it counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import msgspec
+import numpy as np
+import polars as pl
 
-from calipers.engines.spark.errors import spoken
-from calipers.engines.spark.slices import gather_slices
+from calipers.engines.spark.session import spoken
 from calipers.engines.summary_only import ScoresElsewhere
 from calipers.errors import InvalidInput
+from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.scores import KEY
+from calipers.io.tables.tags import TAG
 from calipers.model.scores import Scores
+from calipers.model.slicing import check_cut, check_slices, check_texts, labels_of
+
+SLICE, VALUE, COUNT = "slice_", "value_", "count"
+
+
+def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Scores:
+    """Scores on this machine with the same values in every slice, whatever query they belong to.
+
+    Queries that are in the same slices stand together. Among them the values of each metric are
+    sorted by themselves, as they came counted: of two metrics they are no longer those of one
+    query, and no slice asks for that.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    for name in by:
+        check_cut(name, list(scores.tags))
+        if name == "length" and name not in scores.tags:
+            asks = F.col("text").isNotNull() | F.trim("query").contains(" ")
+            check_texts(scores.frame.where(asks).limit(1).count() > 0)
+    labelled = _labelled(scores.frame, by, list(scores.tags), metrics).persist()
+    slices = [f"{SLICE}{i}" for i in range(len(by))]
+    several = labelled.agg(*(F.count_distinct(one).alias(one) for one in slices)).collect()[0]
+    for name, one in zip(by, slices, strict=True):
+        check_slices(name, several[one], len(scores))
+    columns, labels = [], pl.DataFrame()
+    for i in range(len(metrics)):
+        counted = labelled.groupBy(*slices, f"{VALUE}{i}").agg(F.count(F.lit(1)).alias(COUNT))
+        table = pl.DataFrame(counted.toArrow()).sort(*slices, f"{VALUE}{i}", nulls_last=True)
+        counts = table[COUNT].to_numpy()
+        columns.append(np.repeat(table[f"{VALUE}{i}"].fill_null(np.nan).to_numpy(), counts))
+        labels = table.select(slices)[np.repeat(np.arange(table.height), counts)]
+    labelled.unpersist()
+    tags = {name: labels[one] for name, one in zip(by, slices, strict=True)}
+    nobody = pl.DataFrame(schema=QUERY_SCHEMA)
+    found: Scores = scores.brought_here(metrics, np.column_stack(columns), nobody, tags)
+    return found
+
+
+def _labelled(frame: Any, by: Sequence[str], tags: Iterable[str], metrics: Sequence[str]) -> Any:
+    """One row per query: the names of its slices, by the rule that all slices are cut by."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    tagged = [name for name in tags if name in by]
+    chosen = [
+        F.col("query"),
+        F.col("text"),
+        F.col("targets"),
+        *(F.col(f"`{TAG}{name}`").alias(f"tag_{i}") for i, name in enumerate(tagged)),
+        *(F.col(f"`{name}`").alias(f"{VALUE}{i}") for i, name in enumerate(metrics)),
+    ]
+    schema = [f"{SLICE}{i} string" for i in range(len(by))]
+    schema += [f"{VALUE}{i} double" for i in range(len(metrics))]
+    work = _labelling(tuple(by), {name: f"tag_{i}" for i, name in enumerate(tagged)})
+    return frame.select(*chosen).mapInArrow(work, ", ".join(schema))
+
+
+def _labelling(by: tuple[str, ...], tags: Mapping[str, str]) -> Any:
+    def work(batches: Any) -> Any:
+        import pyarrow as pa
+
+        for batch in batches:
+            rows = pl.DataFrame(batch)
+            tagged = {name: rows[column] for name, column in tags.items()}
+            labels = [labels_of(rows, tagged, name).to_arrow().cast(pa.string()) for name in by]
+            values = [name for name in rows.columns if name.startswith(VALUE)]
+            yield pa.RecordBatch.from_arrays(
+                [*labels, *(batch.column(name) for name in values)],
+                names=[*(f"{SLICE}{i}" for i in range(len(by))), *values],
+            )
+
+    return work
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats
 from calipers.model.scores import MetricFacts, Scores
@@ -12,7 +13,6 @@ from calipers.model.slicing import cut
 from calipers.questions.alarm.reference_period import Watched, Yardstick, yardstick
 from calipers.questions.alarm.result import Alarm, AlarmCheck
 from calipers.questions.compare.comparable import different_ways
-from calipers.questions.compare.rule import facts_by_name
 from calipers.questions.gate.result import WorstQuery
 from calipers.questions.primary import choose_primary
 from calipers.questions.trend.rule import changes

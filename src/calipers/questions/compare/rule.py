@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, cutoffs
-from calipers.engines.summary import interval_of_metric, score_facts
+from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints, frozen_array
@@ -179,14 +179,6 @@ def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> st
             f"{did_you_mean(baseline, systems)}"
         )
     return baseline
-
-
-def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
-    """What is known of every metric, and of the combined score where there is one."""
-    facts = {metric.name: metric for metric in scores.metrics}
-    if scores.weights:
-        facts["score"] = score_facts(scores.metrics, scores.weights)
-    return facts
 
 
 def facts_shared(

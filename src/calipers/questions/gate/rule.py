@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from calipers.engines.summary import interval_of_metric
+from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.scores import MetricFacts, Scores
@@ -19,7 +19,6 @@ from calipers.questions.compare.metric_difference import (
     limits_of,
     paired,
 )
-from calipers.questions.compare.rule import facts_by_name
 from calipers.questions.gate.conditions import Condition, unknown_tag_value
 from calipers.questions.gate.latency_and_tokens import Figure
 from calipers.questions.gate.result import Change, Check, Requirement, WorstQuery

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from calipers.engines.scoring import choose_metrics, deepest
+from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
-from calipers.questions.compare.rule import facts_by_name
 from calipers.questions.gate.baseline_runs import average
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.latency_and_tokens import recorded

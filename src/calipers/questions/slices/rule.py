@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.engines.summary import interval_of_metric, value_bounds
+from calipers.engines.summary import facts_by_name, interval_of_metric, value_bounds
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Ints
 from calipers.model.ground_truth import GroundTruth
@@ -18,7 +18,6 @@ from calipers.model.slicing import (
     has_questions,
     labels_of,
 )
-from calipers.questions.compare.rule import facts_by_name
 from calipers.questions.default_metrics import HEADLINES
 from calipers.questions.primary import choose_primary
 from calipers.questions.slices.result import Slice, Slices, Standing
