@@ -45,12 +45,11 @@ object-stores: $(STAMP) ## Test runs in object stores against an S3 server on th
 	  .venv-s3/bin/pip install -q --disable-pip-version-check 'moto[s3,server]==5.2.5'; }
 	@CALIPERS_S3_SERVER=$(CURDIR)/.venv-s3/bin/moto_server $(BIN)/python -m pytest -q tests/io/files/test_remote.py
 
-check: $(STAMP) ## Lint, format, types, import walls, file lengths, documents
+check: $(STAMP) ## Lint, format, types, import walls and sizes, documents
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/python tools/check_walls.py
-	@$(BIN)/python tools/check_lengths.py
 	@$(BIN)/python tools/write_metrics_page.py --check
 	@$(BIN)/python tools/check_docs.py
 

@@ -1,4 +1,4 @@
-"""Check that imports in src/calipers run one way, and that libraries stay in their rooms.
+"""Check how the house is built: imports in src/calipers run one way, and no part grows too large.
 
 Run it from the root of the repository. It reads the source and does not need the layers to
 exist; a module that has no place in LAYERS is reported, so that someone gives it one.
@@ -9,34 +9,33 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
-    frozenset({"ahead", "names", "plugins", "suggest", "version", "words"}),
-    frozenset({"text"}),
+    frozenset({"operation", "plugins", "prefetch", "suggest", "text", "version", "words"}),
     frozenset({"functions"}),
     frozenset({"model"}),
-    frozenset({"checks", "config", "io", "match", "measures"}),
-    frozenset({"analyse"}),
-    frozenset({"retrievers", "engines", "store"}),
-    frozenset({"chat", "grids"}),
-    frozenset({"api", "spark"}),
-    frozenset({"integrations"}),
-    frozenset({"present"}),
-    frozenset({"cli", "web", "pytest_plugin"}),
+    frozenset({"checks", "io", "match", "measures", "present", "statistics"}),
+    frozenset({"config"}),
+    frozenset({"engines", "live", "store"}),
+    frozenset({"questions"}),
+    frozenset({"labels"}),
+    frozenset({"integrations", "operations", "spark"}),
+    frozenset({"cli", "pytest_plugin", "web"}),
     frozenset({"__main__"}),
 )
-FACES = frozenset({"cli", "web", "pytest_plugin"})
-NEVER = frozenset(
-    {("measures", "match"), ("measures", "polars"), ("present", "analyse"), ("present", "api")}
-)
+FACES = frozenset({"cli", "pytest_plugin", "web"})
+# A folder in here is a room of its own: one question may build on another, never both ways.
+OWN_ROOMS = frozenset({"questions"})
+NEVER = frozenset({("measures", "match"), ("measures", "polars")})
 ONLY_IN = {"click": "cli"}
 STANDARD_LIBRARY_ONLY = frozenset(
-    {"ahead", "errors", "functions", "names", "plugins", "suggest", "text", "words"}
+    {"errors", "functions", "plugins", "prefetch", "suggest", "text", "version", "words"}
 )
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {
@@ -46,36 +45,28 @@ HOST_LIBRARY = {
 # What `import calipers` must leave alone, so that it stays quick.
 SLOW = ("numpy", "polars")
 
-# The one way up: a result that is asked to show or to save itself loads what does it, then; and
-# the command that starts the other face.
-WAYS_UP = {
-    ("calipers.cli.serve", "calipers.web"),
-    ("calipers.cli.serve", "calipers.web.sources"),
-    ("calipers.labels.agreement_result", "calipers.io.records.kept"),
-    ("calipers.questions.diff.result", "calipers.io.records.label_files"),
-    ("calipers.labels.draft_result", "calipers.io.records.label_files"),
-    ("calipers.model.machine", "calipers.io.records.kept"),
-    ("calipers.model.machine", "calipers.io.records.label_files"),
-    ("calipers.model.showing", "calipers.present.printers"),
-    ("calipers.model.showing", "calipers.present.notebook"),
-    ("calipers.questions.plot.result", "calipers.questions.plot.show"),
-    ("calipers.questions.report.result", "calipers.questions.report.show"),
-    ("calipers.model.scores", "calipers.measures.spec"),
-    ("calipers.questions.resolve.result", "calipers.io.records.kept"),
-    ("calipers.questions.traces.result", "calipers.io.records.kept"),
+MOST_LINES = 350
+MOST_MODULES = 30
+MOST_WAYS_UP = 3
+
+# Imports inside a function that may break a wall, each with its reason. A circle is never excused.
+WAYS_UP: Mapping[tuple[str, str], str] = {
+    ("calipers.cli.serve", "calipers.web"): "the command that starts the other face",
 }
 # Where a module may be loaded by a name that is a string, which this check cannot follow.
 BY_STRING = {
     "calipers": "the nouns, each when it is first used",
     "calipers.cli": "the command that was typed",
-    "calipers.operation": "the class that a quoted annotation names",
-    "calipers.questions.tokens": "the user's tokenizer",
-    "calipers.plugins": "what other packages bring",
     "calipers.live.adapters.recognise": "the user's retriever",
+    "calipers.operation": "the class that a quoted annotation names",
+    "calipers.plugins": "what other packages bring",
+    "calipers.questions.tokens": "the user's tokenizer",
     "calipers.store.mlflow_log": "MLflow, which has no types",
 }
 
 PACKAGE = "calipers"
+
+Graph = dict[str, set[str]]
 
 
 @dataclass(frozen=True)
@@ -87,13 +78,32 @@ class Import:
     at_load: bool
 
 
+@dataclass(frozen=True)
+class Module:
+    """One file of the package: its dotted name, where it is, and what it imports."""
+
+    name: str
+    path: Path
+    source: str
+    imports: tuple[Import, ...]
+
+
+def room_of(name: str) -> str:
+    """Return the folder or file of the package that a module stands in.
+
+    >>> room_of("calipers.io.trec"), room_of("calipers")
+    ('io', '')
+    """
+    return name.partition(".")[2].partition(".")[0]
+
+
 def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterator[Import]:
-    """Yield what a module imports, relative imports spelled out.
+    """Yield what a module imports, relative imports spelled out, ours with what is taken from it.
 
     >>> list(imports_of("from ..model import run", "calipers.io.trec"))
-    [Import(name='calipers.model', line=1, at_load=True)]
-    >>> [found.name for found in imports_of("from calipers import api, io", "calipers.cli.eval")]
-    ['calipers.api', 'calipers.io']
+    [Import(name='calipers.model.run', line=1, at_load=True)]
+    >>> [found.name for found in imports_of("from polars import Series", "calipers.cli.eval")]
+    ['polars']
     """
     package = module if is_package else module.rpartition(".")[0]
 
@@ -107,9 +117,9 @@ def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterato
                 parents = package.split(".")
                 parents = parents[: len(parents) - node.level + 1]
                 base = ".".join([*parents, base] if base else parents)
-            names = [f"{base}.{alias.name}" for alias in node.names] if base == PACKAGE else [base]
-            for name in names:
-                yield Import(name, node.lineno, at_load)
+            ours = base.partition(".")[0] == PACKAGE
+            for alias in node.names:
+                yield Import(f"{base}.{alias.name}" if ours else base, node.lineno, at_load)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for child in ast.iter_child_nodes(node):
                 yield from visit(child, False)
@@ -123,6 +133,16 @@ def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterato
                 yield from visit(child, at_load)
 
     yield from visit(ast.parse(source), True)
+
+
+def read_modules(package: Path) -> Iterator[Module]:
+    """Yield every module under the folder of the package."""
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        name = ".".join([PACKAGE, *(parts[:-1] if is_package else parts)])
+        source = path.read_text(encoding="utf-8")
+        yield Module(name, path, source, tuple(imports_of(source, name, is_package=is_package)))
 
 
 def loads_by_string(source: str) -> bool:
@@ -150,9 +170,9 @@ def broken_wall(room: str, found: Import, base_libraries: frozenset[str]) -> str
     >>> broken_wall("model", Import("calipers.cli.eval", 1, True), frozenset())
     'model may not import cli, which stands above it'
     """
-    top, _, rest = found.name.partition(".")
+    top = found.name.partition(".")[0]
     if top == PACKAGE:
-        return broken_inner_wall(room, rest.partition(".")[0])
+        return broken_inner_wall(room, room_of(found.name))
     if top in sys.stdlib_module_names:
         return None
     if room in STANDARD_LIBRARY_ONLY:
@@ -182,27 +202,121 @@ def broken_inner_wall(room: str, target: str) -> str | None:
     return None
 
 
-def check(package: Path, base_libraries: frozenset[str]) -> Iterator[str]:
-    """Yield one sentence for each broken wall under the folder of the package."""
-    for path in sorted(package.rglob("*.py")):
-        parts = path.relative_to(package).with_suffix("").parts
-        is_package = parts[-1] == "__init__"
-        room = "" if parts == ("__init__",) else parts[0]
+def way_up(module: Module, found: Import) -> tuple[str, str] | None:
+    """Return the entry of WAYS_UP that an import goes by, or None."""
+    for start, end in WAYS_UP:
+        if module.name == start and f"{found.name}.".startswith(f"{end}.") and not found.at_load:
+            return start, end
+    return None
+
+
+def broken_walls(modules: list[Module], base_libraries: frozenset[str]) -> Iterator[str]:
+    """Yield one sentence for each import that breaks a wall or cannot be followed."""
+    for module in modules:
+        room = room_of(module.name)
         if room and layer_of(room) is None:
-            yield f"{path}: {room} has no place in LAYERS of tools/check_walls.py; give it one"
-        module = ".".join([PACKAGE, *(parts[:-1] if is_package else parts)])
-        source = path.read_text(encoding="utf-8")
-        if module not in BY_STRING and loads_by_string(source):
             yield (
-                f"{path}: loads a module by a string, which this check cannot follow; import it by "
-                "name, or enter the module in BY_STRING of tools/check_walls.py with its reason"
+                f"{module.path}: {room} has no place in LAYERS of tools/check_walls.py; give it one"
             )
-        for found in imports_of(source, module, is_package=is_package):
-            if not found.at_load and (module, found.name) in WAYS_UP:
-                continue
+        if module.name not in BY_STRING and loads_by_string(module.source):
+            yield (
+                f"{module.path}: loads a module by a string, which this check cannot follow; "
+                "import it by name, or enter the module in BY_STRING of tools/check_walls.py "
+                "with its reason"
+            )
+        told = set[str]()
+        for found in module.imports:
             sentence = broken_wall(room, found, base_libraries)
-            if sentence:
-                yield f"{path}:{found.line}: {sentence}"
+            problem = f"{module.path}:{found.line}: {sentence}"
+            if sentence and problem not in told and not way_up(module, found):
+                told.add(problem)
+                yield problem
+
+
+def stale_entries(modules: list[Module]) -> Iterator[str]:
+    """Yield one sentence for each line of the tables above that nothing in the house answers to."""
+    rooms = {room_of(module.name) for module in modules}
+    for room in sorted(frozenset().union(*LAYERS) - rooms):
+        yield f"LAYERS names {room}, which is not there; take it out"
+    for name in sorted(set(BY_STRING) - {m.name for m in modules if loads_by_string(m.source)}):
+        yield f"BY_STRING names {name}, which loads nothing by a string; take it out"
+    used = {way_up(module, found) for module in modules for found in module.imports}
+    for start, end in sorted(set(WAYS_UP) - used):
+        yield f"WAYS_UP lets {start} import {end}, which it does not; take it out"
+    if len(WAYS_UP) > MOST_WAYS_UP:
+        yield f"WAYS_UP has {len(WAYS_UP)} entries, {MOST_WAYS_UP} allowed"
+
+
+def import_graph(modules: list[Module]) -> Graph:
+    """Return which module imports which, whenever it does so and if only for its types."""
+    names = {module.name for module in modules}
+
+    def module_of(name: str) -> str:
+        while name not in names and name:
+            name = name.rpartition(".")[0]
+        return name
+
+    return {
+        module.name: {module_of(found.name) for found in module.imports} - {"", module.name}
+        for module in modules
+    }
+
+
+def room_graph(graph: Graph) -> Graph:
+    """Return which room imports which by its right; each question is a room of its own."""
+
+    def own_room(name: str) -> str:
+        return ".".join(name.split(".")[: 3 if room_of(name) in OWN_ROOMS else 2])
+
+    rooms: Graph = {}
+    for name, targets in graph.items():
+        room = own_room(name)
+        # An import that breaks a wall is told already, and would draw many circles.
+        rightful = [at for at in targets if not broken_inner_wall(room_of(name), room_of(at))]
+        rooms.setdefault(room, set()).update({own_room(at) for at in rightful} - {room})
+    return rooms
+
+
+def circles(graph: Graph) -> Iterator[list[str]]:
+    """Yield ways that lead back to where they start, the shortest for each that stands on one.
+
+    >>> list(circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}))
+    [['b', 'c', 'b']]
+    """
+    told: set[str] = set()
+    for start in sorted(graph):
+        ways, seen = [[start]], set[str]()
+        while ways and start not in told:
+            ways = [[*way, step] for way in ways for step in sorted(graph.get(way[-1], ()))]
+            ways = list({way[-1]: way for way in reversed(ways) if way[-1] not in seen}.values())
+            seen.update(way[-1] for way in ways)
+            if start in seen:
+                found = next(way for way in ways if way[-1] == start)
+                told.update(found)
+                yield found
+
+
+def too_large(modules: list[Module]) -> Iterator[str]:
+    """Yield one sentence for each file that is too long and each folder with too many modules."""
+    for module in modules:
+        lines = len(module.source.splitlines())
+        if lines > MOST_LINES:
+            yield f"{module.path}: {lines} lines, {MOST_LINES} allowed; split it by noun"
+    folders = Counter(m.path.parent for m in modules if m.path.name != "__init__.py")
+    for folder, count in folders.items():
+        if count > MOST_MODULES:
+            yield f"{folder}: {count} modules, {MOST_MODULES} allowed; make it two folders"
+
+
+def check(modules: list[Module], base_libraries: frozenset[str]) -> Iterator[str]:
+    """Yield one sentence for each thing that is wrong with how the modules are put together."""
+    yield from broken_walls(modules, base_libraries)
+    graph = import_graph(modules)
+    for way in circles(graph):
+        yield f"a circle of imports: {' → '.join(way)}"
+    for way in circles(room_graph(graph)):
+        yield f"a circle of rooms: {' → '.join(way)}"
+    yield from too_large(modules)
 
 
 def slow_imports(source_folder: Path) -> list[str]:
@@ -223,14 +337,15 @@ def base_libraries(pyproject: Path) -> frozenset[str]:
 
 
 def main() -> int:
-    """Print every broken wall; 0 if there is none, else 1."""
-    problems = list(check(Path("src") / PACKAGE, base_libraries(Path("pyproject.toml"))))
+    """Print everything that is wrong; 0 if there is nothing, else 1."""
+    modules = list(read_modules(Path("src") / PACKAGE))
+    problems = [*check(modules, base_libraries(Path("pyproject.toml"))), *stale_entries(modules)]
     problems += [
         f"import {PACKAGE} loads {name}; load it lazily" for name in slow_imports(Path("src"))
     ]
     for problem in problems:
         print(problem)
-    print(f"import walls: {f'{len(problems)} broken' if problems else 'all stand'}")
+    print(f"walls and sizes: {f'{len(problems)} broken' if problems else 'all stand'}")
     return 1 if problems else 0
 
 
