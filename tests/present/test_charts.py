@@ -3,9 +3,12 @@
 import pytest
 
 import calipers
-from calipers.present import charts, draw
+from calipers.present import charts
 from calipers.present.palette import LIGHT, PAGE
-from calipers.questions.compare import charts as charts_compared
+from calipers.questions.compare.charts import differences, head_to_head
+from calipers.questions.misses.chart import waterfall
+from calipers.questions.slices.chart import slices_chart
+from calipers.questions.sweep.charts import over_k, precision_recall
 from tests.reports import records, report_of, reversed_records
 
 
@@ -22,34 +25,34 @@ def comparison():
 def every_chart(system, comparison, **looks):
     recall = system.head["recall@10"].mean
     return [
-        charts.over_k(system.sweep, **looks),
-        charts.precision_recall(system.sweep, **looks),
-        charts.waterfall(system.misses, **looks),
-        charts.slices_chart(system.slices, "recall@10", recall, **looks),
-        charts_compared.differences(comparison, **looks),
-        charts_compared.head_to_head(comparison, "new", "recall@10", **looks),
+        over_k(system.sweep, **looks),
+        precision_recall(system.sweep, **looks),
+        waterfall(system.misses, **looks),
+        slices_chart(system.slices, "recall@10", recall, **looks),
+        differences(comparison, **looks),
+        head_to_head(comparison, "new", "recall@10", **looks),
     ]
 
 
 def test_over_k_has_every_mean_with_its_interval(system):
-    rows = charts.over_k(system.sweep)["data"]["values"]
+    rows = over_k(system.sweep)["data"]["values"]
     for row in rows:
         value = system.sweep.at(row["k"]).values[row["metric"]]
         assert row["mean"] == value.mean
         assert row["low"] <= row["mean"] <= row["high"]
     assert {row["metric"] for row in rows} == set(system.sweep.metrics)
-    only = charts.over_k(system.sweep, metrics=["recall"])
+    only = over_k(system.sweep, metrics=["recall"])
     assert {row["metric"] for row in only["data"]["values"]} == {"recall"}
 
 
 def test_the_curve_marks_the_advised_k(system):
-    rows = charts.precision_recall(system.sweep)["data"]["values"]
+    rows = precision_recall(system.sweep)["data"]["values"]
     assert [row["k"] for row in rows if row["advised"]] == [system.sweep.recall.k]
     assert all(row["labelled"] for row in rows if row["advised"])
 
 
 def test_the_waterfall_goes_down_to_what_was_found(system):
-    rows = charts.waterfall(system.misses)["data"]["values"]
+    rows = waterfall(system.misses)["data"]["values"]
     assert rows[0]["to"] == system.misses.targets
     assert rows[-1]["to"] == system.misses.found
     left = rows[0]["to"]
@@ -60,13 +63,13 @@ def test_the_waterfall_goes_down_to_what_was_found(system):
 
 
 def test_slices_show_their_means(system):
-    rows = charts.slices_chart(system.slices, "recall@10", 0.5)["data"]["values"]
+    rows = slices_chart(system.slices, "recall@10", 0.5)["data"]["values"]
     means = {row.value: row.mean for row in system.slices.rows if row.metric == "recall@10"}
     assert {row["slice"].split(" (")[0]: row["mean"] for row in rows} == means
 
 
 def test_head_to_head_counts_every_query_once(comparison):
-    rows = charts_compared.head_to_head(comparison, "new", "recall@10")["data"]["values"]
+    rows = head_to_head(comparison, "new", "recall@10")["data"]["values"]
     found = comparison.difference("new", "recall@10")
     counted = {
         kind: sum(row["count"] for row in rows if row["outcome"] == kind)
@@ -76,7 +79,7 @@ def test_head_to_head_counts_every_query_once(comparison):
 
 
 def test_differences_are_those_of_the_comparison(comparison):
-    rows = charts_compared.differences(comparison)["data"]["values"]
+    rows = differences(comparison)["data"]["values"]
     for row in rows:
         assert row["difference"] == comparison.difference("new", row["metric"]).difference
 
@@ -84,7 +87,7 @@ def test_differences_are_those_of_the_comparison(comparison):
 @pytest.mark.parametrize("width", [charts.NARROW, charts.WIDE])
 def test_every_chart_can_be_drawn(system, comparison, width):
     for spec in every_chart(system, comparison, width=width, palette=PAGE):
-        drawn = draw.inline_svg(spec, "a label")
+        drawn = charts.inline_svg(spec, "a label")
         assert drawn.startswith('<svg role="img" aria-label="a label"')
         assert "var(--" in drawn
         assert " style=" not in drawn
@@ -94,9 +97,9 @@ def test_every_chart_can_be_drawn(system, comparison, width):
 
 def test_pictures_use_plain_colours(system, comparison):
     for spec in every_chart(system, comparison):
-        assert "var(--" not in draw.as_json(spec)
-        assert LIGHT.accent in draw.as_json(spec)
-    assert draw.png(every_chart(system, comparison)[0]).startswith(b"\x89PNG")
+        assert "var(--" not in charts.as_json(spec)
+        assert LIGHT.accent in charts.as_json(spec)
+    assert charts.png(every_chart(system, comparison)[0]).startswith(b"\x89PNG")
 
 
 def test_tags_in_a_chart_are_only_text():
@@ -104,8 +107,8 @@ def test_tags_in_a_chart_are_only_text():
     for record in made:
         record["tags"] = {"<script>": f"</text><script>{record['tags']['type']}\u202e"}
     system = report_of(made).systems[0]
-    spec = charts.slices_chart(system.slices, "recall@10", 0.5)
-    assert "<script" not in draw.svg(spec)
+    spec = slices_chart(system.slices, "recall@10", 0.5)
+    assert "<script" not in charts.svg(spec)
     empty = {**spec, "data": {"values": []}, "description": ""}
-    plain, tagged = (draw.interactive(one, one, "<script>") for one in (empty, spec))
+    plain, tagged = (charts.interactive(one, one, "<script>") for one in (empty, spec))
     assert tagged.count("<script") == plain.count("<script") == 2

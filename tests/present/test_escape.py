@@ -1,8 +1,10 @@
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.present.escape import for_latex, for_markdown
+from calipers.present.escape import for_latex, for_markdown, printable
 
 
 @given(st.text())
@@ -43,3 +45,22 @@ def test_latex_specials_never_stand_bare(text):
 )
 def test_nobody_is_called_and_nothing_is_linked(text, shown):
     assert for_markdown(text) == shown
+
+
+@given(st.text())
+def test_nothing_is_left_that_steers(text: str) -> None:
+    shown = printable(text)
+    assert all(unicodedata.category(one) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for one in shown)
+    assert len(shown) == len(text)
+    assert printable(shown) == shown
+
+
+@given(st.text(), st.integers(1, 20))
+def test_a_limit_is_kept(text: str, limit: int) -> None:
+    shown = printable(text, limit)
+    assert len(shown) <= limit
+    assert shown == printable(text) or shown.endswith("…")
+
+
+def test_ordinary_text_stays() -> None:
+    assert printable("Müller 日本 c++ – “ok”") == "Müller 日本 c++ – “ok”"

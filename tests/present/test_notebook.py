@@ -5,8 +5,6 @@ import sys
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput
-from calipers.present.notebook import as_html
 from tests.present.results import MAKERS, hostile
 from tests.reports import records, reversed_records
 
@@ -59,8 +57,3 @@ def test_without_the_library_for_charts_the_table_remains(monkeypatch):
 
 def test_a_plot_shows_itself():
     assert calipers.plot(records())._repr_html_().startswith("<svg")
-
-
-def test_other_values_are_refused():
-    with pytest.raises(InvalidInput, match="int has no looks"):
-        as_html(3)

@@ -1,19 +1,33 @@
 """Every result prints as an answer that fits a screen, and is one line at a prompt."""
 
+import pkgutil
 import re
+from importlib import import_module
 
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput
-from calipers.present.printers import _PRINTED, SCREEN, as_text
+from calipers.model.scores import Scores
+from calipers.model.showing import LOOKS, ShowsItself
+from calipers.present.printers import SCREEN
 from tests.present.results import MAKERS, hostile
 
 WIDTHS = (60, 80, 200)
 
 
 def test_every_kind_of_result_is_made_here():
-    assert {kind.__name__ for kind in _PRINTED} == set(MAKERS)
+    kinds = set(_below(ShowsItself)) - {Scores, *_below(Scores)} | {Scores}
+    for kind in kinds:
+        import_module(kind.shown_by)
+    assert {kind.__name__ for kind in kinds} == {kind.__name__ for kind in LOOKS} == set(MAKERS)
+
+
+def _below(kind):
+    for one in pkgutil.walk_packages(calipers.__path__, "calipers."):
+        if one.name.endswith((".result", "_result")) or one.name.startswith("calipers.model."):
+            import_module(one.name)
+    found = kind.__subclasses__()
+    return [*found, *(deeper for one in found for deeper in one.__subclasses__())]
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -53,11 +67,6 @@ def test_a_long_answer_says_how_much_is_left_out(monkeypatch, tmp_path):
         [{"query": "q", "retrieved": ["a", "b"], "ground_truth": ["a"]}],
         metrics=",".join(f"recall@{k}" for k in range(1, 61)),
     )
-    lines = as_text(made).splitlines()
+    lines = str(made).splitlines()
     assert len(lines) == SCREEN
     assert re.fullmatch(r"… \d+ more lines; to_dict\(\) has everything.", lines[-1])
-
-
-def test_other_values_are_refused():
-    with pytest.raises(InvalidInput, match="int has no looks"):
-        as_text(3)

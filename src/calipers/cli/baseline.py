@@ -92,7 +92,7 @@ def show(file: str, explain: bool, as_json: bool) -> None:
 
 
 def _print(baseline: Any, last: str, *, explain: bool) -> None:
-    from calipers.present.plain import printable
+    from calipers.present.escape import printable
     from calipers.questions.evaluate.show import print_scores
 
     when = (

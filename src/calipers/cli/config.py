@@ -24,7 +24,7 @@ def command(config: str | None, as_json: bool) -> None:
 
     from calipers.config import PLAIN, STORE, find_config, read_config
     from calipers.live.adapters.secrets import without_secrets
-    from calipers.present.plain import printable
+    from calipers.present.escape import printable
 
     found = (find_config() if config is None else read_config(config)).to_dict()
     for one in found["settings"]:

@@ -284,7 +284,7 @@ def _show(
 ) -> None:
     slices, bounded = further.get("slices"), further.get("bounds")
     if as_json:
-        from calipers.questions.evaluate.score_rows import score_rows
+        from calipers.questions.evaluate.show import score_rows
 
         parts = {name: part.to_dict() for name, part in further.items() if part is not None}
         # The order of the keys is that of ``to_dict``, whatever else was asked for.
@@ -308,7 +308,7 @@ def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
 
         click.echo(slices_csv(slices), nl=False)
     else:
-        from calipers.present.delimited import summary_csv
+        from calipers.questions.evaluate.show import summary_csv
 
         click.echo(summary_csv(scores), nl=False)
 
@@ -316,10 +316,10 @@ def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
 def _print_tables(
     scores: Any, slices: Any, bounded: Any, people: Any, *, notes: bool, explain: bool
 ) -> None:
-    from calipers.present.answer import print_notes, print_verdict, verdict
+    from calipers.present.answer import print_notes, print_verdict
     from calipers.questions.evaluate.notes import notes as notes_of
     from calipers.questions.evaluate.notes import remarked
-    from calipers.questions.evaluate.show import print_score_table
+    from calipers.questions.evaluate.show import print_score_table, verdict
 
     out = console()
     print_verdict(verdict(scores), out)

@@ -77,7 +77,7 @@ def command(
 @contextmanager
 def _watched(combination: Any) -> Iterator[tuple[Any, Any]]:
     if is_terminal():
-        from calipers.present.plain import printable
+        from calipers.present.escape import printable
 
         click.echo(printable(combination.name), err=True)
     with asking() as callbacks:

@@ -35,7 +35,7 @@ def command(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> N
 
     from calipers.cli.parts.starter import QUESTIONS, start_project
     from calipers.live.adapters.recognise import check_target
-    from calipers.present.plain import printable
+    from calipers.present.escape import printable
 
     if retriever is None and not yes:
         retriever = click.prompt(

@@ -26,6 +26,6 @@ def command(name: str | None, explain: bool, as_json: bool) -> None:
     if as_json:
         print_json(listing)
     else:
-        from calipers.questions.evaluate.show import print_metrics
+        from calipers.questions.metrics import print_metrics
 
         print_metrics(listing, console(), explain=explain)

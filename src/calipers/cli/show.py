@@ -49,7 +49,7 @@ def command(
     if as_json:
         print_json(shown.to_dict())
     elif as_csv:
-        from calipers.present.delimited import summary_csv
+        from calipers.questions.evaluate.show import summary_csv
 
         click.echo(summary_csv(shown.scores), nl=False)
     else:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -135,8 +135,10 @@ class Judge:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(ShownInNotebook):
+class Agreement(ShowsItself):
     """How far judges agree, where they do not, and the ground truth they make together."""
+
+    shown_by: ClassVar[str] = "calipers.labels.agreement_show"
 
     judges: tuple[Judge, ...]
     opinions: Mapping[Pair, Opinions]

@@ -8,8 +8,10 @@ from rich.text import Text
 from calipers.labels.agreement_result import Agreement, Coefficient, MachineCheck, Merged, Opinions
 from calipers.labels.draft_result import Draft
 from calipers.model.summary import Interval
-from calipers.present.answer import first_results, print_notes, print_verdict
-from calipers.present.plain import printable
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.words import first_results
 from calipers.words import plural
 
 LONGEST = 64
@@ -229,3 +231,6 @@ def _print_merged(merged: Merged, console: Console, written: str | None, example
             + (f", written to {written}." if written else ".")
         )
     )
+
+
+show_with(Agreement, lambda value, console: print_agreement(value, console, written=None))

@@ -1,7 +1,7 @@
 """Pools and labels in words."""
 
 from calipers.labels.judging_result import Exported, Imported, PoolInfo, PoolList
-from calipers.present.plain import printable
+from calipers.present.escape import printable
 
 
 def pool_lines(found: PoolList) -> list[str]:

@@ -2,7 +2,7 @@
 
 from calipers.live.result import RetrievalReport
 from calipers.model.machine import SHORTEST_CHUNK, MachineLabels, WrittenQuestions
-from calipers.present.plain import printable
+from calipers.present.escape import printable
 from calipers.words import plural
 
 

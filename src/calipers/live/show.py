@@ -1,7 +1,7 @@
 """How a retrieval went, in plain words."""
 
 from calipers.live.result import RetrievalReport
-from calipers.present.plain import printable
+from calipers.present.escape import printable
 from calipers.words import plural
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from calipers.errors import InvalidInput
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -90,8 +90,10 @@ class HealthFinding:
 
 
 @dataclass(frozen=True, repr=False)
-class Health(ShownInNotebook):
+class Health(ShowsItself):
     """The state of a ground truth: the findings, the gravest first, and what was looked at."""
+
+    shown_by: ClassVar[str] = "calipers.questions.audit.show"
 
     findings: tuple[HealthFinding, ...]
     facts: Mapping[str, Any]

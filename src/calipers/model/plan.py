@@ -1,10 +1,10 @@
 """How many queries show a difference, and how small a difference some queries show."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from calipers.model.scores import SCHEMA
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
 """Why nothing can be said of what would be seen. No spread: all differences are equal. Too few
@@ -42,8 +42,10 @@ class Unseen:
 
 
 @dataclass(frozen=True, repr=False)
-class QueryPlan(ShownInNotebook):
+class QueryPlan(ShowsItself):
     """For so many queries, the difference that is missed no more often than 1 - power."""
+
+    shown_by: ClassVar[str] = "calipers.questions.plan.show"
 
     queries: int
     """Clusters, where queries are taken in clusters."""

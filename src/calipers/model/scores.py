@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from calipers.model.arrays import Floats
 from calipers.model.counts import InputCounts
 from calipers.model.lazy import WhenAsked
 from calipers.model.policy import Policy
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Summary as Summary
 from calipers.suggest import did_you_mean
 
@@ -42,12 +42,14 @@ class MetricFacts:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Scores(ShownInNotebook):
+class Scores(ShowsItself):
     """The result of an evaluation. It explains itself.
 
     ``scores["recall@10"]`` is a summary (mean, median, interval, n, undefined);
     ``scores.per_query`` is a table with one row per query.
     """
+
+    shown_by: ClassVar[str] = "calipers.questions.evaluate.show"
 
     metrics: tuple[MetricFacts, ...]
     values: Floats

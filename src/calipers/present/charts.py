@@ -1,15 +1,16 @@
-"""Charts as Vega-Lite specifications: plain dicts, drawn by ``draw.py``."""
+"""What all charts share: their looks, and how a specification becomes a picture.
 
-import textwrap
-from collections.abc import Sequence
+Without a browser and without the network.
+"""
+
+import html
+import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
-from calipers.present.palette import LIGHT, Palette
-from calipers.present.plain import printable
-from calipers.present.table import number
-from calipers.questions.misses.result import REASONS, Misses
-from calipers.questions.slices.result import Slices
-from calipers.questions.sweep.result import Sweep
+from calipers.errors import MissingExtra
+from calipers.present.palette import DARK_PAGE, LIGHT_PAGE, Palette
 
 Spec = dict[str, Any]
 
@@ -18,442 +19,10 @@ NARROW = 330
 """Below this a chart is laid out for a phone."""
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 """A font that is equally wide everywhere: room for labels is measured when a chart is drawn."""
-LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-
-def over_k(
-    sweep: Sweep,
-    *,
-    metrics: Sequence[str] | None = None,
-    width: int = WIDE,
-    palette: Palette = LIGHT,
-) -> Spec:
-    """Every metric against k: one panel each, with its band and the advised k."""
-    drawn = [stem for stem in sweep.metrics if metrics is None or stem in metrics]
-    columns = min(3 if width > NARROW else 2, len(drawn))
-    rows = [
-        {
-            "metric": stem,
-            "k": point.k,
-            "mean": value.mean,
-            "low": value.interval.low if value.interval else value.mean,
-            "high": value.interval.high if value.interval else value.mean,
-            "said": f"{stem}@{point.k}: {number(value.mean)}"
-            + (
-                f" ({number(value.interval.low)}–{number(value.interval.high)})"
-                if value.interval
-                else ""
-            ),
-        }
-        for stem in drawn
-        for point in sweep.points
-        if (value := point.values[stem]).mean is not None
-    ]
-    x = {
-        "field": "k",
-        "type": "quantitative",
-        "axis": {"title": "k", "tickMinStep": 1, "tickCount": 4, "grid": False},
-        "scale": {"zero": False, "nice": False},
-    }
-    y = {
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": {"title": None, "values": [0, 0.5, 1]},
-    }
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "area", "color": palette.accent, "opacity": 0.16, "aria": False},
-            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
-            "encoding": {"x": x, "y": {**y, "field": "mean"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "color": palette.accent, "size": 22},
-            "encoding": {
-                "x": x,
-                "y": {**y, "field": "mean"},
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-            },
-        },
-    ]
-    if sweep.recall:
-        advised = sweep.recall.k
-        layers.insert(
-            0,
-            {
-                "transform": [{"filter": f"datum.k === {advised}"}],
-                "mark": {
-                    "type": "rule",
-                    "color": palette.worse,
-                    "strokeDash": [4, 3],
-                    "size": 1.5,
-                    "aria": False,
-                },
-                "encoding": {"x": x},
-            },
-        )
-    gap = 34
-    panel = (width - 34 - gap * (columns - 1)) // columns
-    return finished(
-        {
-            "description": "Each metric against k, with its interval.",
-            "data": {"values": rows},
-            "facet": {
-                "field": "metric",
-                "type": "nominal",
-                "sort": drawn,
-                "header": {
-                    "title": None,
-                    "labelFontSize": 13,
-                    "labelFontWeight": 600,
-                    "labelColor": palette.ink,
-                    "labelAnchor": "start",
-                },
-            },
-            "columns": columns,
-            "spacing": {"column": gap, "row": 24},
-            "spec": {"width": panel, "height": round(min(panel * 0.62, 320)), "layer": layers},
-            "resolve": {"axis": {"x": "independent"}},
-        },
-        palette,
-    )
-
-
-def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
-    """Precision against recall, k along the curve, and the best that can be attained."""
-    advised = sweep.recall.k if sweep.recall else None
-    shown = _labelled(sweep, advised)
-    rows = [
-        {
-            "k": point.k,
-            "recall": recall,
-            "precision": precision,
-            "label": f"k = {point.k}" if point.k in (1, advised) else f"{point.k}",
-            "labelled": point.k in shown,
-            "advised": point.k == advised,
-            "said": f"k = {point.k}: recall {number(recall)}, precision {number(precision)}"
-            + (", advised" if point.k == advised else ""),
-        }
-        for point in sweep.points
-        if (recall := point.values["recall"].mean) is not None
-        and (precision := point.values["precision"].mean) is not None
-    ]
-    axis = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"}
-    encoding = {
-        "x": {
-            "field": "recall",
-            "type": "quantitative",
-            "scale": {"domain": [0, 1]},
-            "axis": {**axis, "title": "recall"},
-        },
-        "y": {
-            "field": "precision",
-            "type": "quantitative",
-            "scale": {"domain": [0, 1]},
-            "axis": {**axis, "title": "precision"},
-        },
-    }
-    best = {"values": _ceilings(sweep)}
-    begins_right = any(one["recall"] > 0.4 for one in best["values"][:1])
-    side = {"align": "right", "dx": -7} if begins_right else {"align": "left", "dx": 7}
-    mark_advised = {"condition": {"test": "datum.advised", "value": palette.worse}}
-    layers = [
-        {
-            "data": best,
-            "mark": {
-                "type": "line",
-                "color": palette.even,
-                "strokeDash": [4, 3],
-                "strokeWidth": 1.5,
-                "aria": False,
-            },
-            "encoding": {**encoding, "order": {"field": "k"}},
-        },
-        {
-            "data": best,
-            "mark": {"type": "point", "filled": True, "size": 18, "color": palette.even},
-            "encoding": {
-                **encoding,
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-            },
-        },
-        {
-            "data": {"values": best["values"][:1]},
-            "mark": {
-                **side,
-                "type": "text",
-                "dy": 12,
-                "text": "best possible",
-                "fontSize": 12,
-                "color": palette.quiet,
-                "aria": False,
-            },
-            "encoding": encoding,
-        },
-        {
-            "mark": {"type": "line", "color": palette.accent, "strokeWidth": 2, "aria": False},
-            "encoding": {**encoding, "order": {"field": "k"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 44, "opacity": 1},
-            "encoding": {
-                **encoding,
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-                "color": {**mark_advised, "value": palette.accent},
-            },
-        },
-        {
-            "transform": [{"filter": "datum.labelled"}],
-            "mark": {
-                "type": "text",
-                "dx": 7,
-                "dy": -7,
-                "align": "left",
-                "fontSize": 12,
-                "aria": False,
-            },
-            "encoding": {
-                **encoding,
-                "text": {"field": "label"},
-                "color": {**mark_advised, "value": palette.ink},
-            },
-        },
-    ]
-    inner = min(width, 520) - 60
-    return finished(
-        {
-            "description": "Precision against recall, with k along the curve.",
-            "data": {"values": rows},
-            "width": inner,
-            "height": round(inner * 0.72),
-            "layer": layers,
-        },
-        palette,
-    )
-
-
-def _ceilings(sweep: Sweep) -> list[Spec]:
-    """The best recall and precision that any retriever could have at each k."""
-    return [
-        {
-            "k": point.k,
-            "recall": point.recall_ceiling,
-            "precision": point.precision_ceiling,
-            "said": f"at most at k = {point.k}: recall {number(point.recall_ceiling)}, "
-            f"precision {number(point.precision_ceiling)}",
-        }
-        for point in sweep.points
-        if point.recall_ceiling is not None and point.precision_ceiling is not None
-    ]
-
-
-def waterfall(misses: Misses, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
-    """What should be found, less what each reason lost, down to what was found."""
-    wide = width > NARROW
-    wrap = 40 if wide else 20
-    rows = [
-        {
-            "name": "should be found",
-            "from": 0,
-            "to": misses.targets,
-            "kind": "whole",
-            "count": f"{misses.targets:,}",
-        }
-    ]
-    left = misses.targets
-    for reason in REASONS:
-        if lost := misses.reasons.get(reason.name):
-            rows.append(
-                {
-                    "name": reason.means,
-                    "from": left - lost,
-                    "to": left,
-                    "kind": "lost",
-                    "count": f"−{lost:,}",
-                }
-            )
-            left -= lost
-    rows.append(
-        {
-            "name": f"found in the first {misses.k}",
-            "from": 0,
-            "to": left,
-            "kind": "whole",
-            "count": f"{left:,}",
-        }
-    )
-    for row in rows:
-        row["said"] = f"{row['name']}: {row['count']}"
-        row["name"] = "\n".join(textwrap.wrap(str(row["name"]), wrap))
-    y = {
-        "field": "name",
-        "type": "nominal",
-        "sort": [row["name"] for row in rows],
-        "axis": {
-            "title": None,
-            "labelExpr": "split(datum.label, '\\n')",
-            "labelLimit": 400,
-            "labelPadding": 10,
-            "domain": False,
-            "labelColor": palette.ink,
-        },
-    }
-    top = misses.targets * 1.08 or 1
-    x = {"field": "from", "type": "quantitative", "axis": None, "scale": {"domain": [0, top]}}
-    layers = [
-        {
-            "mark": {"type": "bar", "height": 16, "cornerRadius": 2},
-            "encoding": {
-                "x": x,
-                "x2": {"field": "to"},
-                "y": y,
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-                "color": {
-                    "condition": {"test": "datum.kind === 'lost'", "value": palette.worse},
-                    "value": palette.accent,
-                },
-            },
-        },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 6, "color": palette.ink, "aria": False},
-            "encoding": {"x": {**x, "field": "to"}, "y": y, "text": {"field": "count"}},
-        },
-    ]
-    return finished(
-        {
-            "description": "Where recall is lost, by reason.",
-            "data": {"values": rows},
-            "width": width - (290 if wide else 160),
-            "height": {"step": 34 if wide else 46},
-            "layer": layers,
-        },
-        palette,
-    )
-
-
-def slices_chart(
-    slices: Slices,
-    metric: str,
-    overall: float | None,
-    *,
-    width: int = WIDE,
-    palette: Palette = LIGHT,
-) -> Spec:
-    """One dot with its interval per slice, one panel per tag, and the mean of all queries."""
-    wide = width > NARROW
-    rows = [
-        {
-            "by": printable(row.by, 30),
-            "slice": "\n".join(
-                textwrap.wrap(f"{printable(row.value, 40)} ({row.queries:,})", 30 if wide else 18)
-            ),
-            "mean": row.mean,
-            "low": row.interval.low if row.interval else row.mean,
-            "high": row.interval.high if row.interval else row.mean,
-            "worse": row.is_worse,
-            "said": f"{printable(row.value, 40)}: {number(row.mean)}"
-            + (f" ({number(row.interval.low)}–{number(row.interval.high)})" if row.interval else "")
-            + f", {row.queries:,} queries"
-            + (", significantly worse than the rest" if row.is_worse else ""),
-            "overall": overall,
-        }
-        for row in slices.rows
-        if row.metric == metric and row.mean is not None
-    ]
-    x = {
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": {"title": metric, "values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"},
-    }
-    y = {
-        "field": "slice",
-        "type": "nominal",
-        "sort": None,
-        "axis": {
-            "title": None,
-            "labelExpr": "split(datum.label, '\\n')",
-            "labelLimit": 300,
-            "labelPadding": 10,
-            "domain": False,
-            "labelColor": palette.ink,
-        },
-    }
-    colour = {"condition": {"test": "datum.worse", "value": palette.worse}, "value": palette.accent}
-    layers = [
-        {
-            "mark": {"type": "rule", "color": palette.even, "strokeDash": [4, 3], "aria": False},
-            "encoding": {"x": {**x, "field": "overall", "aggregate": "mean"}},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "aria": False},
-            "encoding": {
-                "x": {**x, "field": "low"},
-                "x2": {"field": "high"},
-                "y": y,
-                "color": colour,
-            },
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {
-                "x": {**x, "field": "mean"},
-                "y": y,
-                "color": colour,
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-            },
-        },
-    ]
-    return finished(
-        {
-            "description": f"{metric} for each slice of the queries, with intervals.",
-            "data": {"values": rows},
-            "facet": {
-                "row": {
-                    "field": "by",
-                    "type": "nominal",
-                    "sort": None,
-                    "header": {
-                        "title": None,
-                        "labelAngle": 0,
-                        "labelOrient": "top",
-                        "labelAnchor": "start",
-                        "labelFontSize": 13,
-                        "labelFontWeight": 600,
-                        "labelColor": palette.ink,
-                    },
-                }
-            },
-            "spec": {
-                "width": width - (240 if wide else 150),
-                "height": {"step": 30 if wide else 38},
-                "layer": layers,
-            },
-            "resolve": {"scale": {"y": "independent"}},
-        },
-        palette,
-    )
-
-
-def _labelled(sweep: Sweep, advised: int | None) -> set[int]:
-    """The k whose numbers have room beside the curve; the advised one always has."""
-    room: list[tuple[float, float]] = []
-    found: set[int] = set()
-    for k in (advised, 1, sweep.points[-1].k, *LABELLED):
-        point = next((point for point in sweep.points if point.k == k), None)
-        if k is None or point is None:
-            continue
-        place = (point.values["recall"].mean or 0.0, point.values["precision"].mean or 0.0)
-        if all(abs(place[0] - x) > 0.09 or abs(place[1] - y) > 0.09 for x, y in room):
-            room.append(place)
-            found.add(k)
-    return found
+VEGA_LITE = "5.21"
+_STYLE = re.compile(r'\sstyle="[^"]*"')
+_SIZE = re.compile(r' width="([\d.]+)" height="[\d.]+"')
 
 
 def finished(spec: Spec, palette: Palette) -> Spec:
@@ -487,3 +56,108 @@ def finished(spec: Spec, palette: Palette) -> Spec:
             "text": {"font": FONT, "fontSize": 12},
         },
     }
+
+
+def svg(spec: dict[str, Any]) -> str:
+    """The chart as SVG."""
+    drawn: str = _library().vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    return drawn
+
+
+def inline_svg(spec: dict[str, Any], label: str) -> str:
+    """The chart as SVG that may stand inside a page: no style attributes, with a name."""
+    # The page's policy forbids inline styles; Vega uses them for nothing that is seen.
+    drawn = _STYLE.sub("", svg(spec))
+    # The size in the page's own unit, so that a chart grows with the text around it.
+    drawn = _SIZE.sub(lambda found: f' width="{float(found[1]) / 14.6:.2f}rem"', drawn, count=1)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
+def png(spec: dict[str, Any], scale: float = 2) -> bytes:
+    """The chart as PNG."""
+    drawn: bytes = _library().vegalite_to_png(spec, vl_version=VEGA_LITE, scale=scale)
+    return drawn
+
+
+def interactive(wide: dict[str, Any], narrow: dict[str, Any], title: str) -> str:
+    """The chart as a page of its own that answers to the pointer; its script is in it.
+
+    Of the two specifications the one that fits the window is drawn; their colours are names that
+    the page gives a meaning to, in the light and in the dark.
+    """
+    # A tag in a specification could end the script it stands in; so no sign of markup is left.
+    specs = json.dumps({"wide": _compiled(wide), "narrow": _compiled(narrow)})
+    specs = specs.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    bundle = _library().javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
+    bundle = bundle.replace("</script", "<\\/script")
+    shown = html.escape(title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{shown}</title>\n<style>{_sheet()}</style>\n</head>\n"
+        f'<body>\n<main>\n<h1>{shown}</h1>\n<div id="chart"></div>\n</main>\n'
+        f'<script type="application/json" id="specs">{specs}</script>\n'
+        f'<script type="module">{bundle}</script>\n</body>\n</html>\n'
+    )
+
+
+def _compiled(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification as Vega takes it; without its version, which the script would doubt."""
+    made: dict[str, Any] = _library().vegalite_to_vega(spec, vl_version=VEGA_LITE)
+    return {name: value for name, value in made.items() if name != "$schema"}
+
+
+_SNIPPET = """
+const specs = JSON.parse(document.getElementById("specs").textContent);
+const small = window.matchMedia("(max-width: 46rem)");
+const options = { actions: false, renderer: "svg", mode: "vega" };
+const show = () => vegaEmbed("#chart", small.matches ? specs.narrow : specs.wide, options);
+small.addEventListener("change", show);
+show();
+"""
+
+
+def _sheet() -> str:
+    """The colours of the report, and room for a chart on any screen."""
+    return "\n".join((_rules("", LIGHT_PAGE), _rules(DARK, DARK_PAGE), _LAYOUT))
+
+
+def _rules(media: str, colours: Mapping[str, str]) -> str:
+    inner = ":root { " + " ".join(f"--{name}: {one};" for name, one in colours.items()) + " }"
+    return f"@media {media} {{ {inner} }}" if media else inner
+
+
+DARK = "(prefers-color-scheme: dark)"
+_LAYOUT = """body { margin: 0; background: var(--paper); color: var(--ink);
+  font-family: system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 60rem; margin-inline: auto; padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.15rem; font-weight: 600; margin: 0 0 1rem; }
+#chart, #chart svg { max-width: 100%; }
+#chart svg { height: auto; overflow: visible; }
+#vg-tooltip-element { max-width: 18rem; }"""
+
+
+def as_json(spec: dict[str, Any]) -> str:
+    """The specification itself, for other tools."""
+    return json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
+
+
+def why_no_charts() -> str | None:
+    """What is missing to draw, and how to get it; None where nothing is."""
+    try:
+        _library()
+    except MissingExtra as error:
+        return str(error)
+    return None
+
+
+def _library() -> Any:
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise MissingExtra(
+            "Charts need vl-convert-python, which is not installed; "
+            "run pip install vl-convert-python."
+        ) from error
+    return vl_convert

@@ -1,9 +1,8 @@
-"""Hostile text made harmless in Markdown and LaTeX."""
+"""Hostile text made harmless on a terminal, in Markdown and in LaTeX."""
 
 import html
 import re
-
-from calipers.present.plain import printable
+import unicodedata
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -24,6 +23,25 @@ _LATEX = {
     "▼": r"$\blacktriangledown$",
     "→": r"$\to$",
 }
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """The text without anything that could steer a terminal or turn its reading direction.
+
+    >>> printable("a\\x1b[31mb\\u202ec")
+    'a�[31mb�c'
+    """
+    safe = "".join(
+        one if one == " " or not _steers(one) else " " if one in "\t\n\r" else "\ufffd"
+        for one in text
+    )
+    if limit is not None and len(safe) > limit:
+        return safe[: limit - 1] + "…"
+    return safe
+
+
+def _steers(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def for_markdown(text: str, limit: int | None = None) -> str:

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable
-from functools import partial
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -13,38 +12,28 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.errors import MissingExtra
-from calipers.present import charts, draw
-from calipers.present.printers import print_result
-from calipers.present.table import number
+from calipers.present.charts import Spec, inline_svg
+from calipers.present.table import OpenTable
 from calipers.present.texts import clean
-from calipers.questions.compare import charts as charts_compared
-from calipers.questions.compare.result import Comparison
-from calipers.questions.evaluate.show import OpenTable
-from calipers.questions.grid.result import Grid
-from calipers.questions.misses.result import Misses
-from calipers.questions.plot.result import Plot
-from calipers.questions.plot.show import spec_of
-from calipers.questions.slices.result import Slices
-from calipers.questions.sweep.result import Sweep
-from calipers.questions.trend.charts import trend_chart
-from calipers.questions.trend.result import Trend
-from calipers.questions.trend.show import verdict as trend_verdict
 
 WIDTH = 160
 """Characters that a table may take beside itself: a notebook is wider than a terminal."""
 TAGS = {"bold": "strong", "dim": "small"}
 
 
-def as_html(value: Any) -> str:
-    """What a notebook shows of a result."""
-    if isinstance(value, Plot):
-        return _drawn(lambda: spec_of(value), value.chart)
-    if isinstance(value, Trend):
-        # On a terminal a trend is drawn with characters, which a page has no use for.
-        return _trend(value) + _chart(value)
+def as_html(value: Any, printer: Callable[[Any, Console], None]) -> str:
+    """What a command prints of a result, as the tables and sentences of a page."""
     paper = PaperConsole()
-    print_result(value, paper)
-    return paper.html + _chart(value)
+    printer(value, paper)
+    return paper.html
+
+
+def chart_html(make: Callable[[], Spec], label: str) -> str:
+    """The chart, or why there is none: a table without a chart is still a table."""
+    try:
+        return inline_svg(make(), escape(label))
+    except MissingExtra as error:
+        return f"<p>{escape(str(error))}</p>"
 
 
 class PaperConsole(Console):
@@ -114,42 +103,3 @@ def _styled(text: str, style: str) -> str:
 
 def _escaped(text: str) -> str:
     return escape(clean(text)).replace("\n", "<br>")
-
-
-def _trend(trend: Trend) -> str:
-    table = Table()
-    for name in ("metric", "evaluations", "first", "last"):
-        table.add_column(name, justify="left" if name == "metric" else "right")
-    for line in trend.lines:
-        if line.points:
-            place = f" for {line.tag}={line.value}" if line.tag else ""
-            ends = (line.points[0].mean, line.points[-1].mean)
-            table.add_row(Text(line.metric + place), f"{len(line.points):,}", *map(number, ends))
-    return _block(Text(trend_verdict(trend), style="bold")) + _table(table)
-
-
-def _chart(value: Any) -> str:
-    """The chart of a result that has one."""
-    if isinstance(value, Grid):
-        return _chart(value.comparison)
-    for kind, (make, label) in _CHARTS.items():
-        if isinstance(value, kind):
-            return _drawn(partial(make, value), label)
-    return ""
-
-
-def _drawn(make: Callable[[], dict[str, Any]], label: str) -> str:
-    """The chart, or why there is none: a table without a chart is still a table."""
-    try:
-        return draw.inline_svg(make(), escape(label))
-    except MissingExtra as error:
-        return f"<p>{escape(str(error))}</p>"
-
-
-_CHARTS: dict[type, tuple[Callable[[Any], dict[str, Any]], str]] = {
-    Comparison: (charts_compared.differences, "Differences from the baseline"),
-    Misses: (charts.waterfall, "Where recall is lost"),
-    Slices: (lambda one: charts.slices_chart(one, one.metrics[0], None), "Slices"),
-    Sweep: (charts.over_k, "Each metric against k"),
-    Trend: (trend_chart, "Each metric over time"),
-}

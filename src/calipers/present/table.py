@@ -1,59 +1,81 @@
-"""The score table as a view model: metrics as rows, cut-offs as columns."""
+"""Tables: on a terminal without lines, and as CSV."""
 
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
-from calipers.model.summary import Summary
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
 
 if TYPE_CHECKING:
-    # Whoever only wants a number formatted need not load the tables' library.
-    from calipers.model.scores import Scores
+    from rich.table import Table
 
-WHOLE = "all"
-"""The heading of the column for metrics without a cut-off."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One metric at one cut-off, ready to show."""
-
-    mean: str
-    interval: str
+ROOM = 2
+"""Blanks between two columns."""
 
 
-@dataclass(frozen=True)
-class ScoreTable:
-    """Rows of cells; None where a metric was not asked for at that cut-off."""
+@dataclass(frozen=True, eq=False)
+class OpenTable:
+    """A table without lines: names on the left, all else flush right, nothing wrapped or cut.
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    It looks as rich would show it, and is there in a fifth of the time.
+    """
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Text]]
+
+    @cached_property
+    def widths(self) -> list[int]:
+        """The characters that each column takes, with the room behind it."""
+        columns = zip(map(Text, self.heads), *self.rows, strict=True)
+        widest = [
+            max(cell_len(line.plain) for cell in column for line in _lines(cell))
+            for column in columns
+        ]
+        return [width + ROOM for width in widest[:-1]] + widest[-1:]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Line by line."""
+        for row in ([Text(head, "bold") for head in self.heads], *self.rows):
+            for cells in zip_longest(*map(_lines, row), fillvalue=Text()):
+                line = Text(no_wrap=True)
+                for place, (cell, width) in enumerate(zip(cells, self.widths, strict=True)):
+                    behind = ROOM if place < len(cells) - 1 else 0
+                    left = " " * (width - behind - cell_len(cell.plain))
+                    for part in (left, cell) if place else (cell, left):
+                        line.append(part)
+                    line.append(" " * behind)
+                yield line
+
+    def as_table(self) -> "Table":
+        """The same as the library has it."""
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, padding=(0, ROOM, 0, 0), header_style="bold")
+        for place, head in enumerate(self.heads):
+            table.add_column(head, justify="right" if place else "left", no_wrap=True)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
 
 
-def score_table(scores: "Scores") -> ScoreTable:
-    """The table of means and intervals."""
-    ks = sorted({metric.k for metric in scores.metrics if metric.k is not None})
-    keys: list[int | None] = [*ks]
-    if any(metric.k is None for metric in scores.metrics) or scores.weights:
-        keys.append(None)
-    rows: dict[str, dict[int | None, Cell]] = {}
-    for metric in scores.metrics:
-        rows.setdefault(metric.stem, {})[metric.k] = _cell(scores[metric.name])
-    if scores.weights:
-        rows["score"] = {None: _cell(scores["score"])}
-    return ScoreTable(
-        tuple(WHOLE if k is None else f"@{k}" for k in keys),
-        tuple((stem, tuple(cells.get(k) for k in keys)) for stem, cells in rows.items()),
-    )
+def _lines(text: Text) -> list[Text]:
+    return list(text.split("\n", allow_blank=True)) if "\n" in text.plain else [text]
 
 
-def _cell(summary: Summary) -> Cell:
-    if summary.mean is None:
-        return Cell("undefined", "")
-    interval = summary.interval
-    shown = f"{number(interval.low)}–{number(interval.high)}" if interval else ""
-    return Cell(number(summary.mean), shown)
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as CSV, full precision; what is undefined is an empty cell.
 
-
-def number(value: float) -> str:
-    """Three places for shares, fewer for large counts."""
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:.1f}"
+    >>> csv_text(("k", "recall"), [(1, 0.5), (2, None)])
+    'k,recall\\n1,0.5\\n2,\\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -2,7 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
 from calipers.operation import operation
+from calipers.present.answer import print_notes, print_verdict
 
 if TYPE_CHECKING:
     pass
@@ -18,3 +23,48 @@ def metrics(name: str | None = None) -> list[dict[str, Any]]:
     from calipers.measures.listing import list_metrics
 
     return list_metrics(name)
+
+
+def print_metrics(
+    listing: list[dict[str, Any]], console: Console, *, explain: bool = False
+) -> None:
+    """One line per metric; one alone, or with ``explain`` each, with all that is known of it."""
+    if len(listing) > 1 and not explain:
+        _print_formulas(listing, console)
+        return
+    for metric in listing:
+        title = Text(metric["grammar"], style="bold")
+        better = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
+        low, high = metric["bounds"]
+        bounds = f"{low:g} to {high:g}" if high is not None else f"from {low:g}"
+        title.append(f"   {', '.join(filter(None, (bounds, better[metric['better']])))}", "dim")
+        console.print(title)
+        for paragraph in filter(None, (metric["formula"], metric["notes"])):
+            console.print(Padding(Text(paragraph), (0, 0, 0, 4), expand=False))
+        if metric["parameters"]:
+            words = "; ".join(
+                f"{name}: {one['allowed']}"
+                + ("" if one["default"] is None else f" ({one['default']} unless given)")
+                for name, one in metric["parameters"].items()
+            )
+            console.print(
+                Padding(Text(f"Parameters: {words}.", style="dim"), (0, 0, 0, 4), expand=False)
+            )
+        if metric["also_called"]:
+            names = ", ".join(metric["also_called"])
+            console.print(
+                Padding(Text(f"Also called {names}.", style="dim"), (0, 0, 0, 4), expand=False)
+            )
+        console.print()
+
+
+def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
+    print_verdict(f"{len(listing)} metrics, each with its formula in words.", console)
+    names = [f"{one['name']}{'@k' if '@k' in one['grammar'] else ''}" for one in listing]
+    width = max(map(len, names))
+    for name, metric in zip(names, listing, strict=True):
+        line = Text.assemble((f"{name:<{width}}  ", "bold"), metric["formula"])
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    print_notes(
+        ["`calipers metrics NAME` tells all about one, and --explain about every one."], console
+    )

@@ -5,10 +5,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.present.answer import headline
 from calipers.present.texts import clean
 from calipers.questions.compare.words import query_name
 from calipers.questions.report.browse_result import OpenedQuery
+from calipers.questions.report.headline import headline
 from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.page.view import system_view
 from calipers.web import parameters as asked

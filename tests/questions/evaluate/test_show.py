@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from calipers.present.table import Cell, ScoreTable
-from calipers.questions.evaluate.show import _narrow, _wide
+from calipers.questions.evaluate.show import Cell, ScoreTable, _narrow, _wide
 
 WORDS = st.text("ab1.@–é漢 ", max_size=9).map(str.strip)
 CELLS = st.none() | st.builds(Cell, WORDS, WORDS)

@@ -2,10 +2,10 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from calipers.model.evaluation import moment
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.questions.gate.result import WorstQuery
 
 Status = Literal["worse", "not shown", "untested"]
@@ -79,8 +79,10 @@ class AlarmCheck:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Alarm(ShownInNotebook):
+class Alarm(ShowsItself):
     """Whether evaluations have become worse than the reference period, in what and since when."""
+
+    shown_by: ClassVar[str] = "calipers.questions.alarm.show"
 
     name: str
     id: str

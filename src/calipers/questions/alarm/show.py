@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.present.answer import print_notes
-from calipers.present.escape import for_markdown
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import for_markdown, printable
+from calipers.present.printers import show_with
+from calipers.present.words import number
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
 from calipers.questions.compare.words import query_name, signed
 from calipers.words import plural
@@ -175,3 +175,6 @@ def _means(check: AlarmCheck) -> str:
 
 def _value(value: float | None) -> str:
     return "undefined" if value is None else number(value)
+
+
+show_with(Alarm, print_alarm)

@@ -5,9 +5,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
-from calipers.present.answer import print_notes
-from calipers.present.plain import printable
-from calipers.questions.evaluate.show import bullet
+from calipers.present.answer import bullet, print_notes
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
 from calipers.words import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
@@ -101,3 +101,6 @@ def _example(example: Example) -> Padding:
     if example.detail is not None:
         parts.append(printable(example.detail, 2 * QUOTED))
     return bullet(Text("·", style="dim"), Text(": ".join(parts), style="dim"), indent=4)
+
+
+show_with(Health, print_health)

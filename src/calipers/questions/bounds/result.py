@@ -1,9 +1,9 @@
 """How far each metric could move if the results that nobody judged were judged."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,10 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Bounds(ShownInNotebook):
+class Bounds(ShowsItself):
     """The bounds of several metrics over one result."""
+
+    shown_by: ClassVar[str] = "calipers.questions.bounds.show"
 
     bounds: tuple[Bound, ...]
     grade: float

@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.table import Table
 
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.delimited import csv_text
-from calipers.present.table import number
+from calipers.present.printers import show_with
+from calipers.present.table import csv_text
+from calipers.present.words import number
 from calipers.questions.bounds.result import Bound, Bounds
 
 
@@ -60,3 +61,6 @@ def bounds_notes(bounds: Bounds) -> list[str]:
 def bounds_csv(bounds: Bounds) -> str:
     """One line per metric, full precision."""
     return csv_text([field.name for field in fields(Bound)], map(astuple, bounds.bounds))
+
+
+show_with(Bounds, print_bounds)

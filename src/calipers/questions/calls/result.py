@@ -1,9 +1,9 @@
 """What each further call of a retriever adds."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,10 @@ class Call:
 
 
 @dataclass(frozen=True, repr=False)
-class CallTable(ShownInNotebook):
+class CallTable(ShowsItself):
     """Every call in its order, over all queries of the ground truth."""
+
+    shown_by: ClassVar[str] = "calipers.questions.calls.show"
 
     calls: tuple[Call, ...]
     k: int | None

@@ -5,9 +5,10 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.answer import first_results, print_notes, print_verdict, share
-from calipers.present.delimited import csv_text
-from calipers.present.table import number
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.printers import show_with
+from calipers.present.table import csv_text
+from calipers.present.words import first_results, number, share
 from calipers.questions.calls.result import Call, CallTable
 
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
@@ -60,3 +61,6 @@ def notes(found: CallTable) -> list[str]:
 def calls_csv(found: CallTable) -> str:
     """One line per call, full precision."""
     return csv_text([field.name for field in fields(Call)], map(astuple, found.calls))
+
+
+show_with(CallTable, print_calls)

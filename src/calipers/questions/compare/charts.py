@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 
 from calipers.present.charts import NARROW, WIDE, Spec, finished
+from calipers.present.escape import printable
 from calipers.present.palette import LIGHT, Palette
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.words import number
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import between, signed
 

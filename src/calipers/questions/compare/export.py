@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from calipers.io.files.guard import guard
-from calipers.present.delimited import csv_text
 from calipers.present.escape import for_latex, for_markdown
-from calipers.present.table import number
+from calipers.present.table import csv_text
+from calipers.present.words import number
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
     ComparedCell,

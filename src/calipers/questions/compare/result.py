@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.plan import Unseen, Visibility
 from calipers.model.scores import SCHEMA, MetricFacts
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 from calipers.questions.compare.leaderboard_result import Leaderboard
 from calipers.suggest import did_you_mean
@@ -74,8 +74,10 @@ class QueryDifference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ShownInNotebook):
+class Comparison(ShowsItself):
     """Paired differences between a baseline and other systems. It explains itself."""
+
+    shown_by: ClassVar[str] = "calipers.questions.compare.show"
 
     systems: tuple[str, ...]
     baseline: str

@@ -7,8 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.words import number
+from calipers.questions.compare.charts import differences
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
     ComparedCell,
@@ -224,3 +226,6 @@ def _print_queries(comparison: Comparison, console: Console, metric: str, exampl
                 line.append(f"{moved}  ", style="dim")
                 line.append(query_name(one.query, one.text))
                 console.print(line, no_wrap=True, overflow="ellipsis")
+
+
+show_with(Comparison, print_comparison, chart=(differences, "Differences from the baseline"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from calipers.model.plan import Unseen, Visibility
 from calipers.model.summary import Interval
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import printable
+from calipers.present.words import number
 from calipers.questions.compare.result import Comparison
 
 MARKS = {"better": "▲", "worse": "▼"}

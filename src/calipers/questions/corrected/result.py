@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.model.scores import SCHEMA
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 
@@ -27,8 +27,10 @@ class CorrectedMetric:
 
 
 @dataclass(frozen=True, repr=False)
-class CorrectedScores(ShownInNotebook):
+class CorrectedScores(ShowsItself):
     """Every metric, corrected by people."""
+
+    shown_by: ClassVar[str] = "calipers.questions.corrected.show"
 
     metrics: tuple[CorrectedMetric, ...]
     queries: int

@@ -5,7 +5,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.table import number
+from calipers.present.printers import show_with
+from calipers.present.words import number
 from calipers.questions.corrected.result import CorrectedScores
 from calipers.words import plural
 
@@ -51,3 +52,6 @@ def corrected_lines(found: CorrectedScores) -> list[str]:
     if found.skipped:
         lines.append(f"Not corrected, as too little is known: {', '.join(found.skipped)}.")
     return lines
+
+
+show_with(CorrectedScores, print_corrected)

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from calipers.model.scores import SCHEMA, Summary
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.questions.compare.result import Comparison
 
 Confidence = Literal["high", "moderate", "low"]
@@ -36,8 +36,10 @@ class Unchecked:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(ShownInNotebook):
+class Diagnosis(ShowsItself):
     """The findings on one system, and what changed since another."""
+
+    shown_by: ClassVar[str] = "calipers.questions.diagnose.show"
 
     k: int
     queries: int

@@ -7,13 +7,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.answer import first_results, print_notes, print_verdict
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.answer import bullet, print_notes, print_verdict
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.words import first_results, number
 from calipers.questions.compare.result import Comparison, Difference
 from calipers.questions.compare.words import p_in_words, signed, warnings
 from calipers.questions.diagnose.result import Diagnosis, Finding
-from calipers.questions.evaluate.show import bullet
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
 
@@ -164,3 +164,6 @@ def _verdict(comparison: Comparison, found: Difference) -> str:
     if seen.why_not == "too few moved":
         return ": no difference shown; even a large one would often be missed"
     return f": no difference shown; all {seen.n} queries have the same difference"
+
+
+show_with(Diagnosis, print_diagnosis)

@@ -2,10 +2,10 @@
 
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.model.labels import Label
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,10 @@ class DiffSlice:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff(ShownInNotebook):
+class Diff(ShowsItself):
     """Two runs side by side, the most changed query first."""
+
+    shown_by: ClassVar[str] = "calipers.questions.diff.show"
 
     old: str
     new: str

@@ -9,9 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.io.files.write import whole_file
-from calipers.present.answer import first_results, print_notes, print_verdict
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.words import first_results, number
 from calipers.questions.diff.result import Diff, Moved, QueryDiff
 from calipers.words import plural
 
@@ -134,3 +135,6 @@ def _most_changed(diff: Diff, worst: list[QueryDiff], most: int | None) -> Table
 def _moved(some: tuple[Moved, ...], most: int | None) -> str:
     shown = ", ".join(f"{printable(one.item, 40)} (rank {one.rank})" for one in some[:most])
     return shown + (f" and {len(some) - most} more" if most and len(some) > most else "")
+
+
+show_with(Diff, print_diff)

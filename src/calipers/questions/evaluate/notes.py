@@ -3,7 +3,7 @@
 from calipers.model.counts import InputCounts
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
-from calipers.present.plain import printable
+from calipers.present.escape import printable
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 

@@ -1,26 +1,29 @@
-"""Results on a terminal, with rich."""
+"""Scores on a terminal, as CSV, and query by query as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.padding import Padding
+import msgspec
+import polars as pl
+from rich.console import Console
 from rich.text import Text
 
-from calipers.model.scores import Scores
-from calipers.present.answer import print_notes, print_verdict, verdict
-from calipers.present.table import WHOLE, Cell, ScoreTable, score_table
+from calipers.model.scores import MetricFacts, Scores
+from calipers.model.summary import Summary
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.printers import show_with
+from calipers.present.table import OpenTable, csv_text
+from calipers.present.words import first_results, number, share
 from calipers.questions.evaluate.notes import notes as notes_of
+from calipers.words import plural
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-ROOM = 2
-"""Blanks between two columns."""
+WHOLE = "all"
+"""The heading of the column for metrics without a cut-off."""
+NOTHING = "Nothing can be said: no query has anything to find."
+HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
+AT_ONCE = 20_000
+"""Queries whose rows are in memory together."""
 
 
 def print_scores(
@@ -33,61 +36,99 @@ def print_scores(
         print_notes(notes_of(scores), console, explain=explain)
 
 
+def verdict(scores: Scores) -> str:
+    """What the most telling of the metrics says, in plain words."""
+    if scores.weights:
+        return _measured("score", scores["score"])
+    facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]
+    found = scores[facts.name]
+    if found.mean is None:
+        return NOTHING
+    kind = facts.stem.partition("(")[0]
+    much = share(found.mean)
+    where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
+    behind = f" ({_between(found)}{plural(found.n, 'query', 'queries')})."
+    if kind == "recall":
+        return f"Finds {much} of what it should {where}{behind}"
+    if kind == "hit_rate":
+        return f"For {much} of the queries a target stands {where}{behind}"
+    return _measured(facts.name, found)
+
+
+def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
+    """The metric of that kind with the largest cut-off, if it was measured and is defined."""
+    some = [m for m in scores.metrics if m.stem.partition("(")[0] == kind]
+    defined = [m for m in some if scores[m.name].mean is not None]
+    return max(defined or some, key=lambda one: one.k or 0, default=None)
+
+
+def _measured(name: str, found: Summary) -> str:
+    if found.mean is None:
+        return NOTHING
+    return (
+        f"{name} is {number(found.mean)} on average ({_between(found, percent=False)}"
+        f"{plural(found.n, 'query', 'queries')})."
+    )
+
+
+def _between(found: Summary, *, percent: bool = True) -> str:
+    """The interval in the unit of the sentence, ready to stand before the count."""
+    ends = found.interval
+    if ends is None:
+        return ""
+    if percent:
+        low, high = round(ends.low * 100), round(ends.high * 100)
+        return f"{low}–{high}%, "
+    return f"{number(ends.low)}–{number(ends.high)}, "
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric at one cut-off, ready to show."""
+
+    mean: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Rows of cells; None where a metric was not asked for at that cut-off."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+
+def score_table(scores: "Scores") -> ScoreTable:
+    """The table of means and intervals."""
+    ks = sorted({metric.k for metric in scores.metrics if metric.k is not None})
+    keys: list[int | None] = [*ks]
+    if any(metric.k is None for metric in scores.metrics) or scores.weights:
+        keys.append(None)
+    rows: dict[str, dict[int | None, Cell]] = {}
+    for metric in scores.metrics:
+        rows.setdefault(metric.stem, {})[metric.k] = _shown(scores[metric.name])
+    if scores.weights:
+        rows["score"] = {None: _shown(scores["score"])}
+    return ScoreTable(
+        tuple(WHOLE if k is None else f"@{k}" for k in keys),
+        tuple((stem, tuple(cells.get(k) for k in keys)) for stem, cells in rows.items()),
+    )
+
+
+def _shown(summary: Summary) -> Cell:
+    if summary.mean is None:
+        return Cell("undefined", "")
+    interval = summary.interval
+    shown = f"{number(interval.low)}–{number(interval.high)}" if interval else ""
+    return Cell(number(summary.mean), shown)
+
+
 def print_score_table(scores: Scores, console: Console) -> None:
     """The means with their intervals, in the widest layout that has room."""
     view = score_table(scores)
     layouts = (make(view) for make in (_wide, _narrow))
     fitting = (table for table in layouts if sum(table.widths) <= console.width)
     console.print(next(fitting, None) or _stacked(view))
-
-
-@dataclass(frozen=True, eq=False)
-class OpenTable:
-    """A table without lines: names on the left, all else flush right, nothing wrapped or cut.
-
-    It looks as rich would show it, and is there in a fifth of the time.
-    """
-
-    heads: Sequence[str]
-    rows: Sequence[Sequence[Text]]
-
-    @cached_property
-    def widths(self) -> list[int]:
-        """The characters that each column takes, with the room behind it."""
-        columns = zip(map(Text, self.heads), *self.rows, strict=True)
-        widest = [
-            max(cell_len(line.plain) for cell in column for line in _lines(cell))
-            for column in columns
-        ]
-        return [width + ROOM for width in widest[:-1]] + widest[-1:]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Line by line."""
-        for row in ([Text(head, "bold") for head in self.heads], *self.rows):
-            for cells in zip_longest(*map(_lines, row), fillvalue=Text()):
-                line = Text(no_wrap=True)
-                for place, (cell, width) in enumerate(zip(cells, self.widths, strict=True)):
-                    behind = ROOM if place < len(cells) - 1 else 0
-                    left = " " * (width - behind - cell_len(cell.plain))
-                    for part in (left, cell) if place else (cell, left):
-                        line.append(part)
-                    line.append(" " * behind)
-                yield line
-
-    def as_table(self) -> "Table":
-        """The same as the library has it."""
-        from rich.table import Table
-
-        table = Table(box=None, pad_edge=False, padding=(0, ROOM, 0, 0), header_style="bold")
-        for place, head in enumerate(self.heads):
-            table.add_column(head, justify="right" if place else "left", no_wrap=True)
-        for row in self.rows:
-            table.add_row(*row)
-        return table
-
-
-def _lines(text: Text) -> list[Text]:
-    return list(text.split("\n", allow_blank=True)) if "\n" in text.plain else [text]
 
 
 def _wide(view: ScoreTable) -> OpenTable:
@@ -130,57 +171,55 @@ def _labelled(view: ScoreTable) -> Iterator[tuple[str, Cell]]:
                 yield (name if column == WHOLE else f"{name} {column}"), cell
 
 
-def print_metrics(
-    listing: list[dict[str, Any]], console: Console, *, explain: bool = False
-) -> None:
-    """One line per metric; one alone, or with ``explain`` each, with all that is known of it."""
-    if len(listing) > 1 and not explain:
-        _print_formulas(listing, console)
-        return
-    for metric in listing:
-        title = Text(metric["grammar"], style="bold")
-        better = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
-        low, high = metric["bounds"]
-        bounds = f"{low:g} to {high:g}" if high is not None else f"from {low:g}"
-        title.append(f"   {', '.join(filter(None, (bounds, better[metric['better']])))}", "dim")
-        console.print(title)
-        for paragraph in filter(None, (metric["formula"], metric["notes"])):
-            console.print(Padding(Text(paragraph), (0, 0, 0, 4), expand=False))
-        if metric["parameters"]:
-            words = "; ".join(
-                f"{name}: {one['allowed']}"
-                + ("" if one["default"] is None else f" ({one['default']} unless given)")
-                for name, one in metric["parameters"].items()
-            )
-            console.print(
-                Padding(Text(f"Parameters: {words}.", style="dim"), (0, 0, 0, 4), expand=False)
-            )
-        if metric["also_called"]:
-            names = ", ".join(metric["also_called"])
-            console.print(
-                Padding(Text(f"Also called {names}.", style="dim"), (0, 0, 0, 4), expand=False)
-            )
-        console.print()
+def summary_csv(scores: Scores) -> str:
+    """One line per metric: mean, median, interval, n, undefined; full precision."""
+    return csv_text(HEADER, map(_summary, scores.summaries.values()))
 
 
-def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
-    print_verdict(f"{len(listing)} metrics, each with its formula in words.", console)
-    names = [f"{one['name']}{'@k' if '@k' in one['grammar'] else ''}" for one in listing]
-    width = max(map(len, names))
-    for name, metric in zip(names, listing, strict=True):
-        line = Text.assemble((f"{name:<{width}}  ", "bold"), metric["formula"])
-        console.print(line, no_wrap=True, overflow="ellipsis")
-    print_notes(
-        ["`calipers metrics NAME` tells all about one, and --explain about every one."], console
-    )
+def _summary(one: Summary) -> list[Any]:
+    ends: tuple[Any, ...] = (None,) * 4
+    if one.interval:
+        ends = (one.interval.low, one.interval.high, one.interval.level, one.interval.method)
+    return [one.metric, one.mean, one.median, *ends, one.n, one.undefined]
 
 
-def bullet(mark: Text, text: Text, *, indent: int) -> Padding:
-    """The mark, a blank, and the text beside it, moved in."""
-    from rich.table import Table
+def score_rows(scores: Scores) -> Iterator[bytes]:
+    """The rows of ``Scores.to_dict`` in pieces, indented as members of a list in a document."""
+    names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
+    members: dict[str, pl.Expr] = {
+        name: _value(name, kind) for name, kind in scores.queries.schema.items()
+    }
+    members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
+    members["scores"] = _object({name: _number(name) for name in names}, 3)
+    row = pl.concat_str(pl.lit("    "), _object(members, 2))
+    for block in scores.query_blocks(AT_ONCE):
+        if block.height:
+            yield block.select(row.str.join(",\n")).item().encode()
 
-    line = Table.grid(padding=(0, 1, 0, 0))
-    line.add_column(no_wrap=True)
-    line.add_column(overflow="fold")
-    line.add_row(mark, text)
-    return Padding(line, (0, 0, 0, indent))
+
+def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
+    """A JSON object with a line for each member; ``depth``: how far its end is indented."""
+    if not members:
+        return pl.lit("{}")
+    parts: list[pl.Expr] = []
+    for name, value in members.items():
+        key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
+        parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
+    return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
+
+
+def _value(name: str, kind: pl.DataType) -> pl.Expr:
+    return _text(name) if kind == pl.String else _number(name)
+
+
+def _number(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String).fill_null("null")
+
+
+def _text(name: str) -> pl.Expr:
+    """A text as JSON spells it."""
+    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
+    return member.str.strip_prefix('{"":').str.strip_suffix("}")
+
+
+show_with(Scores, print_scores)

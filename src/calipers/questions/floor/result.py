@@ -1,9 +1,9 @@
 """When to return nothing: what a floor under the scores keeps, and what it costs."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 Goal = Literal["keep", "recall"]
@@ -43,8 +43,10 @@ class HeldOut:
 
 
 @dataclass(frozen=True, repr=False)
-class Floor(ShownInNotebook):
+class Floor(ShowsItself):
     """The highest floor that keeps what was asked for, and every other floor beside it."""
+
+    shown_by: ClassVar[str] = "calipers.questions.floor.show"
 
     k: int
     goal: Goal

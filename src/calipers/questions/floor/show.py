@@ -5,9 +5,10 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.answer import first_results, print_notes, print_verdict
-from calipers.present.delimited import csv_text
-from calipers.present.table import number
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.printers import show_with
+from calipers.present.table import csv_text
+from calipers.present.words import first_results, number
 from calipers.questions.floor.result import Floor, FloorPoint, HeldOut
 
 COLUMNS = ("floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results")
@@ -99,3 +100,6 @@ def _score(value: float | None) -> str:
 
 def _value(value: float | None) -> str:
     return "–" if value is None else number(value)
+
+
+show_with(Floor, print_floor)

@@ -2,11 +2,11 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from calipers.model.plan import Unseen, Visibility
 from calipers.model.scores import Scores
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 Status = Literal["passed", "failed", "untested", "supporting"]
@@ -112,8 +112,10 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Verdict(ShownInNotebook):
+class Verdict(ShowsItself):
     """What a gate found. ``passed`` is True only where every check was made and held."""
+
+    shown_by: ClassVar[str] = "calipers.questions.gate.show"
 
     checks: tuple[Check, ...]
     warnings: tuple[str, ...]

@@ -8,8 +8,9 @@ from rich.text import Text
 
 from calipers.model.plan import Visibility
 from calipers.present.answer import print_notes
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.words import number
 from calipers.questions.compare.words import (
     between,
     p_in_words,
@@ -341,3 +342,6 @@ def _table(rows: list[CheckRow], names: tuple[str, str, str], *, visible: bool =
         cells = [Text(row.mark, style=style), Text(row.name), Text(row.value), detail]
         table.add_row(*cells, *([Text(row.visible)] if visible else []))
     return table
+
+
+show_with(Verdict, print_gate)

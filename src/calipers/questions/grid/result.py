@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.questions.compare.result import Comparison
 
 
@@ -37,8 +37,10 @@ class Combination:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Planned(ShownInNotebook):
+class Planned(ShowsItself):
     """What a grid would do, and how much of it is done."""
+
+    shown_by: ClassVar[str] = "calipers.questions.grid.show"
 
     combinations: tuple[Combination, ...]
     done: tuple[int, ...]
@@ -57,8 +59,10 @@ class Planned(ShownInNotebook):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Grid(ShownInNotebook):
+class Grid(ShowsItself):
     """Every combination that ran, compared with the baseline."""
+
+    shown_by: ClassVar[str] = "calipers.questions.grid.show"
 
     combinations: tuple[Combination, ...]
     reports: Mapping[str, Mapping[str, Any]]

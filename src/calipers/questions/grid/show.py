@@ -6,7 +6,9 @@ from rich.text import Text
 
 from calipers.live.show import duration
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.plain import printable
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.questions.compare.charts import differences
 from calipers.questions.compare.show import print_comparison, print_leaderboard
 from calipers.questions.compare.words import power_sentences, verdict, warnings
 from calipers.questions.grid.result import Grid, Planned
@@ -82,3 +84,11 @@ def _runs(grid: Grid) -> Table:
             *times,
         )
     return table
+
+
+show_with(
+    Grid,
+    print_grid,
+    chart=(lambda grid: differences(grid.comparison), "Differences from the baseline"),
+)
+show_with(Planned, print_plan)

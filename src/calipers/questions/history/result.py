@@ -1,16 +1,18 @@
 """What comes back from the history: a list of evaluations, or one of them whole."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True, repr=False)
-class History(ShownInNotebook):
+class History(ShowsItself):
     """Saved evaluations, newest first."""
+
+    shown_by: ClassVar[str] = "calipers.questions.history.show"
 
     place: str
     evaluations: tuple[Evaluation, ...]
@@ -30,8 +32,10 @@ class History(ShownInNotebook):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shown(ShownInNotebook):
+class Shown(ShowsItself):
     """One saved evaluation with everything in it."""
+
+    shown_by: ClassVar[str] = "calipers.questions.history.shown"
 
     evaluation: Evaluation
     scores: Scores

@@ -9,9 +9,10 @@ from rich.text import Text
 from calipers.io.files.guard import guard
 from calipers.model.evaluation import Evaluation, moment
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.delimited import csv_text
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.table import csv_text
+from calipers.present.words import number
 from calipers.questions.history.result import History
 from calipers.words import plural
 
@@ -205,3 +206,6 @@ def _legend(found: History) -> Iterator[str]:
             )
     if any(one.dirty for one in found.evaluations):
         yield "* measured with changes that were not committed."
+
+
+show_with(History, print_history)

@@ -3,10 +3,11 @@
 from rich.console import Console
 
 from calipers.model.evaluation import Evaluation
-from calipers.present.answer import print_notes, print_verdict, verdict
-from calipers.present.plain import printable
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
 from calipers.questions.evaluate.notes import notes as notes_of
-from calipers.questions.evaluate.show import print_score_table
+from calipers.questions.evaluate.show import print_score_table, verdict
 from calipers.questions.history.result import Shown
 from calipers.questions.history.show import tags_shown
 
@@ -32,3 +33,6 @@ def about(one: Evaluation) -> list[str]:
     if one.tags:
         lines.append(f"Tags: {tags_shown(one)}.")
     return lines
+
+
+show_with(Shown, print_shown)

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.model.scores import Scores
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Levels(ShownInNotebook):
+class Levels(ShowsItself):
     """One result per level, and a sentence for what could not be computed."""
+
+    shown_by: ClassVar[str] = "calipers.questions.levels.show"
 
     scores: Mapping[str, Scores]
     not_computed: tuple[str, ...] = ()

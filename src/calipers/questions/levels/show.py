@@ -6,9 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.answer import print_notes, print_verdict, verdict
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.answer import print_notes, print_verdict
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.words import number
+from calipers.questions.evaluate.show import verdict
 from calipers.questions.levels.result import Levels
 
 
@@ -87,3 +89,6 @@ def print_levels(levels: Levels, console: Console, *, explain: bool = False) -> 
         table.add_row(Text(name, style="bold"), *shown)
     console.print(table)
     print_notes([printable(line) for line in level_notes(levels)], console, explain=explain)
+
+
+show_with(Levels, print_levels)

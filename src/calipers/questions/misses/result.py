@@ -1,11 +1,11 @@
 """Why pieces of ground truth were not found, and what came in their place."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,10 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Misses(ShownInNotebook):
+class Misses(ShowsItself):
     """One reason for each piece of ground truth that is not in the first k results."""
+
+    shown_by: ClassVar[str] = "calipers.questions.misses.show"
 
     k: int
     targets: int

@@ -7,9 +7,12 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.answer import first_results, print_notes
-from calipers.present.plain import printable
+from calipers.present.answer import print_notes
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.words import first_results
 from calipers.questions.compare.words import query_name
+from calipers.questions.misses.chart import waterfall
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import listed, plural
 
@@ -175,3 +178,6 @@ def _bar(count: int, whole: int) -> Text:
 
 def _share(count: int, whole: int) -> str:
     return f"{count / whole:.0%}" if whole else "0%"
+
+
+show_with(Misses, print_misses, chart=(waterfall, "Where recall is lost"))

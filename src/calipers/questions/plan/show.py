@@ -1,7 +1,10 @@
 """A plan in words."""
 
+from rich.console import Console
+
 from calipers.model.plan import QueryPlan
-from calipers.present.plain import printable
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
 from calipers.questions.compare.words import missed_how_often
 
 
@@ -22,3 +25,11 @@ def plan_lines(plan: QueryPlan) -> list[str]:
         f"From {plan.pilot:,} differences between {systems}, for a comparison at "
         f"{100 * (1 - plan.alpha):g}% confidence; other systems may vary more or less.",
     ]
+
+
+def _print_plan(plan: QueryPlan, console: Console) -> None:
+    for line in plan_lines(plan):
+        console.print(line, markup=False)
+
+
+show_with(QueryPlan, _print_plan)

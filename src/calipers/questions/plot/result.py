@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.questions.compare.result import Comparison
 from calipers.questions.misses.result import Misses
 from calipers.questions.slices.result import Slices
@@ -12,8 +12,10 @@ from calipers.questions.sweep.result import Sweep
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plot(ShownInNotebook):
+class Plot(ShowsItself):
     """What ``calipers.plot`` makes: save it, or show it in a notebook."""
+
+    shown_by: ClassVar[str] = "calipers.questions.plot.show"
 
     chart: str
     subject: Sweep | Misses | Slices | Comparison
@@ -25,12 +27,9 @@ class Plot(ShownInNotebook):
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite specification, as plain values."""
-        from calipers.questions.plot.show import spec_of
-
-        return spec_of(self)
+        spec: dict[str, Any] = self._shown.spec_of(self)
+        return spec
 
     def save(self, path: str | PathLike[str], *, width: int | None = None) -> None:
         """Write it as .svg, .png, .html (answers to the pointer) or .json (the specification)."""
-        from calipers.questions.plot.show import save_plot
-
-        save_plot(self, path, width)
+        self._shown.save_plot(self, path, width)

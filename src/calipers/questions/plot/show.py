@@ -5,15 +5,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
-from calipers.present import charts, draw
+from calipers.present import charts
 from calipers.present.palette import LIGHT, PAGE, Palette
-from calipers.questions.compare import charts as charts_compared
+from calipers.present.printers import show_with
+from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
+from calipers.questions.misses.chart import waterfall
 from calipers.questions.misses.result import Misses
 from calipers.questions.plot.result import Plot
+from calipers.questions.slices.chart import slices_chart
 from calipers.questions.slices.result import Slices
+from calipers.questions.sweep.charts import over_k, precision_recall
 from calipers.questions.sweep.result import Sweep
 
 NARROWEST, WIDEST = 240, 4000
@@ -25,19 +31,19 @@ def spec_of(plot: Plot, width: int | None = None, palette: Palette = LIGHT) -> d
     looks: dict[str, Any] = {"width": width or charts.WIDE, "palette": palette}
     if isinstance(subject, Sweep):
         if plot.chart == "over-k":
-            return charts.over_k(subject, metrics=plot.metrics, **looks)
-        return charts.precision_recall(subject, **looks)
+            return over_k(subject, metrics=plot.metrics, **looks)
+        return precision_recall(subject, **looks)
     if isinstance(subject, Misses):
-        return charts.waterfall(subject, **looks)
+        return waterfall(subject, **looks)
     if isinstance(subject, Slices):
-        return charts.slices_chart(subject, plot.metrics[0], plot.overall, **looks)
+        return slices_chart(subject, plot.metrics[0], plot.overall, **looks)
     return _of_comparison(plot, subject, looks)
 
 
 def _of_comparison(plot: Plot, subject: Comparison, looks: dict[str, Any]) -> dict[str, Any]:
     if plot.chart == "differences":
-        return charts_compared.differences(subject, **looks)
-    return charts_compared.head_to_head(subject, subject.others[0], plot.metrics[0], **looks)
+        return differences(subject, **looks)
+    return head_to_head(subject, subject.others[0], plot.metrics[0], **looks)
 
 
 def check_plot_place(path: str | PathLike[str]) -> None:
@@ -68,7 +74,7 @@ def _page(plot: Plot, width: int | None) -> str:
     """The chart in two widths, for a screen and for a phone."""
     wide = spec_of(plot, width, PAGE)
     narrow = spec_of(plot, charts.NARROW, PAGE)
-    return draw.interactive(wide, narrow, TITLES[plot.chart])
+    return charts.interactive(wide, narrow, TITLES[plot.chart])
 
 
 TITLES = {
@@ -80,8 +86,22 @@ TITLES = {
     "head-to-head": "Head to head, query by query",
 }
 PICTURES: dict[str, Callable[[dict[str, Any]], str | bytes]] = {
-    ".svg": draw.svg,
-    ".png": draw.png,
-    ".json": draw.as_json,
+    ".svg": charts.svg,
+    ".png": charts.png,
+    ".json": charts.as_json,
 }
 FORMS = (".svg", ".png", ".html", ".json")
+
+
+def _print_plot(plot: Plot, console: Console) -> None:
+    console.print(f"The chart {plot.chart}; save() draws it to a file.", markup=False)
+
+
+def _in_notebook(plot: Plot) -> str:
+    # A prompt needs none of what makes a page.
+    from calipers.present.notebook import chart_html
+
+    return chart_html(lambda: spec_of(plot), plot.chart)
+
+
+show_with(Plot, _print_plot, html=_in_notebook)

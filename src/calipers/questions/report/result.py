@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from calipers.model.scores import Scores
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.questions.compare.result import Comparison
 from calipers.questions.diagnose.result import Diagnosis
 from calipers.questions.misses.result import Misses
@@ -43,8 +43,10 @@ class SystemReport:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(ShownInNotebook):
+class Report(ShowsItself):
     """What ``calipers.report`` gathers: save it as a page, or show it in a notebook."""
+
+    shown_by: ClassVar[str] = "calipers.questions.report.show"
 
     systems: tuple[SystemReport, ...]
     comparison: Comparison | None
@@ -63,18 +65,14 @@ class Report(ShownInNotebook):
 
     def to_html(self, *, full: bool = False) -> str:
         """The page as one text; ``full``: every ranking with whole texts, however large."""
-        from calipers.questions.report.show import report_html
-
-        return report_html(self, full=full)
+        page: str = self._shown.report_html(self, full=full)
+        return page
 
     def to_markdown(self) -> str:
         """The short form, for a pull request."""
-        from calipers.questions.report.show import report_markdown
-
-        return report_markdown(self)
+        text: str = self._shown.report_markdown(self)
+        return text
 
     def save(self, path: str | PathLike[str], *, full: bool = False) -> None:
         """Write the page (.html; ``full``: with everything in it) or the short form (.md)."""
-        from calipers.questions.report.show import save_report
-
-        save_report(self, path, full=full)
+        self._shown.save_report(self, path, full=full)

@@ -6,17 +6,19 @@ from pathlib import Path
 
 import msgspec
 import polars as pl
+from rich.console import Console
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
-from calipers.present.answer import headline, stem_of
-from calipers.present.escape import for_markdown
-from calipers.present.plain import printable
-from calipers.present.table import number, score_table
+from calipers.present.escape import for_markdown, printable
+from calipers.present.printers import show_with
+from calipers.present.words import number
 from calipers.questions.compare.export import comparison_markdown
 from calipers.questions.compare.words import query_name
 from calipers.questions.evaluate.notes import notes
+from calipers.questions.evaluate.show import score_table
 from calipers.questions.misses.result import REASONS
+from calipers.questions.report.headline import headline, stem_of
 from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.page import render
 from calipers.questions.report.result import Report, SystemReport
@@ -153,3 +155,12 @@ def _worst(system: SystemReport) -> Iterator[str]:
     for query, text, value in worst.select("query", "text", name).iter_rows():
         if value < 1:
             yield f"| {number(value)} | {for_markdown(query_name(query, text))} |"
+
+
+def _print_report(report: Report, console: Console) -> None:
+    for one in report.systems:
+        console.print(headline(one, printable(one.name, 40)), markup=False)
+    console.print("save() writes the page (.html) or the short form (.md).", markup=False)
+
+
+show_with(Report, _print_report)

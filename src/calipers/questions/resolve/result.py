@@ -3,9 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 SHOWN_PLACES = 20
 """Places of one quote that JSON lists."""
@@ -67,8 +67,10 @@ class Located:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Resolution(ShownInNotebook):
+class Resolution(ShowsItself):
     """What became of every quote, and the records with the spans in them."""
+
+    shown_by: ClassVar[str] = "calipers.questions.resolve.show"
 
     quotes: tuple[Located, ...]
     records: tuple[dict[str, Any], ...]

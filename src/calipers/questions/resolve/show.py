@@ -7,7 +7,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.plain import printable
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
 from calipers.questions.resolve.quotes import MOST_PLACES
 from calipers.questions.resolve.result import Located, Resolution
 from calipers.words import plural
@@ -100,3 +101,6 @@ def _line(one: Located) -> str:
     elif one.elsewhere:
         line += f" (it stands in {printable(one.elsewhere[0].document, QUOTED)})"
     return line
+
+
+show_with(Resolution, lambda value, console: print_resolution(value, console, written=None))

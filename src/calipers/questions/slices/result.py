@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 Standing = Literal["above", "below", "not shown", "not tested", "supporting"]
@@ -42,8 +42,10 @@ class Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class Slices(ShownInNotebook):
+class Slices(ShowsItself):
     """Every slice of one or more cuts, tested together."""
+
+    shown_by: ClassVar[str] = "calipers.questions.slices.show"
 
     by: tuple[str, ...]
     metrics: tuple[str, ...]

@@ -28,6 +28,7 @@ def slices(
     rest in the ``primary`` metric (default: recall at the largest cut-off) is marked, corrected
     over all slices; the other metrics are shown beside it.
 
+    >>> from calipers import evaluate
     >>> records = [
     ...     {"query": f"{i}", "retrieved": ["a" if i % 2 else "b"], "ground_truth": ["a"],
     ...      "tags": {"type": "odd" if i % 2 else "even"}}

@@ -6,9 +6,11 @@ from rich.text import Text
 
 from calipers.io.files.guard import guard
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.delimited import csv_text
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.table import csv_text
+from calipers.present.words import number
+from calipers.questions.slices.chart import slices_chart
 from calipers.questions.slices.result import Slice, Slices
 
 MARKS = {"above": "▲", "below": "▼"}
@@ -141,3 +143,10 @@ def slices_csv(slices: Slices) -> str:
             ]
         )
     return csv_text(CSV_HEADER, rows)
+
+
+show_with(
+    Slices,
+    print_slices,
+    chart=(lambda slices: slices_chart(slices, slices.metrics[0], None), "Slices"),
+)

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.model.scores import SCHEMA
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 
@@ -93,8 +93,10 @@ class TokenAdvice:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(ShownInNotebook):
+class Sweep(ShowsItself):
     """A sweep over k, with advice."""
+
+    shown_by: ClassVar[str] = "calipers.questions.sweep.show"
 
     points: tuple[SweepPoint, ...]
     metrics: tuple[str, ...]

@@ -5,9 +5,11 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.delimited import csv_text
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.table import csv_text
+from calipers.present.words import number
+from calipers.questions.sweep.charts import over_k
 from calipers.questions.sweep.result import RecallAdvice, Sweep, SweepPoint, TokenAdvice
 
 MOST_ROWS = 20
@@ -217,3 +219,6 @@ def sweep_csv(sweep: Sweep) -> str:
         row += [use.mean, use.p95, use.highest, use.cost_per_1000] if use else [None] * 4
         rows.append(row)
     return csv_text(header, rows)
+
+
+show_with(Sweep, print_sweep, chart=(over_k, "Each metric against k"))

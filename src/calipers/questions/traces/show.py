@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from calipers.present.plain import printable
+from calipers.present.escape import printable
 from calipers.questions.traces.result import TracedQuestions
 
 SHOWN = 5

@@ -6,10 +6,10 @@ from typing import Any
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.model.evaluation import moment
-from calipers.present import draw
+from calipers.present import charts
+from calipers.present.escape import printable
 from calipers.present.palette import LIGHT, PAGE, Palette
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.words import number
 from calipers.questions.trend.result import Trend
 
 WIDTH, HEIGHT = 620, 190
@@ -37,10 +37,10 @@ def write_trend(trend: Trend, path: str) -> None:
     check_chart(path)
     spec, form = trend_chart(trend), ending_or(path, ".svg")
     content = {
-        ".svg": lambda: draw.svg(spec).encode(),
-        ".png": lambda: draw.png(spec),
+        ".svg": lambda: charts.svg(spec).encode(),
+        ".png": lambda: charts.png(spec),
         ".html": lambda: _page(trend).encode(),
-        ".json": lambda: draw.as_json(spec).encode(),
+        ".json": lambda: charts.as_json(spec).encode(),
     }[form]()
     with whole_file(path) as file:
         file.write(content)
@@ -49,7 +49,7 @@ def write_trend(trend: Trend, path: str) -> None:
 def _page(trend: Trend) -> str:
     """The chart in two widths, for a screen and for a phone."""
     wide, narrow = (trend_chart(trend, width=one, palette=PAGE) for one in (WIDTH, NARROW))
-    return draw.interactive(wide, narrow, f"{printable(trend.name, 60)} over time")
+    return charts.interactive(wide, narrow, f"{printable(trend.name, 60)} over time")
 
 
 def trend_chart(trend: Trend, *, width: int = WIDTH, palette: Palette = LIGHT) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.model.evaluation import moment
-from calipers.model.showing import ShownInNotebook
+from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,10 @@ class Mark:
 
 
 @dataclass(frozen=True, repr=False)
-class Trend(ShownInNotebook):
+class Trend(ShowsItself):
     """The lines of one name, and where they must not be read across."""
+
+    shown_by: ClassVar[str] = "calipers.questions.trend.show"
 
     name: str
     metrics: tuple[str, ...]

@@ -4,14 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from calipers.io.files.guard import guard
 from calipers.model.evaluation import moment
 from calipers.present.answer import print_notes, print_verdict
-from calipers.present.delimited import csv_text
-from calipers.present.plain import printable
-from calipers.present.table import number
+from calipers.present.escape import printable
+from calipers.present.printers import show_with
+from calipers.present.table import csv_text
+from calipers.present.words import number
 from calipers.questions.trend.result import Line, Point, Trend
 from calipers.words import plural
 
@@ -213,3 +215,28 @@ def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[str]:
             f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} changed; "
             "numbers before and after are not comparable."
         )
+
+
+def _in_notebook(trend: Trend) -> str:
+    """On a terminal a trend is drawn with characters, which a page has no use for."""
+    from calipers.present.notebook import as_html, chart_html
+    from calipers.questions.trend.charts import trend_chart
+
+    drawn = chart_html(lambda: trend_chart(trend), "Each metric over time")
+    return as_html(trend, _print_ends) + drawn
+
+
+def _print_ends(trend: Trend, console: Console) -> None:
+    table = Table()
+    for name in ("metric", "evaluations", "first", "last"):
+        table.add_column(name, justify="left" if name == "metric" else "right")
+    for line in trend.lines:
+        if line.points:
+            place = f" for {line.tag}={line.value}" if line.tag else ""
+            ends = (line.points[0].mean, line.points[-1].mean)
+            table.add_row(Text(line.metric + place), f"{len(line.points):,}", *map(number, ends))
+    console.print(Text(verdict(trend), style="bold"))
+    console.print(table)
+
+
+show_with(Trend, print_trend, html=_in_notebook)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calipers.present.draw import why_no_charts
-from calipers.present.table import number
+from calipers.present.charts import why_no_charts
 from calipers.present.texts import clean
+from calipers.present.words import number
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.view import page_view
 from calipers.questions.report.result import Report

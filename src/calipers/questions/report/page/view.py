@@ -5,12 +5,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from calipers.model.scores import Summary
-from calipers.present import charts
-from calipers.present.answer import headline, stem_of
-from calipers.present.draw import inline_svg, why_no_charts
+from calipers.present.charts import NARROW, WIDE, inline_svg, why_no_charts
 from calipers.present.palette import PAGE
-from calipers.present.table import number, score_table
 from calipers.present.texts import clean
+from calipers.present.words import number
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
@@ -26,8 +24,13 @@ from calipers.questions.compare.words import (
 )
 from calipers.questions.diagnose.show import nothing_found, remarks
 from calipers.questions.evaluate.notes import notes
+from calipers.questions.evaluate.show import score_table
+from calipers.questions.misses.chart import waterfall
+from calipers.questions.report.headline import headline, stem_of
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
+from calipers.questions.slices.chart import slices_chart
+from calipers.questions.sweep.charts import over_k, precision_recall
 from calipers.questions.sweep.show import advice, shown_points
 from calipers.words import listed
 
@@ -82,13 +85,13 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         point.values["recall"].mean is not None for point in system.sweep.points
     ):
         sweep = system.sweep
-        drawn["over_k"] = drawn_chart(charts.over_k, "Each metric against k", sweep)
-        drawn["curve"] = drawn_chart(charts.precision_recall, "Precision against recall", sweep)
+        drawn["over_k"] = drawn_chart(over_k, "Each metric against k", sweep)
+        drawn["curve"] = drawn_chart(precision_recall, "Precision against recall", sweep)
     if system.misses:
-        drawn["waterfall"] = drawn_chart(charts.waterfall, "Where recall is lost", system.misses)
+        drawn["waterfall"] = drawn_chart(waterfall, "Where recall is lost", system.misses)
     if system.slices and recall.mean is not None:
         drawn["slices"] = drawn_chart(
-            charts.slices_chart, "Recall per slice", system.slices, recall.metric, recall.mean
+            slices_chart, "Recall per slice", system.slices, recall.metric, recall.mean
         )
     return {
         "name": name,
@@ -254,6 +257,6 @@ def drawn_chart(make: Callable[..., dict[str, Any]], label: str, *values: Any) -
         return ""
     drawn = [
         (name, inline_svg(make(*values, width=width, palette=PAGE), html.escape(label)))
-        for name, width in (("wide", charts.WIDE), ("narrow", charts.NARROW))
+        for name, width in (("wide", WIDE), ("narrow", NARROW))
     ]
     return "".join(f'<div class="chart {name}">{svg}</div>' for name, svg in drawn)
