@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import calipers.measures
 from calipers.measures import definitions
-from calipers.measures.define import RARE, aliases, metric
+from calipers.measures.define import aliases, metric
 from calipers.measures.views import Found
 
 
@@ -59,14 +61,26 @@ def test_registries_cannot_be_changed_from_outside() -> None:
         definitions()["mine"] = definitions()["recall"]  # type: ignore[index]
 
 
-def test_rare_metrics_are_those_of_the_modules_that_are_loaded_late() -> None:
-    usual = {f"calipers.measures.{name}" for name in ("counts", "gain", "rank")}
-    ours = [d for d in definitions().values() if d.function.__module__.startswith("calipers.")]
-    late = [d for d in ours if d.function.__module__ not in usual]
-    assert {name for d in late for name in (d.name, *d.aliases)} == RARE
+def test_every_module_that_defines_a_metric_is_loaded() -> None:
+    folder = Path(calipers.measures.__file__).parent
+    defining = {path.stem for path in folder.glob("*.py") if "\n@metric(" in path.read_text()}
+    ours = {one.function.__module__ for one in definitions().values()}
+    assert {f"calipers.measures.{name}" for name in defining} <= ours
 
 
-def test_a_rare_metric_is_there_when_it_is_asked_for() -> None:
+def test_a_metric_of_others_cannot_take_a_name_of_a_module_that_is_loaded_late() -> None:
+    code = """
+from calipers.measures import metric
+try:
+    metric(better="higher", also=("hole",))(print)
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "two metrics answer to 'hole'\n"
+
+
+def test_a_module_that_few_need_is_loaded_when_its_metric_is_asked_for() -> None:
     code = """
 import sys
 from calipers.measures import parse_one

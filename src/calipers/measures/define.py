@@ -1,8 +1,9 @@
 """The decorator that makes a function a metric, and the registry it fills."""
 
+import importlib
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal, get_type_hints
@@ -104,6 +105,23 @@ class Definition:
         inside = ",".join(words)
         return f"{self.name}{k}" + (f"({inside})" if inside else "")
 
+    def to_dict(self) -> dict[str, Any]:
+        """The metric as plain values, for people and for other programs."""
+        return {
+            "name": self.name,
+            "grammar": self.grammar,
+            "formula": self.summary,
+            "notes": self.notes,
+            "cutoff": self.cutoff,
+            "parameters": {
+                p.name: {"default": p.default, "allowed": p.allowed}
+                for p in self.parameters.values()
+            },
+            "better": self.better,
+            "bounds": list(self.bounds),
+            "also_called": list(self.aliases),
+        }
+
 
 _DEFINITIONS: dict[str, Definition] = {}
 _ALIASES: dict[str, str] = {}
@@ -129,8 +147,10 @@ def metric(
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
         name, ours = function.__name__, function.__module__.startswith("calipers.")
+        if not ours:
+            _load_all_of_ours()
         for taken in (name, *also):
-            if taken in _DEFINITIONS or taken in _ALIASES or (taken in RARE and not ours):
+            if taken in _DEFINITIONS or taken in _ALIASES:
                 raise ValueError(f"two metrics answer to {taken!r}")
         made = Definition(name, function, better, bounds, also, without_targets, aggregate, series)
         if not ours:
@@ -151,52 +171,24 @@ def _view_parameters(view: Any) -> dict[str, Parameter]:
     return {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:]}
 
 
-def definition_of(name: str) -> Definition | None:
-    """The metric that answers to a name; those of other packages once they were asked for."""
-    if name in RARE:
-        load_rare()
-    return _DEFINITIONS.get(_ALIASES.get(name, name))
+_TO_COME: list[str] = []
+"""Our modules of metrics that few evaluations use; loading them takes some 8 ms."""
 
 
-def definitions() -> Mapping[str, Definition]:
-    """Every registered metric by name; those of other packages once they were asked for."""
-    load_rare()
-    return types.MappingProxyType(_DEFINITIONS)
+def define_later(*modules: str) -> None:
+    """Name modules that define metrics, to be loaded when a name is asked for and not known."""
+    _TO_COME.extend(modules)
 
 
-RARE = frozenset(
-    {
-        "span_recall",
-        "span_precision",
-        "iou",
-        "alpha_ndcg",
-        "andcg",
-        "judged",
-        "unjudged",
-        "unj",
-        "hole",
-        "inferred_ap",
-        "infap",
-        "bpref",
-        "rbp_residual",
-        "rbp_resid",
-        "leak",
-        "leak_rate",
-    }
-)
-"""The names of metrics that few evaluations use: their modules are loaded when one is named."""
-
-
-@cache
-def load_rare() -> None:
-    """Register the metrics that are not loaded with the package."""
-    from calipers.measures import coverage, diversity, judged, leaks  # noqa: F401
+def _load_all_of_ours() -> None:
+    while _TO_COME:
+        importlib.import_module(_TO_COME.pop(0))
 
 
 @cache
 def load_plugged() -> None:
     """Register the metrics of other packages: their entry points name decorated functions."""
-    load_rare()
+    _load_all_of_ours()
     for entry, given in plugins.found(plugins.METRICS).items():
         if not any(given is one.function for one in _DEFINITIONS.values()):
             plugins.warn(
@@ -204,9 +196,29 @@ def load_plugged() -> None:
             )
 
 
+def find_definition(names: Sequence[str]) -> tuple[str, Definition] | None:
+    """The first of some names that a metric answers to, with that metric.
+
+    Further modules, and then those of other packages, are loaded only where none is known yet.
+    """
+    for load in (None, _load_all_of_ours, load_plugged):
+        if load is not None:
+            load()
+        for name in names:
+            if (found := _DEFINITIONS.get(_ALIASES.get(name, name))) is not None:
+                return name, found
+    return None
+
+
+def definitions() -> Mapping[str, Definition]:
+    """Every registered metric by name; those of other packages once they were asked for."""
+    _load_all_of_ours()
+    return types.MappingProxyType(_DEFINITIONS)
+
+
 def aliases() -> Mapping[str, str]:
     """The names other tools use, each with ours."""
-    load_rare()
+    _load_all_of_ours()
     return types.MappingProxyType(_ALIASES)
 
 

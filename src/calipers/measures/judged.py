@@ -1,15 +1,136 @@
-"""How much of the ranking was judged at all, and what can be said when little was."""
+"""How much of the ranking was judged at all, and what can be said when little was.
+
+A negative grade marks an item that was in the pool and not judged: it says neither that the item
+is relevant nor that it is not.
+"""
+
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from calipers.measures.define import metric
-from calipers.measures.parameter import Share
-from calipers.measures.pool import Judged, Known, Opposed, Sampled
-from calipers.measures.views import per_query, ratio, within
-from calipers.model.arrays import Floats
+from calipers.measures.parameter import AboveZero, Share
+from calipers.measures.views import (
+    NEVER,
+    Claims,
+    Found,
+    claim_positions,
+    per_query,
+    ratio,
+    within,
+)
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.matches import Matches
 
 _A_LITTLE = 1e-5
 """Of both kinds, so that the estimate exists where nothing was judged yet (trec_eval's value)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The ranks whose item somebody judged, whatever the grade."""
+
+    query: Ints
+    rank: Ints
+    in_pool: Bools
+    """Whether it holds anything that is not of negative grade."""
+    retrieved: Ints
+
+    @classmethod
+    def of(cls, matches: Matches) -> Self:
+        """The view over every target."""
+        new = matches.is_new_rank
+        in_pool = _holding(matches, matches.target_grade >= 0)
+        return cls(matches.edge_query[new], matches.edge_rank[new], in_pool, matches.retrieved)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.retrieved.size
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The positions about which nothing is open: held by a judged item, or paid to a target."""
+
+    query: Ints
+    position: Ints
+    n_queries: int
+
+    @classmethod
+    def of(cls, matches: Matches) -> Self:
+        """The view over every target that is not of negative grade."""
+        pool = matches.target_grade >= 0
+        claimed = claim_positions(matches, pool, improved=True)
+        query, position = claimed.query, claimed.position
+        if matches.is_one_to_one:
+            return cls(query, position, matches.n_queries)
+        held = pool[matches.edge_target]
+        both = np.unique(
+            np.concatenate(
+                [
+                    _place(query, position),
+                    _place(matches.edge_query[held], matches.edge_rank[held]),
+                ]
+            )
+        )
+        return cls(both >> 32, both & 0xFFFFFFFF, matches.n_queries)
+
+
+@dataclass(frozen=True, eq=False)
+class Opposed:
+    """Each relevant target that was found, beside the judged irrelevant ranks above it."""
+
+    query: Ints
+    above: Floats
+    """How many ranks above it hold only what was judged irrelevant."""
+    n_relevant: Floats
+    n_irrelevant: Floats
+
+    @classmethod
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0).
+
+        A negative grade is neither relevant nor irrelevant: it marks what was not judged.
+        """
+        found = Found.of(matches, rel)
+        is_irrelevant = _irrelevant(matches, rel)
+        is_against = _holding(matches, is_irrelevant) & ~_holding(matches, matches.relevant(rel))
+        kept = found.rank < NEVER
+        query, rank = found.query[kept], found.rank[kept]
+        above = _ranks_above(matches, is_against, query, rank)
+        n_irrelevant = per_query(matches.target_query[is_irrelevant], matches.n_queries)
+        return cls(query, above, found.total, n_irrelevant)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.n_relevant.size
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """The claims, beside what is known of the ranks above them where a sample was judged."""
+
+    claims: Claims
+    irrelevant_above: Floats
+    """How many ranks above hold only what was judged irrelevant."""
+    unjudged_above: Floats
+    """How many ranks above hold only what is in the pool and was not judged: a negative grade."""
+
+    @classmethod
+    def of(cls, matches: Matches, rel: AboveZero | None = None) -> Self:
+        """The view in which targets from grade ``rel`` on are relevant (default: above 0)."""
+        claims = Claims.of(matches, rel)
+        judged = _holding(matches, matches.relevant(rel))
+        irrelevant = _holding(matches, _irrelevant(matches, rel)) & ~judged
+        left_out = _holding(matches, matches.target_grade < 0) & ~judged & ~irrelevant
+        return cls(
+            claims,
+            _ranks_above(matches, irrelevant, claims.query, claims.position),
+            _ranks_above(matches, left_out, claims.query, claims.position),
+        )
 
 
 @metric(better="neither", without_targets="defined")
@@ -79,3 +200,32 @@ def rbp_residual(known: Known, p: Share = 0.8) -> Floats:
     """
     seen: Floats = (1 - p) * np.power(p, known.position - 1.0)
     return np.clip(1.0 - per_query(known.query, known.n_queries, seen), 0.0, 1.0)
+
+
+def _irrelevant(matches: Matches, rel: float | None) -> Bools:
+    """Which targets were judged and found not relevant."""
+    return ~matches.relevant(rel) & (matches.target_grade >= 0)
+
+
+def _ranks_above(matches: Matches, counted: Bools, query: Ints, rank: Ints) -> Floats:
+    """How many of the counted ranks stand above some ranks of their queries."""
+    new = matches.is_new_rank
+    places = _place(matches.edge_query[new], matches.edge_rank[new])[counted]
+    before_query = np.searchsorted(places, _place(query, np.zeros_like(rank)))
+    above = np.searchsorted(places, _place(query, rank)) - before_query
+    return above.astype(np.float64)
+
+
+def _holding(matches: Matches, targets: Bools) -> Bools:
+    """Which of the ranks with an edge hold one of these targets."""
+    rank_of_edge = np.cumsum(matches.is_new_rank) - 1
+    counts = np.bincount(
+        rank_of_edge[targets[matches.edge_target]],
+        minlength=np.count_nonzero(matches.is_new_rank),
+    )
+    return counts > 0
+
+
+def _place(query: Ints, rank: Ints) -> Ints:
+    """One number per query and rank that sorts by query first."""
+    return (query << 32) + rank

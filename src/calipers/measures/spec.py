@@ -10,9 +10,8 @@ from calipers.measures.define import (
     Definition,
     Series,
     aliases,
-    definition_of,
     definitions,
-    load_plugged,
+    find_definition,
 )
 from calipers.measures.parameter import Parameter, Value
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
@@ -46,11 +45,10 @@ class Metric:
     @property
     def definition(self) -> Definition:
         """The one place where this metric is defined."""
-        found = definition_of(self.name)
+        found = find_definition((self.name,))
         if found is None:
-            load_plugged()
-            return definitions()[self.name]
-        return found
+            raise KeyError(self.name)
+        return found[1]
 
     @property
     def stem(self) -> str:
@@ -214,21 +212,20 @@ def _series(
 
 def _definition(word: str) -> tuple[Definition, str | None]:
     """The definition that a word names, and the cut-off that other tools put into the word."""
-    attempts: list[tuple[str, str | None]] = [(word.lower().replace("-", "_"), None)]
-    if trailing := _TRAILING_CUTOFF.fullmatch(attempts[0][0]):
-        attempts.append((trailing[1], trailing[2]))
-    if not any(definition_of(name) for name, _ in attempts):
-        load_plugged()
-    for name, cutoff in attempts:
-        if (found := definition_of(name)) is not None:
-            return found, cutoff
-    if trailing := _TRAILING_NUMBERS.fullmatch(attempts[0][0]):
+    whole = word.lower().replace("-", "_")
+    cutoff_of: dict[str, str | None] = {whole: None}
+    if trailing := _TRAILING_CUTOFF.fullmatch(whole):
+        cutoff_of[trailing[1]] = trailing[2]
+    if (found := find_definition(tuple(cutoff_of))) is not None:
+        name, definition = found
+        return definition, cutoff_of[name]
+    if trailing := _TRAILING_NUMBERS.fullmatch(whole):
         name = aliases().get(trailing[1], trailing[1])
         if name in definitions() and definitions()[name].series is not None:
             return definitions()[name], trailing[2]
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
-        f"There is no metric called {word!r}.{did_you_mean(attempts[-1][0], known)} "
+        f"There is no metric called {word!r}.{did_you_mean([*cutoff_of][-1], known)} "
         "`calipers metrics` lists them all."
     )
 

@@ -1,6 +1,6 @@
-"""What may be asked here, declared once: names, types and defaults."""
+"""Every metric there is, or one of them: what may be asked, and the answer."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -8,9 +8,6 @@ from rich.text import Text
 
 from calipers.operation import operation
 from calipers.present.answer import print_notes, print_verdict
-
-if TYPE_CHECKING:
-    pass
 
 
 @operation(page="metrics", command="metrics")
@@ -20,9 +17,13 @@ def metrics(name: str | None = None) -> list[dict[str, Any]]:
     >>> metrics("P_5")[0]["name"]
     'precision'
     """
-    from calipers.measures.listing import list_metrics
+    from calipers.measures import definitions, load_plugged, parse
 
-    return list_metrics(name)
+    load_plugged()
+    chosen = list(definitions().values())
+    if name is not None:
+        chosen = [metric.definition for metric in parse([name], ks=[1])][:1]
+    return [definition.to_dict() for definition in chosen]
 
 
 def print_metrics(

@@ -8,7 +8,6 @@ import polars as pl
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
-from calipers.measures.listing import list_metrics
 from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Ties
@@ -16,6 +15,7 @@ from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.questions.diagnose.rule import diagnose_pair
 from calipers.questions.listing import list_results
+from calipers.questions.metrics import metrics as list_metrics
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.result import FEWEST_SHOWN, SystemReport
 from calipers.questions.slices.rule import slice_scores
