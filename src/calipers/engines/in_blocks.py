@@ -36,13 +36,8 @@ from calipers.io.files.parquet_blocks import ParquetBlocks, parquet_in_blocks
 from calipers.io.files.write import PARQUET, ending_or, is_stream
 from calipers.io.tables.scores import about
 from calipers.match.no_common_ids import check_in_common
-from calipers.match.pair import (
-    Settled,
-    may_be_swapped,
-    missed_targets,
-    nearly_asked,
-    nearly_found,
-)
+from calipers.match.notes import may_be_swapped, missed_targets, nearly_asked, nearly_found
+from calipers.match.pair import Settled
 from calipers.match.tally import QueryPlaces
 from calipers.measures import Metric
 from calipers.model.arrays import Bools, Ints

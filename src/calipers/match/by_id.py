@@ -1,8 +1,5 @@
 """Matching by id: at most one edge per returned item, and the fast path."""
 
-import re
-from collections.abc import Iterable
-
 import numpy as np
 import polars as pl
 
@@ -185,74 +182,3 @@ class Sieve:
     def passing(self, hashes: Hashes) -> Ints:
         """The rows that may belong to a target."""
         return np.flatnonzero(self._marked[(hashes >> self._shift).view(np.int64)])
-
-
-# Two names for one thing: what differs in nothing but how it is written.
-
-_EXTENSION = r"([^/])\.[0-9]*[a-z][0-9a-z]*$"
-_UNSEEN = r"[\s\x{ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+"
-
-
-def nearly_alike(
-    one: pl.DataFrame, name: str, other: pl.DataFrame, called: str, on: list[str]
-) -> pl.DataFrame:
-    """The pairs of rows whose names differ, but in nothing that is likely to be meant.
-
-    That is case, white space, what cannot be seen, leading zeros, and a path or an extension that
-    one of the two lacks.
-
-    >>> one, other = pl.DataFrame({"a": ["Gil"]}), pl.DataFrame({"b": ["docs/gil.md", "docs/gi"]})
-    >>> nearly_alike(one, "a", other, "b", on=[])["b"].to_list()
-    ['docs/gil.md']
-    """
-    pairs = _with_keys(one, name).join(
-        _with_keys(other, called), on=[*on, "stem"], how="inner", suffix="2"
-    )
-    # Two whole paths are two, and so are two extensions; but one side may leave either out.
-    paths, files = pl.col("path") == pl.col("path2"), pl.col("file") == pl.col("file2")
-    no_path = (pl.col("plain") == pl.col("file")) | (pl.col("plain2") == pl.col("file2"))
-    no_extension = (pl.col("plain") == pl.col("path")) | (pl.col("plain2") == pl.col("path2"))
-    alike = (paths | no_path) & (files | no_extension)
-    return pairs.filter((pl.col(name) != pl.col(called)) & alike)
-
-
-def may_be_alike(
-    asked: Iterable[tuple[str, str | None]], results: Iterable[tuple[str, str | None]]
-) -> bool:
-    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not.
-
-    Both are queries with names.
-    """
-    asked = list(asked)
-    named: dict[str, list[str]] = {query: [] for query, _ in asked}
-    for query, name in results if asked else ():
-        if query in named:
-            named[query].append(name or "")
-    together = {query: "\0".join(names).lower() for query, names in named.items()}
-    for query, wanted in asked:
-        if wanted is None:
-            continue
-        names = together[query]
-        both = names + wanted
-        # Blanks do not count in names, nor do forms of one letter: there no search is enough.
-        if not both.isascii() or both.split() != [both]:
-            return True
-        file = wanted.lower().removesuffix(".0").lstrip("0").rpartition("/")[2]
-        stem = re.sub(_EXTENSION, r"\1", file)
-        if stem and stem in names:
-            return True
-    return False
-
-
-def _with_keys(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The names as they are compared: plain, without extension, without path, and without both."""
-    plain = pl.col(name).str.normalize("NFC").str.to_lowercase().str.replace_all(_UNSEEN, "")
-    return (
-        frame.with_columns(plain=plain.str.strip_suffix(".0").str.strip_chars_start("0"))
-        .with_columns(
-            path=pl.col("plain").str.replace(_EXTENSION, "${1}"),
-            file=pl.col("plain").str.replace(r"^.*/", ""),
-        )
-        .with_columns(stem=pl.col("file").str.replace(_EXTENSION, "${1}"))
-        .filter(pl.col("stem") != "")
-    )

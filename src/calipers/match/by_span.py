@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from calipers.match.assemble import assemble
-from calipers.match.check_spans import check_result_spans
+from calipers.match.check_evidence import check_result_spans
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_documents
 from calipers.match.tally import QueryCodes, RunTally

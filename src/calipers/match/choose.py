@@ -285,11 +285,11 @@ def check_evidence(choice: Choice) -> tuple[str, ...]:
     """Refuse quotes and spans that cannot be meant; returns what is to be said of the others."""
     # Ids are the usual case, and need none of what evidence needs.
     if choice.matching.kind == "quote":
-        from calipers.match.check_quotes import check_target_quotes
+        from calipers.match.check_evidence import check_target_quotes
 
         return check_target_quotes(choice.ground_truth)
     if choice.matching.kind == "span":
-        from calipers.match.check_spans import check_target_spans
+        from calipers.match.check_evidence import check_target_spans
 
         check_target_spans(choice.ground_truth)
     return ()

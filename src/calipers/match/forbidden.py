@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.by_id import nearly_alike
+from calipers.match.notes import nearly_alike
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import FAILED, Leaked
 from calipers.model.policy import Ties

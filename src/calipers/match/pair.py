@@ -1,14 +1,14 @@
 """A ground truth and a run, matched as asked or as the data says."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.by_id import match_by_id, may_be_alike, nearly_alike
+from calipers.match.by_id import match_by_id
 from calipers.match.choose import (
     Choice,
     check_evidence,
@@ -16,7 +16,14 @@ from calipers.match.choose import (
     choose_from,
     parse_matching,
 )
-from calipers.model.arrays import Ints, as_series
+from calipers.match.notes import (
+    all_differ,
+    imitation_notes,
+    may_be_swapped,
+    missed_targets,
+    nearly_asked,
+    nearly_found,
+)
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Tally
 from calipers.model.matches import MISSING, Matches, with_status
@@ -31,6 +38,9 @@ from calipers.model.run import (
     in_query_order,
     peek,
 )
+
+if TYPE_CHECKING:
+    from calipers.match.calls import CallEdges
 
 
 def check_matching(
@@ -86,7 +96,7 @@ def match_pair(
     )
     some = settled.some()
     notes = [*settled.notes]
-    if not _all_differ(truth, matches, some) and (named := settled.named(some)) is not None:
+    if not all_differ(truth, matches, some) and (named := settled.named(some)) is not None:
         notes += nearly_found(missed_targets(truth, matches, named), named)
     missing = with_status(tally.status, MISSING)
     notes += nearly_asked(tally.unknown_examples, lambda: truth.queries["query"].filter(missing))
@@ -180,9 +190,7 @@ def settle(
     first, run = beginning(run)
     whole = run
     if first is not None and "call" in first.columns:
-        from calipers.match.call_pairs import as_one_ranking
-
-        run = as_one_ranking(
+        run = _as_one_ranking(
             truth, run, rel, policy=policy, match=match, level=level, map_ids=map_ids
         )
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
@@ -212,92 +220,8 @@ def settle(
             )
         settings["match"] = str(choice.matching)
         notes = (*choice.notes, *notes, *check_evidence(choice))
-    notes = (*notes, *_imitation_notes(choice.ground_truth, like))
+    notes = (*notes, *imitation_notes(choice.ground_truth, like))
     return Settled(choice, run, policy, settings, notes, as_read, whole_pair, first, ties_asked)
-
-
-def _all_differ(truth: GroundTruth, matches: Matches, some: FirstResults | None) -> bool:
-    """Whether lists that are at hand show that no result is called nearly as a missed target."""
-    if some is None or some.listed is None or not truth.is_listed:
-        return False
-    queries, names, ids = some.listed["query"], truth.names, truth.ids
-    few, rows = {*queries}, _missed(truth, matches)
-    asked = zip(truth.target_query[rows].tolist(), rows.tolist(), strict=True)
-    wanted = [(names[code], ids[row]) for code, row in asked if names[code] in few]
-    return not may_be_alike(wanted, zip(queries, some.listed["item"], strict=True))
-
-
-def _missed(truth: GroundTruth, matches: Matches) -> Ints:
-    """The rows of relevant targets that were not found."""
-    found = np.zeros(int(matches.target_unit.max(initial=-1)) + 1, dtype=np.bool_)
-    found[matches.target_unit[matches.edge_target]] = True
-    missed = ~found[matches.target_unit] & matches.relevant()
-    if truth.is_grouped:
-        return np.flatnonzero(missed)
-    return np.argsort(truth.target_query, kind="stable")[missed]
-
-
-def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) -> pl.DataFrame:
-    """Query and name of the relevant targets that were not found, of queries of some results."""
-    rows = _missed(truth, matches)
-    if rows.size:
-        # Few queries are in the sample, so few of the targets are looked at.
-        seen = truth.queries["query"].is_in(named["query"].implode()).to_numpy()
-        rows = rows[seen[truth.target_query[rows]]]
-    column = named.columns[1]
-    taken = truth.targets[as_series(rows)]
-    return pl.DataFrame({"query": taken["query"], "wanted": taken[column]})
-
-
-def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
-    """A note where a target that was not found has nearly the name of a result of its query."""
-    results = pl.DataFrame({"query": named["query"], "called": named[named.columns[1]]})
-    if not may_be_alike(missed.iter_rows(), results.iter_rows()):
-        return []
-    pairs = nearly_alike(missed, "wanted", results, "called", on=["query"])
-    if not pairs.height:
-        return []
-    from calipers.match.likely_rule import likely_reason
-
-    one, n = pairs.row(0, named=True), pairs.select("query", "wanted").n_unique()
-    return [
-        f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
-        f"called nearly so: {one['called']!r:.60} for {one['wanted']!r:.60}. "
-        f"{likely_reason(pairs['called'].to_list(), pairs['wanted'].to_list())}"
-    ]
-
-
-def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> list[str]:
-    """A note where queries that only the run has are nearly those that it lacks."""
-    lacking = missing().head(SAMPLE).to_list() if unknown else []
-    if not lacking:
-        return []
-    from calipers.match.likely_rule import likely_rule
-
-    rule = likely_rule(unknown, lacking, mapped=False)
-    if rule is None:
-        return []
-    return [f"Some queries seem to be named in two ways, so they count as missing. {rule}"]
-
-
-def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
-    """A note where the grades look like scores, and the run has none or what looks like grades."""
-    grades = truth.grades[:SAMPLE]
-    if some is None or not grades.size:
-        return []
-    broken = np.count_nonzero(grades != np.rint(grades))
-    # Grades that are means of several judges are broken numbers too, but few different ones.
-    if broken <= grades.size / 2 or len({*grades.tolist()}) <= grades.size / 2:
-        return []
-    scores = some.frame.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
-    scores = scores.drop_nulls()
-    if not (scores.is_between(0, 5) & (scores == scores.round(0))).all():
-        return []
-    look = f"scores like grades ({scores[0]:g})" if len(scores) else "no scores"
-    return [
-        f"The grades look like scores ({grades[0]:g}) and the run has {look}: check that run and "
-        "ground truth are not exchanged."
-    ]
 
 
 def match_again(pair: Matched, run: Run) -> Matched:
@@ -315,14 +239,6 @@ def match_again(pair: Matched, run: Run) -> Matched:
         like=pair.like,
         map_ids=mapped,
     )
-
-
-def _imitation_notes(truth: GroundTruth, like: str | None) -> tuple[str, ...]:
-    if like is None:
-        return ()
-    from calipers.match.compatibility_notes import imitation_notes
-
-    return imitation_notes(truth, like)
 
 
 def match_as_chosen(
@@ -346,3 +262,50 @@ def match_as_chosen(
 
         return match_by_span(truth, run, policy, matching.least, together=together)
     return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
+
+
+def _as_one_ranking(
+    truth: GroundTruth,
+    run: Run,
+    rel: float | None,
+    *,
+    policy: Policy,
+    match: str | None,
+    level: str | None,
+    map_ids: str | None,
+) -> Run:
+    """The calls of each query as one ranking, as the policy says."""
+    from calipers.match.calls import one_ranking
+
+    each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
+    return one_ranking(truth, run, policy.calls, each, rel)
+
+
+def edges_by_call(pair: Matched) -> "CallEdges | None":
+    """Which call of the retriever holds which target; None where the run has no calls."""
+    truth, run = pair.as_read
+    first, run = beginning(run)
+    if first is None or "call" not in first.columns:
+        return None
+    match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
+    level = pair.settings["matched_at"]
+    mapped = pair.settings.get("map_ids")
+    truth = truth if level == "document" or mapped is not None else pair.ground_truth
+    from calipers.match.calls import call_edges
+
+    each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)
+    return call_edges(truth, run, each)
+
+
+def _match_call(
+    truth: GroundTruth,
+    run: Run,
+    *,
+    policy: Policy,
+    match: str | None,
+    level: str | None,
+    map_ids: str | None,
+) -> Matches:
+    """The matches of single calls, of which some find nothing, and that is no mistake."""
+    lenient = policy.with_changes(nothing_in_common="zero")
+    return match_pair(truth, run, policy=lenient, match=match, level=level, map_ids=map_ids).matches

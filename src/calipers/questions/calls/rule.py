@@ -3,8 +3,8 @@
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.match.call_pairs import edges_by_call
 from calipers.match.calls import numbered
+from calipers.match.pair import edges_by_call
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.questions.calls.result import Call, CallTable

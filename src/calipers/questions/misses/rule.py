@@ -11,9 +11,8 @@ from calipers.checks.counts import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
-from calipers.match.call_pairs import edges_by_call
 from calipers.match.choose import parse_matching
-from calipers.match.pair import match_again
+from calipers.match.pair import edges_by_call, match_again
 from calipers.model.matched import Matched
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matches
 from calipers.model.run import Run
