@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -208,7 +209,14 @@ def _make_room(folder: Path) -> None:
         sys.path.remove(str(folder))
     sys.path.insert(0, str(folder))
     known = tuple(f"{one}{os.sep}" for one in _FOLDERS)
+    # A folder that cannot be listed serves no import either.
+    here: set[str] = set()
+    with suppress(OSError):
+        here = {one.stem for one in folder.iterdir()}
     for name, module in list(sys.modules.items()):
+        # Thousands of modules may be loaded, and to look for each on the disk takes a while.
+        if name.partition(".")[0] not in here:
+            continue
         place = getattr(module, "__file__", None)
         if not isinstance(place, str) or not place.startswith(known):
             continue
