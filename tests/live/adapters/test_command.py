@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.live.adapters.base import AskFailed, Question
 from calipers.live.adapters.command import from_command
 from calipers.live.settings import retrieve
 
@@ -91,3 +92,16 @@ def test_a_command_that_keeps_its_lines_to_itself_is_given_up_at_once(tmp_path: 
     line = f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(silent))}"
     with pytest.raises(RetrieverFailed, match=r"no line within 0.3 s; .* flush its output"):
         retrieve(line, [f"q{i}" for i in range(100)], timeout=0.3)
+
+
+def test_a_line_without_end_is_what_went_wrong_also_where_the_command_has_ended_over_it(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "zeros.py"
+    program.write_text("import sys\nwhile True: sys.stdout.write('0' * 65536)\n")
+    session = from_command(f"{sys.executable} {program}").open()
+    # On a busy machine this much may happen before the question is written.
+    session.process = session._start()
+    session.process.wait()
+    with pytest.raises(AskFailed, match="longer than 64 MB"):
+        session.ask([Question("q1", "Who?")], 1, None)

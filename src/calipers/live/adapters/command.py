@@ -179,7 +179,8 @@ class _Session:
                 hopeless=not self.answered,
             ) from None
         except OSError:
-            line = None
+            # It ended before it read the question, perhaps over a line that was too long for us.
+            line = self._endless_line()
         if line is None:
             raise self._ended()
         if len(line) > LARGEST_ANSWER:
@@ -187,6 +188,13 @@ class _Session:
             raise AskFailed("bad answer", f"the line is longer than {LARGEST_ANSWER >> 20} MB")
         self.answered = True
         return self._decoded(line, question)
+
+    def _endless_line(self) -> bytes | None:
+        with contextlib.suppress(queue.Empty):
+            while (line := self.lines.get_nowait()) is not None:
+                if len(line) > LARGEST_ANSWER:
+                    return line
+        return None
 
     def _ended(self) -> AskFailed:
         process = self.process
