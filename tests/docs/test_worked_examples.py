@@ -14,8 +14,7 @@ from calipers.questions.sweep.enough_k import enough_k
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.drift import drift, reference, threshold
 from calipers.statistics.largest_share import largest_mean
-from calipers.statistics.non_inferiority import non_inferiority
-from calipers.statistics.paired_test import difference
+from calipers.statistics.paired_test import difference, non_inferiority
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.queries_needed import visible_difference
 from calipers.statistics.score_interval import score_interval

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
 from calipers.model.scores import MetricFacts
-from calipers.questions.primary import choose_primary
+from calipers.questions.default_metrics import choose_primary
 
 
 def facts(name, better="higher"):

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.statistics.paired_test import difference, margins, statistics, undone_by
+from calipers.errors import InvalidInput
+from calipers.statistics.paired_test import (
+    difference,
+    margins,
+    mean_of_runs,
+    non_inferiority,
+    statistics,
+    undone_by,
+)
 
 SIXTHS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=40)
 REAL = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)
@@ -112,3 +120,37 @@ def test_what_would_undo_a_mean_undoes_it(values, level):
         left = (1 - unseen.share) * abs(found.mean) - unseen.share * unseen.change
         assert left == pytest.approx(0.0, abs=1e-12)
     assert undone_by(difference(values, limits=None), level) is None
+
+
+VALUES = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=40)
+
+
+@given(VALUES, st.floats(0, 0.5))
+def test_the_verdict_is_where_the_one_sided_limits_lie(values, allow):
+    found = non_inferiority(values, allow, limits=None)
+    high, low = found.difference.high(0.95), found.difference.low(0.95)
+    if min(abs(high + allow), abs(low + allow)) < 1e-9:
+        return
+    expected = "loss shown" if high < -allow else "no loss shown" if low > -allow else "neither"
+    assert found.verdict() == expected
+
+
+@given(VALUES)
+def test_what_fails_with_more_allowed_fails_with_less(values):
+    strict, lenient = non_inferiority(values, 0.0), non_inferiority(values, 0.1)
+    assert lenient.p_loss >= strict.p_loss - 1e-12
+
+
+def test_runs_are_averaged_in_any_order():
+    rng = np.random.default_rng(0)
+    runs = list(rng.random((4, 9)))
+    assert mean_of_runs(runs).tolist() == mean_of_runs(runs[::-1]).tolist()
+    assert mean_of_runs(runs) == pytest.approx(np.mean(runs, axis=0))
+
+
+def test_bad_input():
+    assert non_inferiority([0.1]) is None
+    with pytest.raises(InvalidInput, match="allowed loss"):
+        non_inferiority([0.1, 0.2], -0.1)
+    with pytest.raises(InvalidInput, match="at least one run"):
+        mean_of_runs([])

@@ -18,7 +18,7 @@ from calipers.model.matched import Matched
 from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
-from calipers.statistics.clusters import clusters_of
+from calipers.model.slicing import clusters_of
 from calipers.version import __version__
 
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")

@@ -1,4 +1,4 @@
-"""Ways to cut queries into slices: by a tag, by length, by number of targets."""
+"""Ways to cut queries into slices or clusters: by a tag, by length, by number of targets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools
+from calipers.model.arrays import Bools, Ints
 from calipers.model.scores import Scores
 from calipers.suggest import did_you_mean
 
@@ -135,3 +135,28 @@ def _bucket(n: int, ends: Sequence[int], unit: str) -> str:
 
 def _bucket_names(ends: Sequence[int], unit: str) -> list[str]:
     return [*(_bucket(end, ends, unit) for end in ends), f"over {ends[-1]} {unit}s", UNTAGGED]
+
+
+def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -> Ints | None:
+    """The number of each query's cluster by a tag; a query without the tag stands alone.
+
+    >>> clusters_of({"intent": pl.Series(["a", None, "a", None])}, "intent", 4).tolist()
+    [0, -2, 0, -4]
+    """
+    if name is None:
+        return None
+    if name not in tags:
+        has = f"they have {', '.join(tags)}" if tags else "they have no tags"
+        raise InvalidInput(
+            f"The queries have no tag {name!r} to make clusters of; {has}."
+            f"{did_you_mean(name, tags)}"
+        )
+    codes = tags[name].cast(pl.String).rank("dense").cast(pl.Int64) - 1
+    alone = pl.Series(np.arange(queries, dtype=np.int64) * -1 - 1)
+    found: Ints = codes.fill_null(alone).to_numpy()
+    return found
+
+
+def clusters_in(scores: Scores) -> Ints | None:
+    """The clusters by which a result was summarised."""
+    return clusters_of(scores.tags, scores.settings.get("cluster"), len(scores))

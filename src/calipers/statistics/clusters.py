@@ -11,18 +11,14 @@ So clusters turn into plain values, and every interval and test takes those like
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.scores import Scores
-from calipers.suggest import did_you_mean
+from calipers.model.arrays import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,31 +58,6 @@ class Units:
             return 0.0
         skewness: float = (self.central(3) / self.n) / (self.central(2) / self.n) ** 1.5
         return skewness
-
-
-def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -> Ints | None:
-    """The number of each query's cluster by a tag; a query without the tag stands alone.
-
-    >>> clusters_of({"intent": pl.Series(["a", None, "a", None])}, "intent", 4).tolist()
-    [0, -2, 0, -4]
-    """
-    if name is None:
-        return None
-    if name not in tags:
-        has = f"they have {', '.join(tags)}" if tags else "they have no tags"
-        raise InvalidInput(
-            f"The queries have no tag {name!r} to make clusters of; {has}."
-            f"{did_you_mean(name, tags)}"
-        )
-    codes = tags[name].cast(pl.String).rank("dense").cast(pl.Int64) - 1
-    alone = pl.Series(np.arange(queries, dtype=np.int64) * -1 - 1)
-    found: Ints = codes.fill_null(alone).to_numpy()
-    return found
-
-
-def clusters_in(scores: Scores) -> Ints | None:
-    """The clusters by which a result was summarised."""
-    return clusters_of(scores.tags, scores.settings.get("cluster"), len(scores))
 
 
 def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:

@@ -20,16 +20,23 @@ Where all differences are equal, n of them leave room for a share of 1 - p**(1 /
 at worst as far on the other side of zero: the sign test again. Where all are zero, those others
 may reach the bounds.
 
+Whether a new build is worse than the baseline by more than is allowed is two questions with one
+answer each, both one-sided: is a loss beyond what is allowed shown, and is it shown that there is
+none? Between the two lies "neither", which is most of life with few queries.
+
 Nothing is random, and the order of the queries does not matter.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.plan import Unseen
 from calipers.statistics.clusters import as_units
@@ -38,6 +45,7 @@ from calipers.statistics.score_interval import Ends, check_confidence
 
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
 """How far two values of a metric between 0 and 1 can lie apart, either way."""
+Verdict = Literal["loss shown", "no loss shown", "neither"]
 _STRAIGHT = 1e-6  # a skewness below this bends nothing, and dividing by it loses digits
 _DIGITS = 12
 
@@ -227,3 +235,67 @@ def _equal_p(distance: float, room: float, n: int) -> float:
     if distance <= 0.0:
         return 1.0
     return max(0.0, 1.0 - distance / room) ** n if room > 0.0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NonInferiority:
+    """What the differences (new minus baseline, higher is better) say about a loss."""
+
+    difference: MeanDifference
+    allow: float
+    p_loss: float
+    """Small where the loss is shown to exceed what is allowed."""
+    p_no_loss: float
+    """Small where it is shown not to."""
+
+    def verdict(self, alpha: float = 0.05) -> Verdict:
+        """Which of the two is shown, if any; both cannot be."""
+        if self.p_loss <= alpha:
+            return "loss shown"
+        return "no loss shown" if self.p_no_loss <= alpha else "neither"
+
+    def undone(self, p_loss: float | None, alpha: float, *, strict: bool) -> Unseen | None:
+        """What would undo a loss that is shown (corrected), or that none is, where that counts."""
+        shown = p_loss is not None and (p_loss <= alpha or (strict and self.p_no_loss <= alpha))
+        return undone_by(self.difference, 1.0 - alpha, -self.allow) if shown else None
+
+
+def non_inferiority(
+    differences: ArrayLike,
+    allow: float = 0.0,
+    clusters: ArrayLike | None = None,
+    limits: tuple[float, float] | None = DIFFERENCES,
+) -> NonInferiority | None:
+    """Both one-sided tests at a loss of `allow`; None below two pairs.
+
+    >>> found = non_inferiority([-0.5, 0.0, -0.25, -0.5, -0.5, -0.75, -0.25], allow=0.05)
+    >>> round(found.p_loss, 3), found.verdict()
+    (0.01, 'loss shown')
+    """
+    if not 0.0 <= allow < np.inf:
+        raise InvalidInput(
+            f"The allowed loss is out of range: found {allow}, a number from 0 up is allowed."
+        )
+    found = difference(differences, clusters, limits)
+    if found is None:
+        return None
+    return NonInferiority(found, allow, found.p_below(-allow), found.p_above(-allow))
+
+
+def mean_of_runs(runs: Sequence[ArrayLike]) -> Floats:
+    """The baseline from several runs of one commit: per query the mean over runs that have it.
+
+    One run can be lucky, and then every later build looks worse; the luck of r runs is smaller
+    by the root of r. Values are added in order of size, so that the order of runs is no matter.
+
+    >>> mean_of_runs([[1.0, 0.5], [0.5, float("nan")]]).tolist()
+    [0.75, 0.5]
+    """
+    if not len(runs):
+        raise InvalidInput("A baseline needs at least one run: found none.")
+    table = np.sort(np.array([np.asarray(run, dtype=np.float64) for run in runs]), axis=0)
+    known = ~np.isnan(table)
+    counts = known.sum(axis=0)
+    total = np.where(known, table, 0.0).sum(axis=0)
+    mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
+    return mean

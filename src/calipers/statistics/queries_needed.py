@@ -1,8 +1,8 @@
 """How many queries show a difference, by trying the test that is really used.
 
-The differences of a pilot are given the mean in question (`alternative` says how) and drawn again
+The differences of a pilot are given the mean in question (`power` says how) and drawn again
 and again, as many as there would be queries; the share of draws in which the test shows the
-difference is the power (`trial`). Skewed differences show one way sooner than the other. Unless
+difference is the power. Skewed differences show one way sooner than the other. Unless
 one way is asked for, both are tried and the harder one counts: it does not matter which of two
 systems is called the first. Beyond 300 queries that move, the visible difference shrinks with the
 root of their number.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.questions.compare.rule import compare_scores
-from calipers.statistics.holm import holm
+from calipers.statistics.many_tests import holm
 from calipers.statistics.paired_test import difference
 from calipers.statistics.queries_needed import visibility
 from tests.systems import measured, records

@@ -20,7 +20,7 @@ from calipers.questions.gate.rule import (
     slice_of,
     slices_by,
 )
-from calipers.statistics.non_inferiority import mean_of_runs
+from calipers.statistics.paired_test import mean_of_runs
 from calipers.statistics.queries_needed import visibility, visible_difference
 
 

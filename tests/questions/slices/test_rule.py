@@ -4,7 +4,7 @@ import pytest
 from calipers import evaluate, slices
 from calipers.errors import InvalidInput
 from calipers.model.slicing import MOST_SLICES, cut
-from calipers.statistics.holm import holm
+from calipers.statistics.many_tests import holm
 from calipers.statistics.score_interval import mean_interval
 from calipers.statistics.two_sample import unequal_p
 from tests.systems import records, tagged

@@ -13,8 +13,8 @@ from calipers.model.slicing import cut
 from calipers.questions.alarm.reference_period import Watched, Yardstick, yardstick
 from calipers.questions.alarm.result import Alarm, AlarmCheck
 from calipers.questions.compare.comparable import different_ways
+from calipers.questions.default_metrics import choose_primary
 from calipers.questions.gate.result import WorstQuery
-from calipers.questions.primary import choose_primary
 from calipers.questions.trend.rule import changes
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.drift import FEWEST_NIGHTS, Drift, began, drift, reference, threshold

@@ -15,11 +15,11 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.questions.compare.leaderboard_result import Leaderboard, Ranked
 from calipers.questions.compare.metric_difference import limits_of
 from calipers.questions.compare.result import Comparison
-from calipers.questions.primary import choose_primary
+from calipers.questions.default_metrics import choose_primary
 from calipers.questions.shown_results import Context, has_tokens
 from calipers.questions.sweep.rule import token_use
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.groups import leaderboard
+from calipers.statistics.many_tests import leaderboard
 
 DEEPEST = 100
 """How many results a budget of tokens is filled with at most."""

@@ -13,13 +13,14 @@ from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.plan import Visibility
 from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import clusters_of
 from calipers.questions.compare.comparable import obstacles, shared_queries, undefined_in_some
 from calipers.questions.compare.leaderboard import rank_systems
 from calipers.questions.compare.metric_difference import Paired, corrected_level, paired
 from calipers.questions.compare.result import Comparison, Difference, SystemMean, Verdict
-from calipers.questions.primary import choose_primary
-from calipers.statistics.clusters import clusters_of, exact_mean
-from calipers.statistics.holm import holm
+from calipers.questions.default_metrics import choose_primary
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.many_tests import holm
 from calipers.statistics.paired_test import undone_by
 from calipers.statistics.queries_needed import visibility
 from calipers.suggest import did_you_mean

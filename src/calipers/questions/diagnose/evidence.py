@@ -12,12 +12,13 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
 from calipers.model.scores import Scores
+from calipers.model.slicing import clusters_in
 from calipers.model.summary import Interval
 from calipers.questions.shown_results import Context, wanted_per_query
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 from calipers.questions.tokens import TokenCounts
-from calipers.statistics.clusters import clusters_in, exact_mean
+from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import UNIT, Bounds, mean_interval
 
 

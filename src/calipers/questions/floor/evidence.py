@@ -9,8 +9,8 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.matches import FAILED
+from calipers.model.slicing import clusters_of
 from calipers.questions.shown_results import Context, wanted_per_query
-from calipers.statistics.clusters import clusters_of
 
 EVERYTHING = -math.inf
 

@@ -8,11 +8,11 @@ from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
 from calipers.model.scores import Scores
+from calipers.model.slicing import clusters_in
 from calipers.questions.compare.comparable import obstacles
 from calipers.questions.gate.result import Baseline
 from calipers.questions.gate.rule import pair
-from calipers.statistics.clusters import clusters_in
-from calipers.statistics.non_inferiority import mean_of_runs
+from calipers.statistics.paired_test import mean_of_runs
 
 
 def average(kept: Baseline) -> Scores:

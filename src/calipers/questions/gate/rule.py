@@ -23,8 +23,8 @@ from calipers.questions.gate.conditions import Condition, unknown_tag_value
 from calipers.questions.gate.latency_and_tokens import Figure
 from calipers.questions.gate.result import Change, Check, Requirement, WorstQuery
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.holm import holm
-from calipers.statistics.non_inferiority import NonInferiority, non_inferiority
+from calipers.statistics.many_tests import holm
+from calipers.statistics.paired_test import NonInferiority, non_inferiority
 from calipers.statistics.power import fewest_queries
 from calipers.statistics.queries_needed import visibility
 from calipers.statistics.score_interval import mean_interval

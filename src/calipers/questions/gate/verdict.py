@@ -12,7 +12,9 @@ from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
+from calipers.model.slicing import clusters_of
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
+from calipers.questions.default_metrics import choose_primary
 from calipers.questions.gate.baseline_runs import average
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.latency_and_tokens import recorded
@@ -27,8 +29,6 @@ from calipers.questions.gate.rule import (
     slices_by,
 )
 from calipers.questions.gate.rule import pair as pair_up
-from calipers.questions.primary import choose_primary
-from calipers.statistics.clusters import clusters_of
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 

@@ -10,7 +10,7 @@ from calipers.model.scores import Scores
 from calipers.questions.compare.comparable import obstacles, shared_queries
 from calipers.questions.compare.metric_difference import paired
 from calipers.questions.compare.rule import aligned, clusters_shared, facts_shared
-from calipers.questions.primary import choose_primary
+from calipers.questions.default_metrics import choose_primary
 from calipers.statistics.power import FEWEST_PILOT
 from calipers.statistics.queries_needed import needed_queries, visible_difference
 

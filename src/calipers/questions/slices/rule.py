@@ -14,15 +14,15 @@ from calipers.model.slicing import (
     check_cut,
     check_slices,
     check_texts,
+    clusters_in,
     cut,
     has_questions,
     labels_of,
 )
-from calipers.questions.default_metrics import HEADLINES
-from calipers.questions.primary import choose_primary
+from calipers.questions.default_metrics import HEADLINES, choose_primary
 from calipers.questions.slices.result import Slice, Slices, Standing
-from calipers.statistics.clusters import clusters_in, exact_mean
-from calipers.statistics.holm import holm
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.many_tests import holm
 from calipers.statistics.two_sample import unequal_p
 
 

@@ -11,6 +11,7 @@ from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
+from calipers.model.slicing import clusters_in
 from calipers.questions.shown_results import Context, has_tokens, wanted_per_query
 from calipers.questions.sweep.enough_k import MARGIN, enough_k
 from calipers.questions.sweep.result import (
@@ -23,7 +24,7 @@ from calipers.questions.sweep.result import (
     TokenUse,
 )
 from calipers.questions.tokens import TokenCounts, load_tokenizer
-from calipers.statistics.clusters import clusters_in, exact_mean
+from calipers.statistics.clusters import exact_mean
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
 NEEDED = ("precision", "recall", "f1")

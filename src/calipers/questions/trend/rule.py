@@ -6,9 +6,8 @@ from itertools import pairwise
 from calipers.engines.summary import summarise
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores, Summary
-from calipers.model.slicing import cut
+from calipers.model.slicing import clusters_in, cut
 from calipers.questions.trend.result import Line, Mark, Point, Trend
-from calipers.statistics.clusters import clusters_in
 
 
 def trend_of(
