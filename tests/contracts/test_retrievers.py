@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.recognise import ADAPTERS
-from calipers.live.live_run import LiveRun
+from calipers.live.adapters.libraries import ADAPTERS
+from calipers.live.result import LiveRun
 from calipers.live.settings import retrieve
 from calipers.questions.evaluate.settings import evaluate
 from tests.live.server import Server, answer_to, running

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.labels.judging import in_order, judged_truth, label_worth, shares
-from calipers.labels.judging_result import LabelState, LogEntry, PoolItem, PoolSettings
 from calipers.model.labels import Label
+from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
 RECORDS = st.lists(
     st.tuples(

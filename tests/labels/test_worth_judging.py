@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.labels.judging_result import PoolSettings
 from calipers.labels.worth_judging import worth_judging
+from calipers.store.pool import PoolSettings
 
 LISTS = st.dictionaries(
     st.sampled_from("pqr"),

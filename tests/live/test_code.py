@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from calipers.live.adapters.base import Question
-from calipers.live.adapters.recognise import as_retriever
-from calipers.live.code import StaleCodeWarning, code_of, code_of_files
-from calipers.live.project import digest, forget_bytecode
+from calipers.live.adapters.recognise import as_retriever, forget_bytecode
+from calipers.live.code import StaleCodeWarning, code_of, code_of_files, digest
 
 SEARCH = (
     "import helper_of_search\n\ndef search(query, k):\n    return helper_of_search.find(query)\n"

@@ -90,7 +90,7 @@ def _console(text: str, server: Server) -> None:
 
 
 def test_every_adapter_has_its_page() -> None:
-    from calipers.live.adapters.recognise import ADAPTERS
+    from calipers.live.adapters.libraries import ADAPTERS
 
     stems = {page.stem.replace("-", "_") for page in PAGES}
     assert {name for name, _, _ in ADAPTERS} <= stems

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
-from calipers.live.counts import AnswerCounts
+from calipers.live.entries import AnswerCounts
 from calipers.live.journal import Journal
 from calipers.live.questions import open_questions
 from calipers.live.resume import Wish, backup_path, meta_path

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import RetrieverFailed
 from calipers.live.adapters.base import AskFailed, Question
-from calipers.live.counts import AnswerCounts
-from calipers.live.entry import RunEntry, encode, failed_entry
+from calipers.live.entries import AnswerCounts, RunEntry, encode, failed_entry
 from calipers.live.ledger import SAME_FAILURES, Finished, Ledger
 
 WORKERS = 4

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.desk import open_desk
-from calipers.labels.judging_result import LabelState, LogEntry
 from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
+from calipers.store.pool import LabelState, LogEntry
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 
 

@@ -29,8 +29,8 @@ def command(file: str, output: str, **settings: Any) -> None:
       calipers agreement anna.csv machine.jsonl
     """
     from calipers.io.records.label_files import check_label_file
-    from calipers.labels.machine_show import judged_lines
     from calipers.labels.settings import judge
+    from calipers.live.show import judged_lines
 
     check_label_file(output)
     ask_model(partial(judge, file), judged_lines, output, **settings)

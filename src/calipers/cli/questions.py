@@ -33,8 +33,8 @@ def command(corpus: str, output: str, **settings: Any) -> None:
           -n 50 -o questions.jsonl
     """
     from calipers.io.files.write import check_place
-    from calipers.labels.machine_show import question_lines
     from calipers.labels.settings import write_questions
+    from calipers.live.show import question_lines
 
     check_place(output)
     ask_model(partial(write_questions, corpus), question_lines, output, **settings)

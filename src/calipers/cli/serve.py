@@ -99,11 +99,11 @@ def _library() -> Any:
 
 
 def _shelf(settings: dict[str, Any]) -> Any:
-    from calipers.labels.judging_result import PoolSettings
     from calipers.labels.make import check_settings, read_guidelines
     from calipers.labels.settings import labels_pool
     from calipers.questions.evaluate.settings import read
     from calipers.questions.systems import name_systems
+    from calipers.store.pool import PoolSettings
     from calipers.web.sources import WebShelf
 
     data, store = settings["data"], settings["store"]

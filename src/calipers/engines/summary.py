@@ -1,7 +1,7 @@
 """Mean, median and interval of every metric over the queries for which it is defined."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
 from calipers.model.scores import MetricFacts, Scores, Summary, combine
+from calipers.model.slicing import clusters_in, cut
 from calipers.model.summary import Interval
 from calipers.statistics.clusters import Units, as_units
 from calipers.statistics.score_interval import Bounds, units_intervals
@@ -107,3 +108,18 @@ def _intervals(
         if interval is not None and interval.method == "t" and facts.aggregate != "geometric":
             found[at] = replace(interval, low=max(interval.low, facts.bounds[0]))
     return found
+
+
+def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
+    """Every metric over each slice of the queries, with the value that makes the slice."""
+    clusters = clusters_in(scores)
+    for value, mask in cut(scores, by):
+        part = summarise(
+            scores.metrics,
+            scores.values[mask],
+            scores.weights,
+            scores.settings,
+            None if clusters is None else clusters[mask],
+        )
+        for summary in part.values():
+            yield value, summary

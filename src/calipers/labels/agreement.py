@@ -17,7 +17,6 @@ from calipers.errors import InvalidInput
 from calipers.labels.agreement_result import (
     HOW,
     SCALES,
-    TARGETS_AS,
     WEIGHTS,
     WHEN_TIED,
     Agreement,
@@ -25,13 +24,13 @@ from calipers.labels.agreement_result import (
     How,
     MachineCheck,
     Scale,
-    TargetsAs,
     Weights,
     WhenTied,
 )
-from calipers.labels.label_table import OpinionTable
 from calipers.labels.merging import added_to, disagreements, merge_opinions
+from calipers.labels.opinions import OpinionTable
 from calipers.model.arrays import Floats, Ints
+from calipers.model.labels import TARGETS_AS, TargetsAs
 from calipers.model.summary import Interval
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.prediction_powered import against_people

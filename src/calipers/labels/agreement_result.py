@@ -18,13 +18,10 @@ How = Literal["majority", "mean", "max", "min"]
 """How several grades become one."""
 WhenTied = Literal["leave", "max", "min", "mean"]
 """What happens where two grades have equally many votes."""
-TargetsAs = Literal["id", "quote", "span"]
-"""How the merged ground truth recognises an item."""
 SCALES: tuple[str, ...] = get_args(Scale)
 WEIGHTS: tuple[str, ...] = get_args(Weights)
 HOW: tuple[str, ...] = get_args(How)
 WHEN_TIED: tuple[str, ...] = get_args(WhenTied)
-TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.records.label_files import read_labels
 from calipers.labels.agreement import agree
-from calipers.labels.agreement_result import Opinions, TargetsAs
+from calipers.labels.agreement_result import Opinions
 from calipers.labels.judging import (
     JudgedTruth,
     in_order,
@@ -23,23 +23,20 @@ from calipers.labels.judging import (
 )
 from calipers.labels.judging_result import (
     Conflict,
-    EntryKind,
     Exported,
     Imported,
     JudgeProgress,
     LabelEffect,
-    LabelState,
-    LogEntry,
     PoolAgreement,
-    PoolItem,
 )
 from calipers.model.evaluation import from_moment
-from calipers.model.labels import Label, Pair, is_machine
+from calipers.model.labels import Label, Pair, TargetsAs, is_machine
 from calipers.model.summary import Summary
 from calipers.questions.convert.rule import convert
 from calipers.store.label_log import append, append_on, entries_after, new_request
 from calipers.store.label_pools import PoolContent, add_judges, load_pool, pool_number
 from calipers.store.open import Store
+from calipers.store.pool import EntryKind, LabelState, LogEntry, PoolItem
 from calipers.suggest import did_you_mean
 
 PACE_OVER = 20

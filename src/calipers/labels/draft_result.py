@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calipers.io.records.label_files import write_labels
 from calipers.model.labels import Label
 
 
@@ -28,8 +29,6 @@ class Draft:
 
     def write(self, path: str | Path) -> None:
         """The rows as .jsonl or .csv, whole or not at all."""
-        from calipers.io.records.label_files import write_labels
-
         write_labels(self.rows, path)
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import polars as pl
 
 from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import NoCommonIds
-from calipers.labels.judging_result import LabelState, PoolItem, PoolSettings
 from calipers.labels.merging import merged_grade
 from calipers.match.pair import match_pair
 from calipers.measures import compute
@@ -23,6 +22,7 @@ from calipers.model.run import Run
 from calipers.model.summary import Summary
 from calipers.questions.bounds.rule import has_bounds, unjudged_results
 from calipers.questions.listing import list_results
+from calipers.store.pool import LabelState, PoolItem, PoolSettings
 
 DEEPEST = 20
 """Unjudged results per query whose worth is looked at; further down a label moves little."""

@@ -1,7 +1,8 @@
 """Pools and labels in words."""
 
-from calipers.labels.judging_result import Exported, Imported, PoolInfo, PoolList
+from calipers.labels.judging_result import Exported, Imported
 from calipers.present.escape import printable
+from calipers.store.pool import PoolInfo, PoolList
 
 
 def pool_lines(found: PoolList) -> list[str]:

@@ -10,21 +10,21 @@ from calipers.engines.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.one_side import load_ground_truth, load_run
 from calipers.labels.agreement import check_choice
-from calipers.labels.agreement_result import TargetsAs
 from calipers.labels.desk import Desk
 from calipers.labels.draft import draft
 from calipers.labels.judging import shares
-from calipers.labels.judging_result import ONLY, ORDERS, SCALES, JudgeOnly, PoolSettings
+from calipers.labels.judging_result import ONLY, JudgeOnly
 from calipers.labels.rejudge import with_targets
 from calipers.labels.worth_judging import worth_judging
 from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label
+from calipers.model.labels import Label, TargetsAs
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.store.label_pools import add_items, add_judges, make_pool
 from calipers.store.open import Store
+from calipers.store.pool import ORDERS, SCALES, PoolSettings
 
 LONGEST_GUIDELINES = 20_000
 NOTHING = {

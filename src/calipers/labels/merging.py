@@ -9,8 +9,8 @@ from typing import Any
 from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.records.kept import kept_records
-from calipers.labels.agreement_result import How, Merged, Opinions, TargetsAs, WhenTied
-from calipers.model.labels import Label, Pair, is_machine
+from calipers.labels.agreement_result import How, Merged, Opinions, WhenTied
+from calipers.model.labels import Label, Pair, TargetsAs, is_machine
 
 
 def disagreements(opinions: Iterable[Opinions]) -> tuple[Opinions, ...]:

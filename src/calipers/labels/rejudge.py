@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from calipers.labels.draft import shuffled
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
+from calipers.questions.pooling import shuffled
 
 
 def with_targets(

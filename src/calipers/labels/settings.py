@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from calipers.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.labels.agreement_result import Agreement, How, Scale, TargetsAs, Weights, WhenTied
+    from calipers.labels.agreement_result import Agreement, How, Scale, Weights, WhenTied
     from calipers.labels.draft_result import Draft
+    from calipers.model.labels import TargetsAs
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING
 from calipers.questions.reading import Where
 
 if TYPE_CHECKING:
-    from calipers.labels.agreement_result import TargetsAs
     from calipers.labels.desk import Desk
-    from calipers.labels.judging_result import Exported, Imported, JudgeOnly, PoolList, QueueOrder
+    from calipers.labels.judging_result import Exported, Imported, JudgeOnly
+    from calipers.model.labels import TargetsAs
+    from calipers.store.pool import PoolList, QueueOrder
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Unpack
@@ -28,7 +30,7 @@ from calipers.live.keywords import AskingModel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from calipers.model.machine import MachineLabels, WrittenQuestions
+    from calipers.live.chat.result import MachineLabels, WrittenQuestions
 
 
 @operation(page="make-ground-truth", command="draft")
@@ -229,10 +231,10 @@ def labels_pool(
     """
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
-    from calipers.labels.judging_result import PoolSettings
     from calipers.labels.make import make
     from calipers.questions.systems import name_systems
     from calipers.store.open import open_store
+    from calipers.store.pool import PoolSettings
 
     settings = PoolSettings(
         metric=metric,

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 
 from calipers.errors import InvalidInput
 from calipers.labels.judging import matched_run
-from calipers.labels.judging_result import JudgeOnly, PoolSettings
+from calipers.labels.judging_result import JudgeOnly
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.questions.diff.rule import diff_runs
 from calipers.questions.misses.rule import explain_misses
+from calipers.store.pool import PoolSettings
 
 
 def worth_judging(

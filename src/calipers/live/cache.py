@@ -13,7 +13,7 @@ import msgspec
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.live.adapters.base import Question
-from calipers.live.entry import RunEntry
+from calipers.live.entries import RunEntry
 
 _decode = msgspec.json.Decoder(RunEntry).decode
 MAGIC = b"SQLite format 3\x00"

@@ -13,8 +13,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from calipers.live.adapters.base import AskFailed, Question, Retriever, Session
-from calipers.live.counts import AnswerCounts
-from calipers.live.entry import encode, entry_of, failed_entry
+from calipers.live.entries import AnswerCounts, encode, entry_of, failed_entry
 from calipers.live.keywords import Progress
 from calipers.live.ledger import Finished, Ledger, Write
 from calipers.live.pace import Pace, Throttle, explain, pause_before

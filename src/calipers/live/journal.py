@@ -20,8 +20,7 @@ import numpy as np
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.files.write import check_place, is_stream, whole_file
 from calipers.live.adapters.base import Question
-from calipers.live.counts import AnswerCounts
-from calipers.live.entry import glance
+from calipers.live.entries import AnswerCounts, glance
 from calipers.live.questions import Questions
 from calipers.live.resume import FORMAT, Meta, Wish, backup_path, fate_of, meta_path
 from calipers.model.arrays import Ints

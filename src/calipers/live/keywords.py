@@ -1,14 +1,20 @@
-"""Keywords of asking a retriever, declared once: an editor completes them, mypy checks them."""
+"""How a retriever is asked, declared once: keywords that an editor completes and mypy checks."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from calipers.errors import InvalidInput
+
 if TYPE_CHECKING:
-    from calipers.live.counts import AnswerCounts
+    from calipers.live.entries import AnswerCounts
 
 Progress = Callable[["AnswerCounts"], None]
 """Told the counts as they grow."""
+Callbacks = AbstractContextManager[tuple[Any, Any]]
+"""For the number of questions, and for the counts as they grow."""
+Watch = Callable[[], Callbacks]
 
 
 class Patience(TypedDict, total=False):
@@ -95,3 +101,39 @@ class AskingModel(Patience, total=False):
     """Prompts asked at a time."""
     cache: str | os.PathLike[str] | None
     """A folder that keeps answers: no prompt is asked twice."""
+
+
+@contextmanager
+def callbacks(watch: Callable[..., Callbacks] | None, *about: Any) -> Iterator[tuple[Any, Any]]:
+    """The two callbacks while questions are asked; none where nobody watches.
+
+    >>> with callbacks(None) as (total, progress):
+    ...     print(total, progress)
+    None None
+    """
+    if watch is None:
+        yield None, None
+        return
+    given = _called(watch, *about)
+    if not isinstance(given, AbstractContextManager):
+        raise _wrong(given)
+    with given as pair:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise _wrong(pair)
+        yield pair
+
+
+def _called(watch: Callable[..., Callbacks], *about: Any) -> Any:
+    try:
+        return watch(*about)
+    except Exception as error:
+        raise InvalidInput(
+            f"The function given as watch failed: {type(error).__name__}: {error!s:.200}"
+        ) from error
+
+
+def _wrong(given: Any) -> InvalidInput:
+    return InvalidInput(
+        f"The function given as watch returned {given!r:.60}; it returns a context manager that "
+        "gives two callbacks, for the number of questions and for the counts as they grow."
+    )

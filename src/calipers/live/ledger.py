@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import RetrieverFailed
 from calipers.live.adapters.base import AskFailed, Question
-from calipers.live.counts import AnswerCounts
-from calipers.live.entry import RunEntry
+from calipers.live.entries import AnswerCounts, RunEntry
 
 if TYPE_CHECKING:
     from calipers.live.cache import Cache

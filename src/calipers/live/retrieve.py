@@ -13,14 +13,13 @@ from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Retriever
 from calipers.live.adapters.recognise import as_retriever
-from calipers.live.counts import AnswerCounts
 from calipers.live.driver import Driver
+from calipers.live.entries import AnswerCounts
 from calipers.live.journal import Journal
 from calipers.live.keywords import Progress, RetrieverOptions, Retrieving
-from calipers.live.live_run import LiveRun
 from calipers.live.pace import RETRIES, TIMEOUT_SECONDS, Pace
 from calipers.live.questions import Questions, open_questions
-from calipers.live.result import RetrievalReport
+from calipers.live.result import LiveRun, RetrievalReport
 from calipers.live.resume import Wish
 from calipers.model.run import Run
 from calipers.words import plural

@@ -7,7 +7,7 @@ from calipers.live.keywords import Retrieving
 from calipers.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.live.live_run import LiveRun
+    from calipers.live.result import LiveRun
 
 
 @operation(page="retrieve", command="retrieve")

@@ -1,12 +1,16 @@
 """One judge's opinion on one question and one item: what a person fills in."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self, get_args
 
 from calipers.text import normalise
 
 MACHINE = "machine:"
 """How the name of a judge begins that is a language model."""
+
+TargetsAs = Literal["id", "quote", "span"]
+"""How a judged item is recognised in the ground truth that is made of it."""
+TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
 
 Pair = tuple[str, str]
 """The question, and what tells the item from others: its id, or else its text."""

@@ -7,7 +7,7 @@ from calipers.errors import InvalidInput
 from calipers.questions.reading import ASKING, DEPTH, Reading
 
 if TYPE_CHECKING:
-    from calipers.live.live_run import LiveRun
+    from calipers.live.result import LiveRun
 
 
 def below(k: Any) -> int:
@@ -49,8 +49,8 @@ def answers_of(
 def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":
     """What one retriever answers, as deep as it is looked at."""
     # Loaded when used: who measures files need not wait for what asks retrievers.
+    from calipers.live.keywords import callbacks
     from calipers.live.retrieve import retrieve_to_run
-    from calipers.live.watch import callbacks
 
     with callbacks(asking.get("watch")) as (total, progress):
         return retrieve_to_run(

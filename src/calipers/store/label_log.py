@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import Connection, exists, insert, select
 
 from calipers.errors import InvalidInput
-from calipers.labels.judging_result import KINDS, EntryKind, LabelState, LogEntry
 from calipers.model.evaluation import moment
 from calipers.model.labels import is_machine
 from calipers.store.label_tables import LABEL, POOL, POOL_JUDGE
 from calipers.store.open import Store
+from calipers.store.pool import KINDS, EntryKind, LabelState, LogEntry
 from calipers.suggest import did_you_mean
 
 LONGEST_TEXT = 20_000

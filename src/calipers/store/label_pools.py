@@ -10,7 +10,6 @@ import polars as pl
 from sqlalchemy import Connection, Row, func, insert, select
 
 from calipers.errors import InvalidInput
-from calipers.labels.judging_result import PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.model.evaluation import moment
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
@@ -19,6 +18,7 @@ from calipers.store.blob import digest_of, pack, unpack
 from calipers.store.label_log import judges_of, label_state, lock_pool
 from calipers.store.label_tables import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
 from calipers.store.open import Store
+from calipers.store.pool import PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.store.record import TAG_COLUMN, check_name
 from calipers.suggest import did_you_mean
 

@@ -14,9 +14,9 @@ import msgspec
 from calipers.errors import InvalidInput, MissingExtra, WriteFailed
 from calipers.io.files.write import write_table
 from calipers.model.scores import Scores
-from calipers.questions.history.result import Logged
 from calipers.store.git import git_state
 from calipers.store.place import StorePlace, without_password
+from calipers.store.result import Logged
 
 EXPERIMENT = "calipers"
 SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https", "databricks", "uc")

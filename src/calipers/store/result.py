@@ -88,3 +88,11 @@ class Pruned:
             "removed": self.removed,
             "evaluations": [one.to_dict() for one in self.evaluations],
         }
+
+
+@dataclass(frozen=True)
+class Logged:
+    """Where a result can be found in MLflow."""
+
+    run_id: str
+    experiment: str

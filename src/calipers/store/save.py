@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from calipers.engines.summary import slice_summaries
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.model.evaluation import Evaluation, moment
@@ -18,7 +19,6 @@ from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
-from calipers.questions.trend.rule import slice_summaries
 from calipers.store.blob import digest_of, pack
 from calipers.store.git import GitState, git_state
 from calipers.store.listing import evaluations

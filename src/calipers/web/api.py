@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
-from calipers.labels.judging_result import EntryKind, LabelState, PoolItem
 from calipers.present.texts import clean
 from calipers.questions.history.settings import history
 from calipers.questions.trend.settings import trend
+from calipers.store.pool import EntryKind, LabelState, PoolItem
 from calipers.web import parameters as asked
 from calipers.web.sources import WebShelf
 

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.labels.desk import Desk
-from calipers.labels.judging_result import PoolSettings
 from calipers.labels.make import enlarge, join, make, to_judge
 from calipers.match.pair import match_pair
 from calipers.measures import parse
@@ -26,6 +25,7 @@ from calipers.store.label_pools import list_pools
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
+from calipers.store.pool import PoolSettings
 from calipers.store.references import resolve
 
 HELD = 4

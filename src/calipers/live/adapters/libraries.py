@@ -1,8 +1,11 @@
-"""Plain vector stores with a query method: FAISS, Chroma, Qdrant, LanceDB.
+"""Objects of other libraries, recognised by what they can do and never by their class.
 
-Most of them search by vectors, so they need ``embed``, a function from a text to a vector.
+Each function here gives a search function where the object is one of its library, else None.
+Most vector stores search by vectors, so they need ``embed``, a function from a text to a vector.
 """
 
+import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +13,130 @@ from calipers.errors import InvalidInput
 
 Options = Mapping[str, Any]
 Search = Callable[..., Any]
+Adapter = Callable[[Any, Options], Search | None]
+"""Looks at an object; a search function where it knows the kind, else None."""
+
+HAYSTACK_QUESTIONS = ("query", "text", "question", "queries")
+HAYSTACK_K = "top_k"
+HAYSTACK_OUTPUT = "documents"
+
+
+def adapt_langchain(value: Any, options: Options) -> Search | None:  # noqa: ARG001
+    """A search function where the object is LangChain's, else None."""
+    if callable(getattr(value, "_get_relevant_documents", None)) and hasattr(value, "invoke"):
+        return _langchain_retriever(value)
+    if callable(getattr(value, "similarity_search_with_score", None)):
+        return lambda query, k: value.similarity_search_with_score(query, k=k)
+    return None
+
+
+def _langchain_retriever(value: Any) -> Search:
+    signature = inspect.signature(value._get_relevant_documents)
+    takes_k = "k" in signature.parameters or (
+        # A retriever over a vector store hands its further arguments on to the search.
+        hasattr(value, "search_kwargs")
+        and any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    )
+    if takes_k:
+        return lambda query, k: value.invoke(query, k=k)
+    # How many it returns is a setting of the retriever itself.
+    return lambda query: value.invoke(query)
+
+
+def adapt_llama_index(value: Any, options: Options) -> Search | None:  # noqa: ARG001
+    """A search function where the object is a retriever of LlamaIndex, else None."""
+    if not (callable(getattr(value, "retrieve", None)) and hasattr(value, "_retrieve")):
+        return None
+    if not isinstance(getattr(value, "similarity_top_k", None), int):
+        return lambda query: value.retrieve(query)
+    # The number of results is a setting of the object. It is set on a copy, one for each k,
+    # because what the caller handed in stays as it is.
+    copies: dict[int, Any] = {}
+
+    def search(query: str, k: int) -> Any:
+        if k not in copies:
+            own = copy.copy(value)
+            own.similarity_top_k = k
+            copies[k] = own
+        return copies[k].retrieve(query)
+
+    return search
+
+
+def adapt_haystack(value: Any, options: Options) -> Search | None:
+    """A search function where the object is Haystack's, else None."""
+    if hasattr(value, "__haystack_input__") and callable(getattr(value, "run", None)):
+        return _haystack_component(value, options.get("embed"))
+    if all(callable(getattr(value, name, None)) for name in ("run", "inputs", "add_component")):
+        return _haystack_pipeline(value, tuple(options.get("stage_components", ())))
+    return None
+
+
+def _haystack_component(value: Any, embed: Callable[[str], Any] | None) -> Search:
+    takes = inspect.signature(value.run).parameters
+    if "query_embedding" in takes:
+        if embed is None:
+            raise InvalidInput(
+                f"The Haystack component {type(value).__name__} searches by vectors and not by "
+                "text; give embed=, a function from a text to a list of numbers, or the whole "
+                "pipeline."
+            )
+        asked = "query_embedding"
+    else:
+        known = next((name for name in HAYSTACK_QUESTIONS if name in takes), None)
+        if known is None:
+            raise InvalidInput(
+                f"The Haystack component {type(value).__name__} takes {', '.join(takes)}, and none "
+                "of these is a question; give a retriever or a pipeline."
+            )
+        asked = known
+
+    def search(query: str, k: int) -> Any:
+        more = {HAYSTACK_K: k} if HAYSTACK_K in takes else {}
+        question: Any = query
+        if asked == "query_embedding" and embed is not None:
+            question = [float(one) for one in embed(query)]
+        elif asked == "queries":
+            question = [query]
+        return value.run(**{asked: question}, **more)
+
+    return search
+
+
+def _haystack_pipeline(value: Any, stages: tuple[str, ...]) -> Search:
+    inputs: Mapping[str, Mapping[str, Any]] = value.inputs()
+    outputs: Mapping[str, Any] = value.outputs()
+    asked = {
+        name: next(known for known in HAYSTACK_QUESTIONS if known in places)
+        for name, places in inputs.items()
+        if any(known in places for known in HAYSTACK_QUESTIONS)
+    }
+    ends = [name for name, places in outputs.items() if HAYSTACK_OUTPUT in places]
+    if not asked or not ends:
+        raise InvalidInput(
+            f"The Haystack pipeline cannot be asked: its open inputs are {_names(inputs)} and its "
+            f"outputs {_names(outputs)}; it needs an input called "
+            f"{', '.join(HAYSTACK_QUESTIONS[:3])} and an output called {HAYSTACK_OUTPUT}."
+        )
+    limited = [name for name in ends if HAYSTACK_K in inputs.get(name, {})]
+
+    def search(query: str, k: int) -> Any:
+        data: dict[str, dict[str, Any]] = {
+            name: {place: [query] if place == "queries" else query} for name, place in asked.items()
+        }
+        for name in limited:
+            data.setdefault(name, {})[HAYSTACK_K] = k
+        found = value.run(data, include_outputs_from=set(stages)) if stages else value.run(data)
+        return {
+            "retrieved": found[ends[-1]][HAYSTACK_OUTPUT],
+            "stages": {name: found[name][HAYSTACK_OUTPUT] for name in stages},
+        }
+
+    return search
+
+
+def _names(places: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}.{one}" for name, inner in places.items() for one in inner) or "none"
 
 
 def adapt_faiss(value: Any, options: Options) -> Search | None:
@@ -115,3 +242,15 @@ def _matrix(value: Any, dimensions: int) -> Any:
             f"vectors of {dimensions}; embed questions as the chunks were embedded."
         )
     return matrix
+
+
+ADAPTERS: tuple[tuple[str, Adapter, tuple[str, ...]], ...] = (
+    ("langchain", adapt_langchain, ()),
+    ("llama_index", adapt_llama_index, ()),
+    ("haystack", adapt_haystack, ("embed", "stage_components")),
+    ("faiss", adapt_faiss, ("embed", "ids", "texts")),
+    ("chroma", adapt_chroma, ("embed",)),
+    ("qdrant", adapt_qdrant, ("embed", "collection", "using")),
+    ("lancedb", adapt_lancedb, ("embed",)),
+)
+"""Each kind with the options it takes; recognised by what the object can do."""

@@ -5,7 +5,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -13,20 +13,12 @@ from typing import Any
 
 import calipers.plugins as plugins
 from calipers.errors import InvalidInput
-from calipers.live.adapters import haystack, langchain, llama_index, vector_stores
 from calipers.live.adapters.base import Retriever
 from calipers.live.adapters.callable import from_callable, name_of
 from calipers.live.adapters.layout import FIELDS, Layout
+from calipers.live.adapters.libraries import ADAPTERS
 from calipers.live.adapters.secrets import Secrets
-from calipers.live.code import code_of
-from calipers.live.project import (
-    ProjectFile,
-    file_named,
-    file_of,
-    forget_bytecode,
-    parts_of,
-    stale_with_dependants,
-)
+from calipers.live.code import ProjectFile, code_of, file_named, file_of, parts_of
 from calipers.suggest import did_you_mean
 
 LAYOUT = ("results", *FIELDS, "stages")
@@ -37,21 +29,6 @@ FORMS = (
 
 _FOLDERS: set[Path] = set()
 """Where files of retrievers were loaded from."""
-
-Search = Callable[..., Any]
-Adapter = Callable[[Any, Mapping[str, Any]], Search | None]
-"""Looks at an object; a search function where it knows the kind, else None."""
-
-ADAPTERS: tuple[tuple[str, Adapter, tuple[str, ...]], ...] = (
-    ("langchain", langchain.adapt, ()),
-    ("llama_index", llama_index.adapt, ()),
-    ("haystack", haystack.adapt, ("embed", "stage_components")),
-    ("faiss", vector_stores.adapt_faiss, ("embed", "ids", "texts")),
-    ("chroma", vector_stores.adapt_chroma, ("embed",)),
-    ("qdrant", vector_stores.adapt_qdrant, ("embed", "collection", "using")),
-    ("lancedb", vector_stores.adapt_lancedb, ("embed",)),
-)
-"""Each kind with the options it takes; recognised by what the object can do."""
 
 
 def as_retriever(value: Any, **options: Any) -> Retriever:
@@ -268,3 +245,18 @@ def _check(options: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> N
                 f"The option {name!r} means nothing for {what}; it takes {known}."
                 f"{did_you_mean(name, [*allowed, *LAYOUT])}"
             )
+
+
+def stale_with_dependants(parts: list[ProjectFile]) -> list[ProjectFile]:
+    """The parts to load anew, in order: those that changed, and those that import one of them."""
+    chosen: dict[str, ProjectFile] = {}
+    for one in parts:
+        if one.is_stale or any(name in chosen for name in one.needs):
+            chosen[one.name] = one
+    return list(chosen.values())
+
+
+def forget_bytecode(path: Path) -> None:
+    """Let a file be compiled again: Python tells an edit by the second and the size alone."""
+    with suppress(OSError, NotImplementedError):
+        Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)

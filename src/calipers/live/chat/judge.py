@@ -7,11 +7,10 @@ from typing import Any, Unpack
 from calipers.errors import InvalidInput
 from calipers.io.records.label_files import read_labels
 from calipers.live.chat.client import Reply, ask_model, chat_model, machine_name
-from calipers.live.chat.prompts import JUDGE, JUDGE_THIS, filled
-from calipers.live.chat.replies import read_grade
+from calipers.live.chat.prompts import JUDGE, JUDGE_THIS, filled, read_grade
+from calipers.live.chat.result import MachineLabels
 from calipers.live.keywords import AskingModel
 from calipers.model.labels import Label
-from calipers.model.machine import MachineLabels
 
 
 def grade_labels(

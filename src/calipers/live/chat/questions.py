@@ -12,10 +12,9 @@ from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.corpus.read import Corpus, open_corpus
 from calipers.io.files.open import Progress
 from calipers.live.chat.client import Reply, ask_model, chat_model, machine_name
-from calipers.live.chat.prompts import WRITE, WRITE_FROM_THIS, filled
-from calipers.live.chat.replies import read_written, why_rejected
+from calipers.live.chat.prompts import WRITE, WRITE_FROM_THIS, filled, read_written, why_rejected
+from calipers.live.chat.result import SHORTEST_CHUNK, WrittenQuestions
 from calipers.live.keywords import AskingModel
-from calipers.model.machine import SHORTEST_CHUNK, WrittenQuestions
 from calipers.text import normalise
 
 ASKED_BEFORE = "the same question was asked before"

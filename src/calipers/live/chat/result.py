@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calipers.io.records.kept import write_records
+from calipers.io.records.label_files import write_labels
 from calipers.live.result import RetrievalReport
 from calipers.model.labels import Label
 
@@ -28,8 +30,6 @@ class MachineLabels:
 
     def write(self, path: str | Path) -> None:
         """The rows as .jsonl or .csv, whole or not at all."""
-        from calipers.io.records.label_files import write_labels
-
         write_labels(self.rows, path)
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,8 +64,6 @@ class WrittenQuestions:
 
     def write(self, path: str | Path) -> None:
         """The records as JSON lines, whole or not at all."""
-        from calipers.io.records.kept import write_records
-
         write_records(list(self.records), path)
 
     def to_dict(self) -> dict[str, Any]:

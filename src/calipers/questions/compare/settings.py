@@ -8,7 +8,7 @@ from calipers.operation import operation
 from calipers.questions.reading import Matching
 
 if TYPE_CHECKING:
-    from calipers.live.watch import Watch
+    from calipers.live.keywords import Watch
     from calipers.measures import Metric
     from calipers.questions.compare.result import Comparison
 

@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.labels.draft import pool_runs, shuffled, without_judged
 from calipers.measures.spec import check_cutoff
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
 from calipers.model.slicing import UNTAGGED, asked, length_of
 from calipers.questions.diff.result import Diff, DiffSlice, Moved, QueryDiff
+from calipers.questions.pooling import pool_runs, shuffled, without_judged
 from calipers.suggest import did_you_mean
 from calipers.text import normalise
 

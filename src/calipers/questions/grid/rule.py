@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
+from calipers.live.keywords import Callbacks, callbacks
 from calipers.live.questions import Questions
 from calipers.live.resume import Meta, read_meta
 from calipers.live.retrieve import retrieve_to_report
-from calipers.live.watch import Callbacks, callbacks
 from calipers.questions.grid.plan import Plan
 from calipers.questions.grid.result import Combination, Planned
 from calipers.questions.grid.workshop import Workshop, check_functions, code_of_combination

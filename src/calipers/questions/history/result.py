@@ -45,11 +45,3 @@ class Shown(ShowsItself):
         kept = self.evaluation.to_dict()
         kept.pop("summaries")
         return {**self.scores.to_dict(), "evaluation": kept}
-
-
-@dataclass(frozen=True)
-class Logged:
-    """Where a result can be found in MLflow."""
-
-    run_id: str
-    experiment: str

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import split
@@ -13,7 +14,7 @@ from calipers.questions.alarm.reference_period import Watched
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.result import History, Shown
 from calipers.questions.trend.result import Trend
-from calipers.questions.trend.rule import slice_summaries, trend_of
+from calipers.questions.trend.rule import trend_of
 from calipers.store.listing import count, evaluations
 from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store

@@ -11,8 +11,8 @@ from calipers.questions.reading import Where
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
-    from calipers.questions.history.result import History, Logged, Shown
-    from calipers.store.result import Checked, Copied, Pruned, StoreInfo, Vacuumed
+    from calipers.questions.history.result import History, Shown
+    from calipers.store.result import Checked, Copied, Logged, Pruned, StoreInfo, Vacuumed
 
 
 @operation(page="history", command="eval")

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from calipers.engines.summary import summarise
 from calipers.model.evaluation import Evaluation
-from calipers.model.scores import Scores, Summary
-from calipers.model.slicing import clusters_in, cut
+from calipers.model.scores import Summary
 from calipers.questions.trend.result import Line, Mark, Point, Trend
 
 
@@ -34,21 +32,6 @@ def trend_of(
         ),
         tuple(_marks(ordered)),
     )
-
-
-def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
-    """Every metric over each slice of the queries, with the value that makes the slice."""
-    clusters = clusters_in(scores)
-    for value, mask in cut(scores, by):
-        part = summarise(
-            scores.metrics,
-            scores.values[mask],
-            scores.weights,
-            scores.settings,
-            None if clusters is None else clusters[mask],
-        )
-        for summary in part.values():
-            yield value, summary
 
 
 def changes(evaluations: Sequence[Evaluation]) -> Iterator[tuple[Evaluation, tuple[str, ...]]]:

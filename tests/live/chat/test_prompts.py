@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.live.adapters.base import AskFailed
-from calipers.live.chat.prompts import JUDGE, WRITE
-from calipers.live.chat.replies import Written, json_answer, read_grade, read_written, why_rejected
+from calipers.live.chat.prompts import (
+    JUDGE,
+    WRITE,
+    Written,
+    json_answer,
+    read_grade,
+    read_written,
+    why_rejected,
+)
 from calipers.text import normalise
 
 JSON = st.recursive(

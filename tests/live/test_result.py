@@ -8,8 +8,8 @@ from unittest import mock
 import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.live import live_run
-from calipers.live.live_run import LiveRun
+from calipers.live import result
+from calipers.live.result import LiveRun
 from calipers.live.settings import retrieve
 from calipers.questions.evaluate.settings import evaluate
 
@@ -27,7 +27,7 @@ def made(output: Path) -> LiveRun:
 
 def test_nothing_is_read_before_it_is_needed(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
-    with mock.patch.object(live_run, "load", side_effect=AssertionError("read")):
+    with mock.patch.object(result, "load", side_effect=AssertionError("read")):
         run = made(output)
         assert repr(run) == f"<LiveRun: {str(output)!r}; 6 queries; as listed>"
         assert run.report.answered == 6

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.paths import NoMatch, parse
+from calipers.live.adapters.layout import NoMatch, parse
 
 ANSWER = {"a": {"b": [{"c": 1}, {"c": 2}]}, "odd name": [[3], [4, 5]], "none": None}
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.live.counts import Latencies, percentile
+from calipers.live.entries import Latencies, percentile
 
 values = st.lists(st.floats(0, 1e6), min_size=1)
 

@@ -1,0 +1,182 @@
+"""A pool of what is to be judged, and the log of what judges said, as values."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from calipers.model.labels import Label, TargetsAs
+
+EntryKind = Literal["label", "skip", "note", "settle", "undo"]
+"""What an entry of the log does. Nothing is ever overwritten: an undo is an entry too."""
+QueueOrder = Literal["moves", "plain"]
+"""Questions whose labels can move the metric most come first, or questions as they came."""
+KINDS: tuple[str, ...] = get_args(EntryKind)
+ORDERS: tuple[str, ...] = get_args(QueueOrder)
+SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
+"""The grades that a judge can give, by the name of the scale."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolSettings:
+    """How a pool is judged, fixed when it is made."""
+
+    metric: str = "ndcg@10"
+    """The metric that judges watch move."""
+    scale: str = "0-3"
+    order: QueueOrder = "moves"
+    overlap: float = 0.2
+    """The share of questions that every judge gets; the others go to one judge each."""
+    depth: int = 10
+    seed: int = 0
+    guidelines: str = ""
+    targets_as: TargetsAs = "id"
+    match: str | None = None
+    """How the ground truth is matched; None: the data says."""
+    level: str | None = None
+    rel: float | None = None
+
+    @property
+    def grades(self) -> tuple[float, ...]:
+        """The grades that can be given."""
+        return SCALES[self.scale]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogEntry:
+    """One line of the log."""
+
+    number: int
+    item: int
+    """The position of the item in its pool."""
+    judge: str
+    kind: EntryKind
+    saved: str
+    grade: float | None = None
+    quote: str | None = None
+    """The sentence that was marked in the text."""
+    note: str | None = None
+    undoes: int | None = None
+    request: str | None = field(default=None, repr=False)
+    """What the sender calls it: sent twice, it is kept once."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as plain values."""
+        return {name: value for name, value in asdict(self).items() if name != "request"}
+
+
+@dataclass(frozen=True)
+class PoolItem:
+    """One question and one result to judge."""
+
+    position: int
+    share: int | None
+    """Whose it is: the number of a judge; None: everybody's."""
+    label: Label
+
+
+class LabelState:
+    """What holds after a log was read: the latest entry that nobody took back."""
+
+    def __init__(self, entries: Iterable[LogEntry] = ()) -> None:
+        self.last = 0
+        self._given: dict[tuple[int, str], list[LogEntry]] = {}
+        self._settled: dict[int, list[LogEntry]] = {}
+        self._notes: dict[tuple[int, str], list[LogEntry]] = {}
+        self._by_judge: dict[str, list[LogEntry]] = {}
+        self._entries: dict[int, LogEntry] = {}
+        self.add(entries)
+
+    def add(self, entries: Iterable[LogEntry]) -> None:
+        """Read on in the log."""
+        for one in entries:
+            self.last = max(self.last, one.number)
+            if one.kind == "undo":
+                self._take_back(one.undoes)
+                continue
+            self._entries[one.number] = one
+            self._by_judge.setdefault(one.judge, []).append(one)
+            self._stack(one).append(one)
+
+    def _stack(self, one: LogEntry) -> list[LogEntry]:
+        if one.kind == "settle":
+            return self._settled.setdefault(one.item, [])
+        notes = self._notes if one.kind == "note" else self._given
+        return notes.setdefault((one.item, one.judge), [])
+
+    def _take_back(self, number: int | None) -> None:
+        entry = self._entries.pop(number or 0, None)
+        if entry is not None:
+            self._stack(entry).remove(entry)
+            self._by_judge[entry.judge].remove(entry)
+
+    def current(self, item: int, judge: str) -> LogEntry | None:
+        """The label or the skip of a judge that holds."""
+        stack = self._given.get((item, judge))
+        return stack[-1] if stack else None
+
+    def note(self, item: int, judge: str) -> str | None:
+        """What a judge wrote beside an item."""
+        stack = self._notes.get((item, judge))
+        return stack[-1].note if stack else None
+
+    def settled(self, item: int) -> LogEntry | None:
+        """The label that settles a conflict."""
+        stack = self._settled.get(item)
+        return stack[-1] if stack else None
+
+    def latest(self, judge: str) -> LogEntry | None:
+        """The last entry of a judge that was not taken back: what an undo takes back."""
+        stack = self._by_judge.get(judge)
+        return stack[-1] if stack else None
+
+    def of_judge(self, judge: str) -> Sequence[LogEntry]:
+        """Every entry of a judge that was not taken back, oldest first."""
+        return self._by_judge.get(judge, ())
+
+    def labels(self) -> Iterator[LogEntry]:
+        """The label of every judge on every item that has one."""
+        for stack in self._given.values():
+            if stack and stack[-1].kind == "label":
+                yield stack[-1]
+
+    def judges(self) -> list[str]:
+        """Everybody who has an entry that holds, in the order of their first."""
+        return [name for name, stack in self._by_judge.items() if stack]
+
+
+@dataclass(frozen=True)
+class PoolInfo:
+    """What a list of pools shows."""
+
+    name: str
+    created: str
+    items: int
+    queries: int
+    runs: tuple[str, ...]
+    judges: tuple[str, ...]
+    labels: int
+    """Labels that hold; an item that two judged counts twice."""
+    judged: int
+    """Items with at least one label."""
+    entries: int
+    """Lines of the log, undone ones and undos among them."""
+    settings: PoolSettings
+    number: int = field(default=0, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pool as plain values."""
+        found = asdict(self)
+        found.pop("number")
+        return {**found, "runs": list(self.runs), "judges": list(self.judges)}
+
+
+@dataclass(frozen=True)
+class PoolList:
+    """The pools of a store."""
+
+    place: str
+    pools: tuple[PoolInfo, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values: what ``--json`` prints."""
+        return {"place": self.place, "pools": [one.to_dict() for one in self.pools]}
