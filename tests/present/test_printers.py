@@ -7,8 +7,8 @@ from importlib import import_module
 import pytest
 
 import calipers
+from calipers.model.result import LOOKS, ShowsItself
 from calipers.model.scores import Scores
-from calipers.model.showing import LOOKS, ShowsItself
 from calipers.present.printers import SCREEN
 from tests.present.results import MAKERS, hostile
 

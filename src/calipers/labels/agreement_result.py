@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
-from calipers.model.showing import ShowsItself
+from calipers.model.result import ShowsItself
 from calipers.model.summary import Interval
 
 Scale = Literal["nominal", "ordinal", "interval"]

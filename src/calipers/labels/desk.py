@@ -29,8 +29,8 @@ from calipers.labels.judging_result import (
     LabelEffect,
     PoolAgreement,
 )
-from calipers.model.evaluation import from_moment
 from calipers.model.labels import Label, Pair, TargetsAs, is_machine
+from calipers.model.result import from_moment
 from calipers.model.summary import Summary
 from calipers.questions.convert.rule import convert
 from calipers.store.label_log import append, append_on, entries_after, new_request

@@ -1,11 +1,13 @@
 """What was counted while measuring: nothing leaves a denominator without a number here."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from calipers.model.result import Plain
 
 
 @dataclass(frozen=True, kw_only=True)
-class InputCounts:
+class InputCounts(Plain):
     """The counts behind a result."""
 
     queries: int
@@ -52,5 +54,4 @@ class InputCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """The counts by name."""
-        counts = {n: list(v) if isinstance(v, tuple) else v for n, v in asdict(self).items()}
-        return {**counts, "unjudged_rate": self.unjudged_rate}
+        return {**super().to_dict(), "unjudged_rate": self.unjudged_rate}

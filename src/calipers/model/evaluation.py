@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
+from typing import Any, ClassVar
 
+from calipers.model.result import Plain, plain
 from calipers.model.summary import Summary
 
 SHORT = 8
@@ -21,8 +22,12 @@ class SliceSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class Evaluation(Plain):
     """One saved evaluation: when, of what, how good."""
+
+    dict_keys: ClassVar[str] = (
+        "id name saved calipers commit branch dirty queries tags fingerprints changed"
+    )
 
     id: str
     name: str
@@ -49,33 +54,4 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        from dataclasses import asdict
-
-        return {
-            "id": self.id,
-            "name": self.name,
-            "saved": moment(self.saved),
-            "calipers": self.calipers,
-            "commit": self.commit,
-            "branch": self.branch,
-            "dirty": self.dirty,
-            "queries": self.queries,
-            "tags": dict(self.tags),
-            "fingerprints": dict(self.fingerprints),
-            "changed": list(self.changed),
-            "summaries": [asdict(summary) for summary in self.summaries.values()],
-        }
-
-
-def moment(when: datetime) -> str:
-    """A time as the store keeps it: UTC, to the microsecond, sorting as it reads.
-
-    >>> moment(datetime(2026, 1, 31, 6, tzinfo=UTC))
-    '2026-01-31T06:00:00.000000Z'
-    """
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def from_moment(text: str) -> datetime:
-    """The time that ``moment`` wrote."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+        return {**super().to_dict(), "summaries": plain([*self.summaries.values()])}

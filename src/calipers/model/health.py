@@ -1,11 +1,11 @@
 """The health of a ground truth: what an audit found, how grave it is, and what to do."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from calipers.errors import InvalidInput
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself, plain
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -29,7 +29,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Example:
+class Example(Plain):
     """One case of a finding: the query, the target it is about, and what was seen."""
 
     query: str | None = None
@@ -38,11 +38,13 @@ class Example:
 
     def to_dict(self) -> dict[str, str]:
         """What is known, by name; long texts are cut."""
-        return {name: shortened(text) for name, text in asdict(self).items() if text is not None}
+        return {
+            name: shortened(text) for name, text in super().to_dict().items() if text is not None
+        }
 
 
 @dataclass(frozen=True)
-class HealthFinding:
+class HealthFinding(Plain):
     """One kind of trouble in one ground truth: how often, and where for example."""
 
     kind: Kind
@@ -85,15 +87,16 @@ class HealthFinding:
             "detail": self.detail,
             "meaning": self.kind.meaning,
             "remedy": self.kind.remedy,
-            "examples": [example.to_dict() for example in self.examples],
+            "examples": plain(self.examples),
         }
 
 
 @dataclass(frozen=True, repr=False)
-class Health(ShowsItself):
+class Health(Plain, ShowsItself):
     """The state of a ground truth: the findings, the gravest first, and what was looked at."""
 
     shown_by: ClassVar[str] = "calipers.questions.audit.show"
+    dict_keys: ClassVar[str] = "counts facts findings passed notes"
 
     findings: tuple[HealthFinding, ...]
     facts: Mapping[str, Any]
@@ -129,6 +132,12 @@ class Health(ShowsItself):
     def __contains__(self, name: object) -> bool:
         return any(finding.name == name for finding in self.findings)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        found = [finding.severity for finding in self.findings]
+        return {severity: found.count(severity) for severity in SEVERITIES}
+
     def fails(self, on: str | None) -> bool:
         """Whether there is a finding at least as grave as ``on``; None never fails."""
         if on is None:
@@ -139,20 +148,6 @@ class Health(ShowsItself):
             )
         grave = SEVERITIES[: SEVERITIES.index(on) + 1]
         return any(finding.severity in grave for finding in self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole audit as plain data."""
-        counts = {
-            severity: sum(finding.severity == severity for finding in self.findings)
-            for severity in SEVERITIES
-        }
-        return {
-            "counts": counts,
-            "facts": dict(self.facts),
-            "findings": [finding.to_dict() for finding in self.findings],
-            "passed": list(self.passed),
-            "notes": list(self.notes),
-        }
 
 
 def shortened(text: str) -> str:

@@ -1,10 +1,10 @@
 """How many queries show a difference, and how small a difference some queries show."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import SCHEMA
-from calipers.model.showing import ShowsItself
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
 """Why nothing can be said of what would be seen. No spread: all differences are equal. Too few
@@ -42,7 +42,7 @@ class Unseen:
 
 
 @dataclass(frozen=True, repr=False)
-class QueryPlan(ShowsItself):
+class QueryPlan(Plain, ShowsItself):
     """For so many queries, the difference that is missed no more often than 1 - power."""
 
     shown_by: ClassVar[str] = "calipers.questions.plan.show"
@@ -62,4 +62,4 @@ class QueryPlan(ShowsItself):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values: what ``--json`` prints."""
-        return {"schema": SCHEMA, **asdict(self)}
+        return {"schema": SCHEMA, **super().to_dict()}

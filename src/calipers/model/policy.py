@@ -1,9 +1,10 @@
 """What happens in the cases a metric's formula does not decide, named and recorded."""
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from calipers.errors import InvalidInput
+from calipers.model.result import Plain
 from calipers.suggest import did_you_mean
 
 Missing = Literal["zero", "exclude", "error"]
@@ -54,7 +55,7 @@ LIKE_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class Policy(Plain):
     """One choice per doubtful case. The defaults never flatter a retriever.
 
     >>> Policy(missing="exclude").missing
@@ -110,10 +111,6 @@ class Policy:
                 f"{did_you_mean(name, CHOICES)}"
             )
         return replace(self, **{name: value for name, value in changes.items() if value})
-
-    def to_dict(self) -> dict[str, str | None]:
-        """The choices by name, for the record in a result."""
-        return asdict(self)
 
 
 def check_rel(rel: float | None) -> None:

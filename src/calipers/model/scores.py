@@ -1,7 +1,7 @@
 """One number per query and metric, with everything needed to know what it means."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -13,7 +13,7 @@ from calipers.model.arrays import Floats
 from calipers.model.counts import InputCounts
 from calipers.model.lazy import WhenAsked
 from calipers.model.policy import Policy
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself, plain
 from calipers.model.summary import Summary as Summary
 from calipers.suggest import did_you_mean
 
@@ -42,7 +42,7 @@ class MetricFacts:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Scores(ShowsItself):
+class Scores(Plain, ShowsItself):
     """The result of an evaluation. It explains itself.
 
     ``scores["recall@10"]`` is a summary (mean, median, interval, n, undefined);
@@ -50,6 +50,7 @@ class Scores(ShowsItself):
     """
 
     shown_by: ClassVar[str] = "calipers.questions.evaluate.show"
+    dict_keys: ClassVar[str] = "summaries metrics weights audit policy fingerprints settings"
 
     metrics: tuple[MetricFacts, ...]
     values: Floats
@@ -138,17 +139,8 @@ class Scores(ShowsItself):
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints (schema in the docs)."""
-        result: dict[str, Any] = {
-            "schema": SCHEMA,
-            "calipers": self.settings["calipers"],
-            "summaries": [asdict(summary) for summary in self.summaries.values()],
-            "metrics": [{**asdict(m), "bounds": list(m.bounds)} for m in self.metrics],
-            "weights": dict(self.weights),
-            "audit": self.audit.to_dict(),
-            "policy": self.policy.to_dict(),
-            "fingerprints": dict(self.fingerprints),
-            "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
-        }
+        kept = {**super().to_dict(), "summaries": plain([*self.summaries.values()])}
+        result = with_version(kept)
         if per_query:
             result["per_query"] = [*self._rows()]
         return result
@@ -159,6 +151,17 @@ class Scores(ShowsItself):
             tags = {name: row.pop(f"tag.{name}") for name in self.tags}
             scores = {name: row.pop(name) for name in names}
             yield {**row, "tags": tags, "scores": scores}
+
+
+def with_version(result: dict[str, Any]) -> dict[str, Any]:
+    """A result as ``--json`` has it: the version that made it stands first, not in the settings."""
+    settings = dict(result["settings"])
+    return {
+        "schema": SCHEMA,
+        "calipers": settings.pop("calipers"),
+        **result,
+        "settings": settings,
+    }
 
 
 def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str, float]) -> Floats:

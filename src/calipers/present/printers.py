@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from rich.console import Console
 
-from calipers.model.showing import LOOKS, Looks
+from calipers.model.result import LOOKS, Looks
 
 SCREEN = 40
 """Lines of what ``print`` shows of a result."""

@@ -8,7 +8,8 @@ import numpy as np
 from sqlalchemy import Connection, delete, func, select, text
 
 from calipers.errors import CalipersError, InvalidInput
-from calipers.model.evaluation import Evaluation, from_moment
+from calipers.model.evaluation import Evaluation
+from calipers.model.result import from_moment
 from calipers.statistics.clusters import exact_mean
 from calipers.store.blob import digest_of
 from calipers.store.checksum import sound

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, exists, insert, select
 
 from calipers.errors import InvalidInput
-from calipers.model.evaluation import moment
 from calipers.model.labels import is_machine
+from calipers.model.result import moment
 from calipers.store.label_tables import LABEL, POOL, POOL_JUDGE
 from calipers.store.open import Store
 from calipers.store.pool import KINDS, EntryKind, LabelState, LogEntry

@@ -10,9 +10,9 @@ import polars as pl
 from sqlalchemy import Connection, Row, func, insert, select
 
 from calipers.errors import InvalidInput
-from calipers.model.evaluation import moment
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
+from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
 from calipers.store.label_log import judges_of, label_state, lock_pool

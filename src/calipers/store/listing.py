@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, func, or_, select
 
-from calipers.model.evaluation import Evaluation, SliceSummary, from_moment, moment
+from calipers.model.evaluation import Evaluation, SliceSummary
+from calipers.model.result import from_moment, moment
 from calipers.model.summary import Interval, Summary
 from calipers.store import checksum
 from calipers.store.open import Store

@@ -13,10 +13,11 @@ import polars as pl
 from calipers.engines.summary import slice_summaries
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
-from calipers.model.evaluation import Evaluation, moment
+from calipers.model.evaluation import Evaluation
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.ranking import NotGroupedError
+from calipers.model.result import moment
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
 from calipers.store.blob import digest_of, pack

@@ -1,9 +1,9 @@
 """How far each metric could move if the results that nobody judged were judged."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Bounds(ShowsItself):
+class Bounds(Plain, ShowsItself):
     """The bounds of several metrics over one result."""
 
     shown_by: ClassVar[str] = "calipers.questions.bounds.show"
@@ -42,7 +42,3 @@ class Bounds(ShowsItself):
 
     def __getitem__(self, metric: str) -> Bound:
         return next(one for one in self.bounds if one.metric == metric)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The bounds as plain values."""
-        return asdict(self)

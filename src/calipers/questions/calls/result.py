@@ -1,9 +1,9 @@
 """What each further call of a retriever adds."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Call:
 
 
 @dataclass(frozen=True, repr=False)
-class CallTable(ShowsItself):
+class CallTable(Plain, ShowsItself):
     """Every call in its order, over all queries of the ground truth."""
 
     shown_by: ClassVar[str] = "calipers.questions.calls.show"
@@ -38,7 +38,3 @@ class CallTable(ShowsItself):
     """Queries that have an answer: those that the means are over."""
     tokens_from: str | None
     """Where the tokens come from: "data", or "estimate" from the texts."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return asdict(self)

@@ -11,8 +11,8 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.plan import Unseen, Visibility
+from calipers.model.result import ShowsItself
 from calipers.model.scores import SCHEMA, MetricFacts
-from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 from calipers.questions.compare.leaderboard_result import Leaderboard
 from calipers.suggest import did_you_mean

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
+
+from calipers.model.result import Plain
 
 
 @dataclass(frozen=True)
-class Conversion:
+class Conversion(Plain):
     """What was written, and what did not come along."""
+
+    dict_keys: ClassVar[str] = "read form files counts lost unread remarks"
 
     read: tuple[str, ...]
     """The forms that were recognised."""
@@ -24,15 +28,3 @@ class Conversion:
     """What was changed on the way."""
     sentences: tuple[str, ...]
     """What a person should know about it, one sentence each."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole result as plain values."""
-        return {
-            "read": list(self.read),
-            "form": self.form,
-            "files": list(self.files),
-            "counts": dict(self.counts),
-            "lost": dict(self.lost),
-            "unread": dict(self.unread),
-            "remarks": list(self.remarks),
-        }

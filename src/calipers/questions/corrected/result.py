@@ -1,11 +1,11 @@
 """Metrics by a machine's labels, corrected by the labels of people on a sample of the queries."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import SCHEMA
-from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 
@@ -27,10 +27,11 @@ class CorrectedMetric:
 
 
 @dataclass(frozen=True, repr=False)
-class CorrectedScores(ShowsItself):
+class CorrectedScores(Plain, ShowsItself):
     """Every metric, corrected by people."""
 
     shown_by: ClassVar[str] = "calipers.questions.corrected.show"
+    dict_keys: ClassVar[str] = "queries sampled metrics skipped settings"
 
     metrics: tuple[CorrectedMetric, ...]
     queries: int
@@ -44,12 +45,5 @@ class CorrectedScores(ShowsItself):
         return next(one for one in self.metrics if one.metric == name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "schema": SCHEMA,
-            "queries": self.queries,
-            "sampled": self.sampled,
-            "metrics": [asdict(one) for one in self.metrics],
-            "skipped": list(self.skipped),
-            "settings": dict(self.settings),
-        }
+        """Everything as plain values: what ``--json`` prints."""
+        return {"schema": SCHEMA, **super().to_dict()}

@@ -1,11 +1,11 @@
 """What is wrong with a retriever, in words, with evidence and what to do."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from calipers.model.scores import SCHEMA, Summary
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.scores import Summary, with_version
 from calipers.questions.compare.result import Comparison
 
 Confidence = Literal["high", "moderate", "low"]
@@ -36,10 +36,14 @@ class Unchecked:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(ShowsItself):
+class Diagnosis(Plain, ShowsItself):
     """The findings on one system, and what changed since another."""
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.show"
+    dict_keys: ClassVar[str] = (
+        "k queries n summaries findings fine unchecked thresholds "
+        "token_source fingerprints settings"
+    )
 
     k: int
     queries: int
@@ -71,24 +75,9 @@ class Diagnosis(ShowsItself):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole diagnosis as plain values: what ``--json`` prints."""
-        result: dict[str, Any] = {
-            "schema": SCHEMA,
-            "calipers": self.settings["calipers"],
-            "k": self.k,
-            "queries": self.queries,
-            "n": self.n,
-            "summaries": [asdict(summary) for summary in self.summaries],
-            "findings": [asdict(finding) for finding in self.findings],
-            "fine": list(self.fine),
-            "unchecked": [asdict(rule) for rule in self.unchecked],
-            "thresholds": dict(self.thresholds),
-            "token_source": self.token_source,
-            "fingerprints": dict(self.fingerprints),
-            "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
-        }
+        result = with_version(super().to_dict())
         if self.before is not None:
-            result["before"] = self.before.to_dict()
-            result["changes"] = self.changes
+            result |= plain({"before": self.before, "changes": self.changes})
         if self.comparison is not None:
             result["comparison"] = self.comparison.to_dict()
         return result

@@ -1,11 +1,11 @@
 """What changed between two runs: no ground truth is needed for it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, ClassVar
 
 from calipers.model.labels import Label
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself, plain
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class DiffSlice:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff(ShowsItself):
+class Diff(Plain, ShowsItself):
     """Two runs side by side, the most changed query first."""
 
     shown_by: ClassVar[str] = "calipers.questions.diff.show"
@@ -97,20 +97,22 @@ class Diff(ShowsItself):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""
-        return {
-            "old": self.old,
-            "new": self.new,
-            "k": self.k,
-            "p": self.p,
-            "queries": len(self.queries),
-            "changed": self.changed,
-            "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
-            "new_results": sum(len(one.new) for one in self.queries),
-            "lost_results": sum(len(one.lost) for one in self.queries),
-            "to_judge": len(self.to_judge),
-            "already_judged": self.already_judged,
-            "only_old": list(self.only_old),
-            "only_new": list(self.only_new),
-            "slices": [asdict(one) for one in self.slices],
-            "per_query": [asdict(one) for one in self.queries],
-        }
+        return plain(
+            {
+                "old": self.old,
+                "new": self.new,
+                "k": self.k,
+                "p": self.p,
+                "queries": len(self.queries),
+                "changed": self.changed,
+                "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
+                "new_results": sum(len(one.new) for one in self.queries),
+                "lost_results": sum(len(one.lost) for one in self.queries),
+                "to_judge": len(self.to_judge),
+                "already_judged": self.already_judged,
+                "only_old": self.only_old,
+                "only_new": self.only_new,
+                "slices": self.slices,
+                "per_query": self.queries,
+            }
+        )

@@ -1,9 +1,9 @@
 """When to return nothing: what a floor under the scores keeps, and what it costs."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.summary import Interval
 
 Goal = Literal["keep", "recall"]
@@ -43,7 +43,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, repr=False)
-class Floor(ShowsItself):
+class Floor(Plain, ShowsItself):
     """The highest floor that keeps what was asked for, and every other floor beside it."""
 
     shown_by: ClassVar[str] = "calipers.questions.floor.show"
@@ -61,7 +61,3 @@ class Floor(ShowsItself):
     points: tuple[FloorPoint, ...]
     held_out: HeldOut | None
     notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return asdict(self)

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from calipers.model.plan import Unseen, Visibility
+from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
-from calipers.model.showing import ShowsItself
 from calipers.model.summary import Interval
 
 Status = Literal["passed", "failed", "untested", "supporting"]

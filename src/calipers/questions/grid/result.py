@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import ShowsItself
 from calipers.questions.compare.result import Comparison
 
 

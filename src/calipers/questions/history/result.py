@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calipers.model.evaluation import Evaluation
+from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
-from calipers.model.showing import ShowsItself
 
 
 @dataclass(frozen=True, repr=False)

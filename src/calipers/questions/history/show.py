@@ -7,7 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.io.files.guard import guard
-from calipers.model.evaluation import Evaluation, moment
+from calipers.model.evaluation import Evaluation
+from calipers.model.result import moment
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
 from calipers.present.printers import show_with

@@ -1,12 +1,13 @@
 """Nearest neighbours, and how many of them an approximate index finds."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.model.arrays import Ints
+from calipers.model.result import Plain
 
 Distance = Literal["cosine", "dot", "euclidean"]
 """What makes two vectors near."""
@@ -25,8 +26,12 @@ class Neighbours:
 
 
 @dataclass(frozen=True)
-class IndexRecall:
+class IndexRecall(Plain):
     """The recall of one index at one cut-off, against exact search."""
+
+    dict_keys: ClassVar[str] = (
+        "name k recall worst perfect queries queries_per_second speedup per_query"
+    )
 
     name: str
     k: int
@@ -41,17 +46,3 @@ class IndexRecall:
     queries_per_second: float | None = None
     speedup: float | None = None
     """How many times faster than exact search, where both were timed."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return {
-            "name": self.name,
-            "k": self.k,
-            "recall": self.recall,
-            "worst": self.worst,
-            "perfect": self.perfect,
-            "queries": self.queries,
-            "queries_per_second": self.queries_per_second,
-            "speedup": self.speedup,
-            "per_query": list(self.per_query),
-        }

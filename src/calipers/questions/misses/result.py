@@ -1,11 +1,11 @@
 """Why pieces of ground truth were not found, and what came in their place."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself, plain
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Misses(ShowsItself):
+class Misses(Plain, ShowsItself):
     """One reason for each piece of ground truth that is not in the first k results."""
 
     shown_by: ClassVar[str] = "calipers.questions.misses.show"
@@ -130,18 +130,20 @@ class Misses(ShowsItself):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints."""
-        return {
-            "k": self.k,
-            "targets": self.targets,
-            "found": self.found,
-            "missed": self.table.height,
-            "reasons": [
-                {**asdict(one), "remedy": self.remedy(one), "count": self.reasons[one.name]}
-                for one in REASONS
-                if one.name in self.reasons
-            ],
-            "waterfall": [asdict(step) for step in self.waterfall],
-            "notes": list(self.notes),
-            "misses": self.table.to_dicts(),
-            "false_positives": self.false_positives.to_dicts(),
-        }
+        return plain(
+            {
+                "k": self.k,
+                "targets": self.targets,
+                "found": self.found,
+                "missed": self.table.height,
+                "reasons": [
+                    {**plain(one), "remedy": self.remedy(one), "count": self.reasons[one.name]}
+                    for one in REASONS
+                    if one.name in self.reasons
+                ],
+                "waterfall": self.waterfall,
+                "notes": self.notes,
+                "misses": self.table.to_dicts(),
+                "false_positives": self.false_positives.to_dicts(),
+            }
+        )

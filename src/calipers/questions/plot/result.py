@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, ClassVar
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import ShowsItself
 from calipers.questions.compare.result import Comparison
 from calipers.questions.misses.result import Misses
 from calipers.questions.slices.result import Slices

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import polars as pl
 
+from calipers.model.result import Plain
 from calipers.questions.misses.result import Misses
 
 PAGE_SIZE = 50
@@ -35,8 +36,10 @@ class View:
 
 
 @dataclass(frozen=True)
-class QueryRow:
+class QueryRow(Plain):
     """One query in the list."""
+
+    dict_keys: ClassVar[str] = "row query text status tags scores=values missed"
 
     row: int
     """Its place in the evaluation, from 0."""
@@ -48,22 +51,12 @@ class QueryRow:
     missed: int | None
     """Pieces of ground truth that are not among the first k; None where it is not known."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The row as plain values."""
-        return {
-            "row": self.row,
-            "query": self.query,
-            "text": self.text,
-            "status": self.status,
-            "tags": dict(self.tags),
-            "scores": dict(self.values),
-            "missed": self.missed,
-        }
-
 
 @dataclass(frozen=True)
-class QueryPage:
+class QueryPage(Plain):
     """One page of queries."""
+
+    dict_keys: ClassVar[str] = "page pages found total queries=rows"
 
     rows: tuple[QueryRow, ...]
     found: int
@@ -71,16 +64,6 @@ class QueryPage:
     total: int
     page: int
     pages: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The page as plain values."""
-        return {
-            "page": self.page,
-            "pages": self.pages,
-            "found": self.found,
-            "total": self.total,
-            "queries": [one.to_dict() for one in self.rows],
-        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
-from calipers.model.showing import ShowsItself
 from calipers.questions.compare.result import Comparison
 from calipers.questions.diagnose.result import Diagnosis
 from calipers.questions.misses.result import Misses

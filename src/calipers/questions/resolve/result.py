@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself, plain
 
 SHOWN_PLACES = 20
 """Places of one quote that JSON lists."""
@@ -15,16 +15,12 @@ OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
 
 
 @dataclass(frozen=True, order=True)
-class QuotePlace:
+class QuotePlace(Plain):
     """A stretch of a document, in characters; the end is not part of it."""
 
     document: str
     start: int
     end: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The place as a target has it."""
-        return {"document": self.document, "start": self.start, "end": self.end}
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Located:
+class Located(Plain):
     """A quote and all its places."""
 
     wanted: Wanted
@@ -54,20 +50,22 @@ class Located:
 
     def to_dict(self) -> dict[str, Any]:
         """The quote, how many places there are, and the first of them."""
-        return {
-            "query": self.wanted.query,
-            "quote": self.wanted.quote,
-            "document": self.wanted.document,
-            "outcome": self.outcome,
-            "count": len(self.places),
-            "places": [place.to_dict() for place in self.places[:SHOWN_PLACES]],
-            "unknown_document": self.unknown_document,
-            "elsewhere": [place.to_dict() for place in self.elsewhere[:SHOWN_PLACES]],
-        }
+        return plain(
+            {
+                "query": self.wanted.query,
+                "quote": self.wanted.quote,
+                "document": self.wanted.document,
+                "outcome": self.outcome,
+                "count": len(self.places),
+                "places": self.places[:SHOWN_PLACES],
+                "unknown_document": self.unknown_document,
+                "elsewhere": self.elsewhere[:SHOWN_PLACES],
+            }
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Resolution(ShowsItself):
+class Resolution(Plain, ShowsItself):
     """What became of every quote, and the records with the spans in them."""
 
     shown_by: ClassVar[str] = "calipers.questions.resolve.show"
@@ -97,11 +95,13 @@ class Resolution(ShowsItself):
 
     def to_dict(self) -> dict[str, Any]:
         """The counts, and every quote that was not found exactly once."""
-        return {
-            "quotes": len(self.quotes),
-            "resolved": self.resolved,
-            "counts": self.counts,
-            "first": self.first,
-            "unclear": [one.to_dict() for one in self.quotes if one.outcome != "once"],
-            "notes": list(self.notes),
-        }
+        return plain(
+            {
+                "quotes": len(self.quotes),
+                "resolved": self.resolved,
+                "counts": self.counts,
+                "first": self.first,
+                "unclear": [one for one in self.quotes if one.outcome != "once"],
+                "notes": self.notes,
+            }
+        )

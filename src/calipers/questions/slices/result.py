@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-from calipers.model.showing import ShowsItself
+from calipers.model.result import ShowsItself
 from calipers.model.summary import Interval
 
 Standing = Literal["above", "below", "not shown", "not tested", "supporting"]

@@ -1,11 +1,11 @@
 """Every metric over k, and which k to take."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from calipers.model.scores import SCHEMA
-from calipers.model.showing import ShowsItself
+from calipers.model.result import Plain, ShowsItself
+from calipers.model.scores import with_version
 from calipers.model.summary import Interval
 
 
@@ -93,10 +93,14 @@ class TokenAdvice:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(ShowsItself):
+class Sweep(Plain, ShowsItself):
     """A sweep over k, with advice."""
 
     shown_by: ClassVar[str] = "calipers.questions.sweep.show"
+    dict_keys: ClassVar[str] = (
+        "queries n depth metrics advice token_source price_per_million_tokens=price "
+        "points curve fingerprints settings"
+    )
 
     points: tuple[SweepPoint, ...]
     metrics: tuple[str, ...]
@@ -117,31 +121,19 @@ class Sweep(ShowsItself):
         """The point at one k."""
         return next(point for point in self.points if point.k == k)
 
+    @property
+    def advice(self) -> dict[str, RecallAdvice | F1Advice | TokenAdvice | None]:
+        """What to take, by what is looked at."""
+        return {"recall": self.recall, "f1": self.f1, "tokens": self.tokens}
+
+    @property
+    def curve(self) -> list[dict[str, float | None]]:
+        """Recall and precision at every k."""
+        return [
+            {"k": point.k, **{name: point.values[name].mean for name in ("recall", "precision")}}
+            for point in self.points
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """The whole sweep as plain values: what ``--json`` prints."""
-        return {
-            "schema": SCHEMA,
-            "calipers": self.settings["calipers"],
-            "queries": self.queries,
-            "n": self.n,
-            "depth": self.depth,
-            "metrics": list(self.metrics),
-            "advice": {
-                "recall": asdict(self.recall) if self.recall else None,
-                "f1": asdict(self.f1) if self.f1 else None,
-                "tokens": asdict(self.tokens) if self.tokens else None,
-            },
-            "token_source": self.token_source,
-            "price_per_million_tokens": self.price,
-            "points": [asdict(point) for point in self.points],
-            "curve": [
-                {
-                    "k": point.k,
-                    "recall": point.values["recall"].mean,
-                    "precision": point.values["precision"].mean,
-                }
-                for point in self.points
-            ],
-            "fingerprints": dict(self.fingerprints),
-            "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
-        }
+        return with_version(super().to_dict())

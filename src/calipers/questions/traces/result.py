@@ -1,9 +1,11 @@
 """Questions that were asked in earnest, taken from traces."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
+
+from calipers.model.result import Plain
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class TracedQuestion:
 
 
 @dataclass(frozen=True)
-class TracedQuestions:
+class TracedQuestions(Plain):
     """A sample of the questions in traces, ready to be judged."""
 
     questions: tuple[TracedQuestion, ...]
@@ -38,10 +40,6 @@ class TracedQuestions:
     """Different questions among them."""
     masked: int
     """Places in questions and texts where something was masked."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return asdict(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the questions as JSON lines, for ``draft`` and for ``retrieve``."""

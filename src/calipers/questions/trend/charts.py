@@ -5,7 +5,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
-from calipers.model.evaluation import moment
+from calipers.model.result import moment
 from calipers.present import charts
 from calipers.present.escape import printable
 from calipers.present.palette import LIGHT, PAGE, Palette

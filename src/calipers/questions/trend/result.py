@@ -4,8 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from calipers.model.evaluation import moment
-from calipers.model.showing import ShowsItself
+from calipers.model.result import ShowsItself, moment
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,111 @@
+"""What every result has: plain values for JSON, and a way to show itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, overload
+
+
+class Plain:
+    """A dataclass that can be had as plain values."""
+
+    dict_keys: ClassVar[str] = ""
+    """The fields and properties that ``to_dict`` has, in its order and with spaces between;
+    ``key=name`` where it has another key for one. Empty: every field, in the order of the class."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values: what ``--json`` prints."""
+        return _attributes(self, self.dict_keys.split())
+
+
+@overload
+def plain(value: Mapping[str, Any]) -> dict[str, Any]: ...
+@overload
+def plain(value: Any) -> Any: ...
+def plain(value: Any) -> Any:
+    """A value and all that it holds as JSON knows it: dictionaries, lists, texts and numbers.
+
+    A result becomes what its ``to_dict`` says, and every other dataclass its fields in order.
+
+    >>> plain({"saved": datetime(2026, 1, 31, 6, tzinfo=UTC), "files": ("a", Path("b"))})
+    {'saved': '2026-01-31T06:00:00.000000Z', 'files': ['a', 'b']}
+    """
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Plain):
+        return value.to_dict()
+    if is_dataclass(value):
+        return _attributes(value)
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    if isinstance(value, datetime):
+        return moment(value)
+    if isinstance(value, Path):
+        return str(value)
+    return value
+
+
+def _attributes(value: Any, keys: Sequence[str] = ()) -> dict[str, Any]:
+    named = [key.partition("=") for key in keys or [field.name for field in fields(value)]]
+    return {key: plain(getattr(value, name or key)) for key, _, name in named}
+
+
+def moment(when: datetime) -> str:
+    """A time as JSON and the store have it: UTC, to the microsecond, sorting as it reads.
+
+    >>> moment(datetime(2026, 1, 31, 6, tzinfo=UTC))
+    '2026-01-31T06:00:00.000000Z'
+    """
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def from_moment(text: str) -> datetime:
+    """The time that ``moment`` wrote."""
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How one kind of result is shown."""
+
+    text: Callable[[Any], str]
+    line: Callable[[Any], str]
+    html: Callable[[Any], str]
+
+
+LOOKS: dict[type, Looks] = {}
+"""How each kind of result is shown; the module that shows it enters it here when it is loaded."""
+
+
+class ShowsItself:
+    """A result that prints as its command does, and that a notebook shows as tables and charts.
+
+    Results know nothing of how they are shown: what shows them is loaded when somebody looks.
+    """
+
+    shown_by: ClassVar[str]
+    """The module that shows it."""
+
+    @property
+    def _shown(self) -> Any:
+        """The module that shows it, loaded when somebody looks."""
+        return import_module(self.shown_by)
+
+    @property
+    def _looks(self) -> Looks:
+        _ = self._shown
+        return next(LOOKS[kind] for kind in type(self).__mro__ if kind in LOOKS)
+
+    def _repr_html_(self) -> str:
+        return self._looks.html(self)
+
+    def __str__(self) -> str:
+        return self._looks.text(self)
+
+    def __repr__(self) -> str:
+        """The verdict alone, for a prompt."""
+        return f"<{type(self).__name__}: {self._looks.line(self)}>"
