@@ -129,18 +129,10 @@ def call_case(operations: dict[str, dict[str, bool]], seeds: Seeds, random: Rand
 
 def operations_by_name() -> dict[str, dict[str, bool]]:
     """Every operation with its arguments, and whether it needs each."""
-    from inspect import Parameter, signature
-
     from calipers.operation import arguments
     from calipers.operations import OPERATIONS
 
-    found: dict[str, dict[str, bool]] = {}
-    for name, operation in OPERATIONS.items():
-        plain = operation.function.__wrapped__  # type: ignore[attr-defined]
-        needed = {
-            one.name
-            for one in signature(plain).parameters.values()
-            if one.default is Parameter.empty and one.kind is not Parameter.VAR_KEYWORD
-        }
-        found[name] = {one: one in needed for one, _ in arguments(plain)}
-    return found
+    return {
+        name: {one.name: one.needed for one in arguments(operation.function).values()}
+        for name, operation in OPERATIONS.items()
+    }

@@ -89,41 +89,90 @@ if TYPE_CHECKING:
     __all__: list[str]
 
 _HOMES = {
-    "CalipersError": "errors",
-    "Comparison": "model.comparison",
-    "GroundTruth": "model.ground_truth",
-    "Matched": "model.matched",
-    "Misses": "model.misses",
-    "Plot": "model.plot",
-    "Policy": "model.policy",
-    "Report": "model.report",
-    "Run": "model.run",
-    "Scores": "model.scores",
-    "Verdict": "model.gate",
-    "__version__": "version",
-    "average_precision": "functions",
-    "confusion_at_k": "functions",
-    "f1_at_k": "functions",
-    "hit_rate_at_k": "functions",
-    "ndcg_at_k": "functions",
-    "precision_at_k": "functions",
-    "recall_at_k": "functions",
-    "reciprocal_rank": "functions",
-    "scorer": "integrations.scorer",
+    "errors": ("CalipersError",),
+    "functions": (
+        "average_precision",
+        "confusion_at_k",
+        "f1_at_k",
+        "hit_rate_at_k",
+        "ndcg_at_k",
+        "precision_at_k",
+        "recall_at_k",
+        "reciprocal_rank",
+    ),
+    "integrations.scorer": ("scorer",),
+    "labels.settings": (
+        "agreement",
+        "draft",
+        "judge",
+        "labels_desk",
+        "labels_export",
+        "labels_import",
+        "labels_list",
+        "labels_pool",
+        "write_questions",
+    ),
+    "live.settings": ("retrieve",),
+    "model.ground_truth": ("GroundTruth",),
+    "model.matched": ("Matched",),
+    "model.policy": ("Policy",),
+    "model.run": ("Run",),
+    "model.scores": ("Scores",),
+    "questions.alarm.settings": ("alarm",),
+    "questions.audit.settings": ("audit",),
+    "questions.bounds.settings": ("bounds",),
+    "questions.calls.settings": ("calls",),
+    "questions.compare.result": ("Comparison",),
+    "questions.compare.settings": ("compare",),
+    "questions.convert.settings": ("convert",),
+    "questions.corrected.settings": ("corrected",),
+    "questions.diagnose.settings": ("diagnose", "rules"),
+    "questions.diff.settings": ("diff",),
+    "questions.evaluate.settings": ("evaluate", "read"),
+    "questions.floor.settings": ("floor",),
+    "questions.gate.result": ("Verdict",),
+    "questions.gate.settings": ("gate", "read_baseline", "save_baseline"),
+    "questions.grid.settings": ("grid", "plan_grid"),
+    "questions.history.settings": (
+        "history",
+        "log_to_mlflow",
+        "save",
+        "show",
+        "store_check",
+        "store_export",
+        "store_import",
+        "store_info",
+        "store_prune",
+        "store_vacuum",
+    ),
+    "questions.index_recall.settings": ("exact_neighbours", "index_recall"),
+    "questions.levels.settings": ("levels",),
+    "questions.metrics": ("metrics",),
+    "questions.misses.result": ("Misses",),
+    "questions.misses.settings": ("misses",),
+    "questions.plan.settings": ("plan",),
+    "questions.plot.result": ("Plot",),
+    "questions.plot.settings": ("plot",),
+    "questions.report.result": ("Report",),
+    "questions.report.settings": ("report",),
+    "questions.resolve.settings": ("resolve",),
+    "questions.slices.settings": ("slices",),
+    "questions.sweep.settings": ("sweep",),
+    "questions.traces.settings": ("traces",),
+    "questions.trend.settings": ("trend",),
+    "version": ("__version__",),
 }
-"""Public names that are no operations, with their modules."""
+"""Every public name, by the module that is loaded when it is first used."""
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
 
     def __getattr__(name: str) -> Any:
-        if name in _HOMES:
-            return getattr(import_module(f"calipers.{_HOMES[name]}"), name)
-        operations = import_module("calipers.operations").OPERATIONS
         if name == "__all__":
-            return sorted([*_HOMES, *operations])
-        if name in operations:
-            return operations[name].function
+            return sorted(_HOME_OF)
+        if name in _HOME_OF:
+            return getattr(import_module(f"calipers.{_HOME_OF[name]}"), name)
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return __getattr__("__all__")
+        return sorted(_HOME_OF)

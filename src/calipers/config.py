@@ -126,6 +126,27 @@ class Config:
             for name, value in given.items()
         }
 
+    def filled(
+        self, given: Mapping[str, Any], keys: Mapping[str, str], table: str = ""
+    ) -> dict[str, Any]:
+        """What stands in the file for keywords that are not given; ``keys`` are their keys there.
+
+        Where any input is given, no input is taken from the file: halves of two pairs make no
+        pair. A retriever alone is asked the questions of the file.
+
+        >>> keys = {"data": "data", "run": "run", "weights": "score"}
+        >>> file = Config(shared={"data": "a.json", "score": {"mrr": 1}})
+        >>> file.filled({}, keys), file.filled({"run": "b.json"}, keys)
+        ({'data': 'a.json', 'weights': {'mrr': 1}}, {'weights': {'mrr': 1}})
+        """
+        held = {**self.shared, **(self.gate if table == "gate" else {})}
+        inputs = [name for name in INPUTS if name in given]
+        for name in RESULTS if inputs == ["retriever"] else INPUTS if inputs else ():
+            held.pop(name.replace("_", "-"), None)
+        if os.environ.get(STORE, "").strip():
+            held.pop("store", None)
+        return {name: held[key] for name, key in keys.items() if key in held and name not in given}
+
     def _of(self, gate: bool) -> dict[str, Any]:
         return {**self.shared, **(self.gate if gate else {})}
 

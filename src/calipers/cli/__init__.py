@@ -6,10 +6,8 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
-from pkgutil import iter_modules
 from typing import Any
 
 import click
@@ -17,8 +15,41 @@ import click
 from calipers.cli.parts.exit import check_streams, explain
 from calipers.version import __version__
 
-FIRST = ("init", "eval", "metrics")
-"""The commands that help lists before the others."""
+COMMANDS = {
+    "init": "init",
+    "eval": "eval",
+    "metrics": "metrics",
+    "agreement": "agreement",
+    "alarm": "alarm",
+    "audit": "audit",
+    "baseline": "baseline",
+    "calls": "calls",
+    "compare": "compare",
+    "config": "config",
+    "convert": "convert",
+    "diagnose": "diagnose",
+    "diff": "diff",
+    "draft": "draft",
+    "floor": "understand",
+    "gate": "gate",
+    "grid": "grid",
+    "history": "history",
+    "judge": "judge",
+    "labels": "labels",
+    "misses": "misses",
+    "plan": "plan",
+    "plot": "plot",
+    "questions": "questions",
+    "resolve": "resolve",
+    "retrieve": "retrieve",
+    "serve": "serve",
+    "show": "show",
+    "store": "store",
+    "sweep": "sweep",
+    "traces": "traces",
+    "trend": "trend",
+}
+"""Every command in the order of help, with the module that holds it."""
 PARTS_OF_EVAL = {
     "report": "--html report.html",
     "slices": "--by TAG",
@@ -38,12 +69,6 @@ class _ReaderLeft(Exception):
 
 class _Terminated(KeyboardInterrupt):
     """The system asks the program to end (SIGTERM): it leaves as little behind as after Ctrl-C."""
-
-
-@cache
-def _commands() -> tuple[str, ...]:
-    names = [one.name.replace("_", "-") for one in iter_modules(__path__) if not one.ispkg]
-    return tuple(sorted(names, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), n)))
 
 
 class GivenOnce(click.Group):
@@ -75,7 +100,7 @@ def _given_twice(ctx: click.Context, args: list[str]) -> list[click.Option]:
 
 
 class LazyGroup(GivenOnce):
-    """Finds commands among the modules of this package and loads only the one that runs."""
+    """Loads only the module of the command that runs."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -85,15 +110,15 @@ class LazyGroup(GivenOnce):
             raise _ReaderLeft from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
-        """Every module here; what commands share is in a package of its own."""
-        return list(_commands())
+        """Every command, those to begin with first."""
+        return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name, imported now."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
+        module = import_module(f"{__name__}.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name, None) or module.command
         return command
 
     def resolve_command(

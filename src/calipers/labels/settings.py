@@ -1,36 +1,24 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
-from calipers.operation import operation
-
-if TYPE_CHECKING:
-    from calipers.labels.agreement_result import Agreement, How, Scale, Weights, WhenTied
-    from calipers.labels.draft_result import Draft
-    from calipers.model.labels import TargetsAs
-
-from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
-
-from calipers.questions.reading import Where
-
-if TYPE_CHECKING:
-    from calipers.labels.desk import Desk
-    from calipers.labels.judging_result import Exported, Imported, JudgeOnly
-    from calipers.model.labels import TargetsAs
-    from calipers.store.pool import PoolList, QueueOrder
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Unpack
-
+from calipers.labels.agreement_result import How, Scale, Weights, WhenTied
+from calipers.labels.judging_result import JudgeOnly
 from calipers.live.keywords import AskingModel
+from calipers.model.labels import TargetsAs
+from calipers.operation import operation
+from calipers.questions.reading import Where
+from calipers.store.pool import QueueOrder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from calipers.labels.agreement_result import Agreement
+    from calipers.labels.desk import Desk
+    from calipers.labels.draft_result import Draft
+    from calipers.labels.judging_result import Exported, Imported
     from calipers.live.chat.result import MachineLabels, WrittenQuestions
+    from calipers.store.pool import PoolList
 
 
 @operation(page="make-ground-truth", command="draft")
@@ -74,11 +62,11 @@ def draft(
 def agreement(
     labels: Any,
     *,
-    scale: "Scale" = "ordinal",
-    weights: "Weights" = "none",
-    merge: "How | None" = None,
-    when_tied: "WhenTied" = "leave",
-    targets_as: "TargetsAs" = "id",
+    scale: Scale = "ordinal",
+    weights: Weights = "none",
+    merge: How | None = None,
+    when_tied: WhenTied = "leave",
+    targets_as: TargetsAs = "id",
     add_to: Any = None,
     machine: str | None = None,
     confidence: float = 0.95,
@@ -144,7 +132,7 @@ def labels_export(
     output: str | os.PathLike[str],
     *,
     to: str | None = None,
-    targets_as: "TargetsAs | None" = None,
+    targets_as: TargetsAs | None = None,
     machines: bool = False,
     overwrite: bool = False,
     store: Where = None,
@@ -192,11 +180,11 @@ def labels_pool(
     corpus: Any = None,
     judges: Sequence[str] = ("me",),
     queries: Collection[str] | None = None,
-    only: "JudgeOnly | None" = None,
+    only: JudgeOnly | None = None,
     again: bool = False,
     metric: str = "ndcg@10",
     scale: str = "0-3",
-    order: "QueueOrder" = "moves",
+    order: QueueOrder = "moves",
     overlap: float = 0.2,
     depth: int = 10,
     seed: int = 0,

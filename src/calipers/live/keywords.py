@@ -3,9 +3,10 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.errors import InvalidInput
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.live.entries import AnswerCounts
@@ -15,6 +16,33 @@ Progress = Callable[["AnswerCounts"], None]
 Callbacks = AbstractContextManager[tuple[Any, Any]]
 """For the number of questions, and for the counts as they grow."""
 Watch = Callable[[], Callbacks]
+AskFor = Annotated[
+    int | None,
+    Setting(
+        "Results to ask a retriever for. [default: as many as are looked at]",
+        metavar="N",
+        file="ask-for",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    Setting(
+        "Questions asked at a time. [default: 8; 1 for a command]", metavar="N", file="workers"
+    ),
+]
+Columns = Annotated[
+    Any,
+    Setting(
+        "Which column is what, where its name does not say, such as item=expected_ids; may be "
+        "given several times.",
+        "--column",
+        "FIELD=NAME",
+        several=True,
+        read=list,
+        file="columns",
+    ),
+]
+"""In Python also a mapping, such as {"item": "expected_ids"}."""
 
 
 class Patience(TypedDict, total=False):

@@ -1,11 +1,14 @@
-"""Keywords that many operations share, declared once, so that an editor completes them."""
+"""Keywords that many operations share, declared once for Python, commands and settings file."""
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
+from calipers.errors import InvalidInput
+from calipers.live.keywords import AskFor, Columns, Watch, Workers
 from calipers.model.policy import (
+    CHOICES,
+    LIKE,
     Calls,
     Duplicates,
     Failed,
@@ -15,77 +18,287 @@ from calipers.model.policy import (
     Unanswerable,
     Unknown,
 )
+from calipers.setting import Setting
 
+if TYPE_CHECKING:
+    from calipers.measures import Metric
+
+Progress = Callable[[int, int], None]
+"""Called with the bytes read and the bytes in all."""
+
+
+def _one_file(given: tuple[str, ...]) -> str:
+    if len(given) > 1:
+        raise InvalidInput(
+            f"Several files are given: {', '.join(given)}; give one that holds results and ground "
+            "truth, or say which is which with --ground-truth and --run."
+        )
+    return given[0]
+
+
+def _cutoffs(text: str) -> list[int]:
+    """The cut-offs of ``-k 1,5,10``."""
+    from calipers.measures.spec import check_cutoff
+
+    return [check_cutoff(one) for one in text.split(",")]
+
+
+def _weights(text: str) -> dict[str, float]:
+    """The weights of ``--score recall@10=0.7,precision@5=0.3``."""
+    from calipers.measures.spec import split
+
+    found: dict[str, float] = {}
+    for piece in split(text):
+        name, equals, number = piece.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not equals or not 0 < value < float("inf"):
+            raise InvalidInput(
+                f"The weight {piece!r} in --score cannot be read; write metric=weight with a "
+                "weight above 0, such as recall@10=0.7,precision@5=0.3."
+            )
+        if name.strip() in found:
+            raise InvalidInput(f"The metric {name.strip()} is given two weights; give it one.")
+        found[name.strip()] = value
+    return found
+
+
+def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
+    """The tags of ``--tag model=e5 --tag chunk=400``, and of ``--with-tag`` alike.
+
+    >>> tag_pairs(("model=e5", "note=a=b"))
+    {'model': 'e5', 'note': 'a=b'}
+    """
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name or not value:
+            raise InvalidInput(f"The tag {one!r} cannot be read; write name=value, as model=e5.")
+        if name in found:
+            raise InvalidInput(f"The tag {name!r} is given twice; give it one value.")
+        found[name] = value
+    return found
+
+
+Data = Annotated[Any, Setting("", argument="[DATA]", several=True, read=_one_file, file="data")]
+"""One thing that holds both sides: a pair of ``read``, or a path, records or a table."""
+Truth = Annotated[Any, Setting("What should be found.", "-g", "FILE", file="ground-truth")]
+Metrics = Annotated[
+    "str | Iterable[str | Metric] | None",
+    Setting(
+        "Metrics, such as recall@10,ndcg@5,mrr (`calipers metrics` lists them).",
+        "-m",
+        "LIST",
+        file="metrics",
+    ),
+]
+Cutoffs = Annotated[
+    int | Sequence[int] | None,
+    Setting(
+        "Cut-offs for metrics written without one, such as 1,5,10.",
+        "-k",
+        "LIST",
+        read=_cutoffs,
+        file="k",
+    ),
+]
+Weights = Annotated[
+    Mapping[str, float] | None,
+    Setting(
+        "Combine metrics into one score, such as recall@10=0.7,precision@5=0.3.",
+        "--score",
+        "WEIGHTS",
+        read=_weights,
+        file="score",
+    ),
+]
+Primary = Annotated[
+    str | None,
+    Setting(
+        "The metric that decides; others are shown beside it. [default: as the configuration "
+        "says, the score, or recall at the largest cut-off]",
+        metavar="METRIC",
+        file="primary",
+    ),
+]
+Confidence = Annotated[float, Setting("The confidence level of the intervals.")]
+Cluster = Annotated[
+    str | None,
+    Setting(
+        "Take queries with the same value of this tag, such as paraphrases of one intent, as one "
+        "unit in every interval and test.",
+        metavar="TAG",
+        file="cluster",
+    ),
+]
+Anyway = Annotated[
+    bool,
+    Setting("Compare although ground truth, queries or policies differ; the result says so."),
+]
 Where = str | os.PathLike[str] | None
 """A history: a file or the address of a database; None: the usual place."""
+Store = Annotated[
+    Where,
+    Setting(
+        "The history: a file or postgresql://user@host/database. [default: CALIPERS_STORE, the "
+        "configuration, or .calipers/history.db here or in a folder above]",
+        metavar="PLACE",
+        file="store",
+    ),
+]
+
+
+class Inputs(TypedDict, total=False):
+    """What is measured; each side is a path, a mapping, records or a table."""
+
+    ground_truth: Truth
+    run: Annotated[Any, Setting("What the retriever returned.", "-r", "FILE", file="run")]
+    retriever: Annotated[
+        Any,
+        Setting(
+            "Ask this live retriever instead of reading a run: package.module:function, an address "
+            "or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
+            metavar="RETRIEVER",
+            file="retriever",
+        ),
+    ]
+    """In Python also a function of (query, k), or an object of a library that `retrieve` knows."""
+    ask_for: AskFor
+    workers: Workers
+    watch: Watch | None
+    """Gives the callbacks for the progress of asking: the number of questions, the counts."""
 
 
 class Matching(TypedDict, total=False):
     """How results are compared with a ground truth."""
 
-    match: str | None
-    """"id", "quote", "span", or with parameters as in "quote(min=0.8)"; None: as the data says."""
-    level: str | None
-    """"evidence" (several chunks together may hold a target), "chunk" or "document"."""
-    rel: float | None
-    """The grade from which a target is relevant; None: above 0."""
-    corpus_size: int | None
-    """Items in the corpus, for tn@k."""
-    like: str | None
-    """The policies of another tool: "trec_eval", "trec_eval-c", "trec_eval-9"; single policies
-    overrule it."""
-    missing: Missing | None
-    """A query that the run does not have: "zero", "exclude" or "error"."""
-    unanswerable: Unanswerable | None
-    """A query without any relevant target: "exclude", "zero" or "error"."""
-    duplicates: Duplicates | None
-    """The same item twice for one query: "first" or "error"."""
-    unknown: Unknown | None
-    """A query that the ground truth does not have: "ignore" or "error"."""
-    errors: Failed | None
-    """A query on which the retriever failed: "zero", "exclude" or "error"."""
-    ties: Ties | None
-    """The order among equal scores: "trec", "trec-9", "input" or "error"."""
-    calls: Calls | None
-    """How several calls for one query make one ranking: "concat" (one after the other), "union"
-    (by rank, each result once), "best" (the call that finds most) or "last"."""
-    nothing_in_common: NothingInCommon | None
-    """A run that shares nothing with the ground truth: "error" or "zero"."""
-    map_ids: str | None
-    """What does not count in ids and names of documents: "prefix=docs/", "extension", "case", or
-    several with commas between them."""
-    columns: Any
-    """Which column is what, where its name does not say: {"item": "expected_ids"}."""
-    store: str | os.PathLike[str] | None
-    """The history in which references such as "@nightly" are looked up."""
-    progress: Callable[[int, int], None] | None
-    """Called with the bytes read and the bytes in all."""
-    memory: str | int | None
-    """What may be used for results in records, and for those that are not in the order of their
-    queries, such as "2GB"; what does not fit goes to a temporary file. None: half of what is
-    free."""
-    temp: str | os.PathLike[str] | None
-    """The folder of that temporary file; None: the usual one."""
+    rel: Annotated[
+        float | None,
+        Setting(
+            "The grade from which a target is relevant. [default: above 0]",
+            metavar="GRADE",
+            file="rel",
+        ),
+    ]
+    match: Annotated[
+        str | None,
+        Setting(
+            "How targets are recognised: by id, quote or span, or with the share that is enough, "
+            "such as quote(min=0.8). [default: as the data says]",
+            metavar="HOW",
+            file="match",
+        ),
+    ]
+    level: Annotated[
+        str | None,
+        Setting(
+            "What is looked for: evidence (chunks together may hold it), chunk (one alone), "
+            "document (any chunk of it); `calipers eval` also takes all, side by side. "
+            "[default: evidence]",
+            metavar="LEVEL",
+            file="level",
+        ),
+    ]
+    map_ids: Annotated[
+        str | None,
+        Setting(
+            "Ignore this when ids and names of documents are compared: prefix=TEXT, extension, "
+            "case, or several with commas between them.",
+            metavar="RULES",
+            file="map-ids",
+        ),
+    ]
+    columns: Columns
+    like: Annotated[
+        str | None,
+        Setting(
+            "Take the policies of another tool, so that numbers equal its own.",
+            choices=tuple(LIKE),
+            file="like",
+        ),
+    ]
+    missing: Annotated[
+        Missing | None,
+        Setting(
+            "What to do with a query that the run does not have. [default: zero]", file="missing"
+        ),
+    ]
+    unanswerable: Annotated[
+        Unanswerable | None,
+        Setting(
+            "What to do with a query without any relevant target. [default: exclude]",
+            # As a Literal it equals that of `missing`, whose words stand in another order.
+            choices=CHOICES["unanswerable"],
+            file="unanswerable",
+        ),
+    ]
+    duplicates: Annotated[
+        Duplicates | None,
+        Setting(
+            "What to do with an item that one query returns twice. [default: first]",
+            file="duplicates",
+        ),
+    ]
+    unknown: Annotated[
+        Unknown | None,
+        Setting(
+            "What to do with a query that the ground truth does not have. [default: ignore]",
+            file="unknown",
+        ),
+    ]
+    errors: Annotated[
+        Failed | None,
+        Setting(
+            "What to do with a query on which the retriever failed. [default: zero]", file="errors"
+        ),
+    ]
+    ties: Annotated[
+        Ties | None,
+        Setting(
+            "How to order results with equal scores. [default: trec where scores make the order, "
+            "else input]",
+            file="ties",
+        ),
+    ]
+    nothing_in_common: Annotated[
+        NothingInCommon | None,
+        Setting(
+            "What to do with a run that shares nothing with the ground truth. [default: error]",
+            file="nothing-in-common",
+        ),
+    ]
+    calls: Annotated[
+        Calls | None,
+        Setting(
+            "How several calls for one query make one ranking. [default: concat]", file="calls"
+        ),
+    ]
+    store: Store
+    corpus_size: Annotated[
+        int | None, Setting("Items in the corpus, for tn@k.", metavar="N", only="eval")
+    ]
+    memory: Annotated[
+        str | int | None,
+        Setting(
+            "How much memory to use, such as 2GB, where results stand in records, or not in the "
+            "order of their queries; the rest goes to a temporary file. [default: half of what is "
+            "free]",
+            metavar="SIZE",
+            only="eval",
+        ),
+    ]
+    temp: Annotated[
+        Where, Setting("The folder of that temporary file.", metavar="FOLDER", only="eval")
+    ]
+    progress: Progress | None
     fingerprints: bool
     """False leaves the fingerprints of run and ground truth out: a tenth faster on large files."""
 
 
-class Reading(Matching, total=False):
+class Reading(Inputs, Matching, total=False):
     """What is measured, and how it is matched."""
-
-    ground_truth: Any
-    """What should be found: a path, a mapping, records, a table."""
-    run: Any
-    """What the retriever returned, in the same shapes."""
-    retriever: Any
-    """A live retriever to ask in place of a run: a function of (query, k), an object of a library
-    that `retrieve` knows, or a text such as "package.module:function"."""
-    ask_for: int | None
-    """How many results to ask a retriever for; None: as many as are looked at, and at least 10."""
-    workers: int | None
-    """Questions asked at a time; None: 8, or 1 for a command."""
-    watch: Callable[[], AbstractContextManager[tuple[Any, Any]]] | None
-    """Gives the callbacks for the progress of asking: the number of questions, the counts."""
 
 
 ASKING = ("retriever", "ask_for", "workers", "watch")

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.questions.index_recall import neighbours
 from calipers.questions.index_recall.neighbours import exact_neighbours
-from calipers.questions.index_recall.result import Distance
+from calipers.questions.index_recall.settings import Distance
 
 METRICS: list[Distance] = ["cosine", "dot", "euclidean"]
 

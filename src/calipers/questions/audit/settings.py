@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput
 from calipers.operation import operation
+from calipers.questions.reading import Progress
 
 if TYPE_CHECKING:
-    from calipers.io.files.open import Progress
     from calipers.model.health import Health
 
 
@@ -19,7 +19,7 @@ def audit(
     match: str | None = None,
     confidence: float = 0.95,
     columns: Any = None,
-    progress: "Progress | None" = None,
+    progress: Progress | None = None,
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Unpack
 
+from calipers.live.keywords import Watch
 from calipers.operation import operation
 from calipers.questions.reading import Matching
 
 if TYPE_CHECKING:
-    from calipers.live.keywords import Watch
     from calipers.measures import Metric
     from calipers.questions.compare.result import Comparison
 
@@ -21,7 +21,7 @@ def compare(
     retrievers: Mapping[str, Any] | None = None,
     ask_for: int | None = None,
     workers: int | None = None,
-    watch: "Watch | None" = None,
+    watch: Watch | None = None,
     baseline: str | None = None,
     anyway: bool = False,
     metrics: "str | Iterable[str | Metric] | None" = None,

@@ -4,9 +4,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from calipers.operation import operation
+from calipers.questions.reading import Progress
 
 if TYPE_CHECKING:
-    from calipers.io.files.open import Progress
     from calipers.questions.convert.result import Conversion
 
 
@@ -20,7 +20,7 @@ def convert(
     to: str | None = None,
     form: str | None = None,
     columns: Any = None,
-    progress: "Progress | None" = None,
+    progress: Progress | None = None,
 ) -> "Conversion":
     """Write a ground truth, a run or both in another form.
 

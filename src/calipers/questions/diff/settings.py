@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from calipers.operation import operation
+from calipers.questions.reading import Where
 
 if TYPE_CHECKING:
     from calipers.questions.diff.result import Diff
-    from calipers.questions.reading import Where
 
 
 @operation(page="diff", command="diff")
@@ -21,7 +21,7 @@ def diff(
     ground_truth: Any = None,
     seed: int = 0,
     columns: Any = None,
-    store: "Where" = None,
+    store: Where = None,
 ) -> "Diff":
     """Compare the first k results of two runs; no ground truth is needed.
 

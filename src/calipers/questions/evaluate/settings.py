@@ -1,19 +1,17 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.questions.reading import Cluster, Confidence, Cutoffs, Data, Metrics, Reading, Weights
 
 if TYPE_CHECKING:
-    from calipers.measures import Metric
     from calipers.model.matched import Matched
     from calipers.model.scores import Scores
 
 
 @operation(page="evaluate")
-def read(data: Any = None, *, keep: bool = True, **reading: Unpack[Reading]) -> "Matched":
+def read(data: Data = None, *, keep: bool = True, **reading: Unpack[Reading]) -> "Matched":
     """Read a ground truth and a run and match them, once for everything that is asked later.
 
     Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path ("-" is
@@ -38,13 +36,13 @@ def read(data: Any = None, *, keep: bool = True, **reading: Unpack[Reading]) -> 
 
 @operation(page="evaluate", command="eval")
 def evaluate(
-    data: Any = None,
+    data: Data = None,
     *,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    weights: Mapping[str, float] | None = None,
-    confidence: float = 0.95,
-    cluster: str | None = None,
+    metrics: Metrics = None,
+    k: Cutoffs = None,
+    weights: Weights = None,
+    confidence: Confidence = 0.95,
+    cluster: Cluster = None,
     **reading: Unpack[Reading],
 ) -> "Scores":
     """Score a run against a ground truth, query by query.

@@ -1,9 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.questions.reading import Cluster, Data, Reading
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.floor.result import Floor
@@ -11,15 +12,28 @@ if TYPE_CHECKING:
 
 @operation(page="floor", command="floor")
 def floor(
-    data: Any = None,
+    data: Data = None,
     *,
-    k: int = 10,
-    keep: float | None = None,
-    recall: float | None = None,
-    confidence: float = 0.95,
-    folds: int = 5,
-    seed: int = 0,
-    cluster: str | None = None,
+    k: Annotated[int, Setting("How many results count.", "-k", file="k")] = 10,
+    keep: Annotated[
+        float | None,
+        Setting(
+            "Keep this share of what is found without a floor. [default: 0.95]", metavar="SHARE"
+        ),
+    ] = None,
+    recall: Annotated[
+        float | None, Setting("Keep this recall instead of a share.", metavar="R")
+    ] = None,
+    confidence: Annotated[
+        float,
+        Setting("How sure it must be that so much is kept on other queries of the same kind."),
+    ] = 0.95,
+    folds: Annotated[
+        int,
+        Setting("How many parts the queries are split into, to try the floor on unseen ones."),
+    ] = 5,
+    seed: Annotated[int, Setting("The seed that draws the folds.")] = 0,
+    cluster: Cluster = None,
     **reading: Unpack[Reading],
 ) -> "Floor":
     """The score below which results are better not returned, and what each floor would cost.

@@ -1,8 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
+from calipers.live.keywords import Callbacks
 from calipers.operation import operation
 from calipers.questions.reading import Matching
 
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
 
     from calipers.measures import Metric
     from calipers.questions.grid.result import Grid, Planned
-    from calipers.questions.grid.rule import Watch
 
 MATCHING = frozenset(Matching.__annotations__)
 """The keywords that say how runs are matched."""
@@ -26,7 +27,7 @@ def grid(
     restart: bool = False,
     retry_errors: bool = False,
     anyway: bool = False,
-    watch: "Watch | None" = None,
+    watch: Callable[..., Callbacks] | None = None,
 ) -> "Grid":
     """Ask every combination of a grid file every question, and compare them all.
 

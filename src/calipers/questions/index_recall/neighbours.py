@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
-from calipers.questions.index_recall.result import Distance, Engine, Neighbours
+from calipers.questions.index_recall.result import Neighbours
+from calipers.questions.index_recall.settings import Distance, Engine
 
 Floats = NDArray[np.float64]
 

@@ -1,18 +1,13 @@
 """Nearest neighbours, and how many of them an approximate index finds."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.model.arrays import Ints
 from calipers.model.result import Plain
-
-Distance = Literal["cosine", "dot", "euclidean"]
-"""What makes two vectors near."""
-Engine = Literal["auto", "numpy", "faiss"]
-"""What goes through the vectors."""
 
 
 @dataclass(frozen=True, eq=False)

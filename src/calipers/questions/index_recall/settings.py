@@ -1,24 +1,31 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from calipers.operation import operation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from calipers.questions.index_recall.result import Distance, Engine, IndexRecall, Neighbours
+    from calipers.questions.index_recall.result import IndexRecall, Neighbours
+else:
+    ArrayLike = Any
+
+Distance = Literal["cosine", "dot", "euclidean"]
+"""What makes two vectors near."""
+Engine = Literal["auto", "numpy", "faiss"]
+"""What goes through the vectors."""
 
 
 @operation(page="retrieve")
 def exact_neighbours(
-    vectors: "ArrayLike",
-    queries: "ArrayLike",
+    vectors: ArrayLike,
+    queries: ArrayLike,
     k: int,
     *,
-    metric: "Distance" = "cosine",
-    engine: "Engine" = "auto",
+    metric: Distance = "cosine",
+    engine: Engine = "auto",
 ) -> "Neighbours":
     """The k nearest vectors of each query, by comparing with every one of them.
 

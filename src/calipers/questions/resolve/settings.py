@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from calipers.operation import operation
+from calipers.questions.reading import Progress
 
 if TYPE_CHECKING:
-    from calipers.io.files.open import Progress
     from calipers.questions.resolve.result import Resolution
 
 
@@ -16,7 +16,7 @@ def resolve(
     *,
     first: bool = False,
     columns: Any = None,
-    progress: "Progress | None" = None,
+    progress: Progress | None = None,
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.
 

@@ -1,0 +1,170 @@
+"""A command made from an operation: what may be asked becomes options, with help and defaults."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import click
+
+from calipers.cli.face import CONFIG
+from calipers.cli.parts.output import check_one_output, print_json
+from calipers.cli.parts.progress import asking, reading
+from calipers.operation import Argument, arguments
+from calipers.questions.reading import Inputs
+from calipers.setting import Setting
+
+
+@dataclass
+class Asked:
+    """What was asked on the command line: the settings of the operation, and the form to print."""
+
+    operation: Callable[..., Any]
+    settings: dict[str, Any]
+    """What was given, or else stands in the settings file; the operation knows its defaults."""
+    form: str | None
+    """json, csv or another form to print the answer in; None: as tables."""
+
+    def answer(self, **more: Any) -> Any:
+        """The answer of the operation, with a bar where it takes long."""
+        takes = arguments(self.operation)
+        if "watch" in takes:
+            more["watch"] = asking
+        with reading() as progress:
+            if "progress" in takes:
+                more["progress"] = progress
+            return self.operation(**self.settings, **more)
+
+    def is_printed(self, found: Any, **forms: Callable[[Any], str]) -> bool:
+        """Print the answer as JSON or in one of these forms, where that was asked for."""
+        if self.form == "json":
+            print_json(found.to_dict() if hasattr(found, "to_dict") else found)
+        elif self.form is not None:
+            click.echo(forms[self.form](found), nl=False)
+        return self.form is not None
+
+
+def command(
+    operation: Callable[..., Any],
+    *face: click.Option,
+    name: str | None = None,
+    short_help: str | None = None,
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command of a function that takes what was asked, and the options of the face.
+
+    Its name is that of the operation and its help that of the function. With --config among the
+    options, what is not given is taken from the settings file.
+    """
+    called = name or operation.__name__.replace("_", "-")
+    offered = _offered(operation, called)
+
+    def make(body: Callable[..., None]) -> click.Command:
+        def run(**given: Any) -> None:
+            check_one_output(given)
+            settings = _read({one.name: given.pop(one.name) for one in offered}, offered)
+            if CONFIG in face:
+                settings = filled(settings, offered, given.pop("config"), table=called)
+            body(Asked(operation, settings, _form(given)), **given)
+
+        return click.Command(
+            called,
+            callback=run,
+            params=[*(_parameter(one, setting) for one, setting in offered.items()), *face],
+            help=cleandoc(body.__doc__ or ""),
+            short_help=short_help,
+        )
+
+    return make
+
+
+def _offered(operation: Callable[..., Any], called: str) -> dict[Argument, Setting]:
+    """The arguments that a command takes, beginning with what is measured."""
+    found = [
+        (one, one.setting)
+        for one in arguments(operation).values()
+        if one.setting is not None and one.setting.only in ("", called)
+    ]
+    return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
+
+
+def _form(given: dict[str, Any]) -> str | None:
+    flags = [form for form in ("json", "csv") if given.pop(f"as_{form}", False)]
+    return next(iter(flags), given.pop("form", None))
+
+
+def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
+    """The option, or the argument, of a command for one argument of an operation."""
+    kind = argument.kind
+    required = argument.needed and not setting.file
+    if setting.argument:
+        return click.Argument(
+            [argument.name],
+            nargs=-1 if setting.several else 1,
+            required=required,
+            metavar=setting.argument,
+        )
+    said = setting.help
+    if argument.default not in (None, (), "") and kind is not bool and "[default" not in said:
+        said = f"{said}  [default: {argument.default}]"
+    return click.Option(
+        [*setting.names(argument.name), argument.name],
+        type=_type(kind, setting),
+        is_flag=kind is bool,
+        multiple=setting.several,
+        required=required,
+        metavar=setting.metavar,
+        help=said,
+    )
+
+
+def _type(kind: Any, setting: Setting) -> Any:
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    kinds = [one for one in parts if one is not NoneType]
+    choices = setting.choices or (get_args(kinds[0]) if get_origin(kinds[0]) is Literal else ())
+    if choices:
+        return click.Choice(choices)
+    # What is read by a function of ours gets its sentence for a text that is no number.
+    if setting.read is None and kinds in ([int], [float]):
+        return click.INT if kinds == [int] else click.FLOAT
+    return None
+
+
+def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:
+    """What was given, as the operation takes it; what was not is left out."""
+    return {
+        one.name: value if setting.read is None else setting.read(value)
+        for one, setting in offered.items()
+        if (value := given[one.name]) is not None and value is not False and value != ()
+    }
+
+
+def filled(
+    settings: dict[str, Any],
+    offered: Mapping[Argument, Setting],
+    config: str | None,
+    table: str = "",
+) -> dict[str, Any]:
+    """The settings as given, or else as the settings file has them."""
+    from calipers.config import find_config, read_config
+
+    found = find_config() if config is None else read_config(config)
+    for note in found.notes:
+        click.echo(f"Warning: {note}", err=True)
+    keys = {one.name: setting.file for one, setting in offered.items() if setting.file}
+    from_file = found.filled(settings, keys, table)
+    if "k" in settings and "metrics" in from_file and "metrics" not in settings:
+        from_file["metrics"] = _without_cutoffs(from_file["metrics"], settings["k"])
+    for one in offered:
+        if isinstance(from_file.get(one.name), list) and one.kind in (int, int | None):
+            # A command that looks at one k, where the file has several.
+            from_file[one.name] = max(from_file[one.name])
+    return {**from_file, **settings}
+
+
+def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
+    """The metrics of the settings file, to be measured at the k of the command line instead."""
+    from calipers.measures.spec import parse
+
+    found = parse(metrics, k)
+    return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
