@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.questions.gate.baselines import baseline_dict
+from calipers.questions.baseline import baseline_dict
 from fuzz.seeds import small_records
 
 TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")

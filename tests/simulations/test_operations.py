@@ -9,7 +9,7 @@ import pytest
 import calipers
 from calipers.labels.agreement import cohen_kappa
 from calipers.questions.alarm.rule import watch
-from calipers.questions.gate.result import Baseline
+from calipers.questions.baseline import Baseline
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.largest_share import largest_mean
 from calipers.statistics.paired_test import difference

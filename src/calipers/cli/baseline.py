@@ -55,7 +55,7 @@ def save(
       calipers baseline save evals.jsonl -m recall@10,ndcg@10 -o main.json
       calipers baseline save again.jsonl -m recall@10,ndcg@10 -o main.json --add
     """
-    from calipers.questions.gate.baselines import baseline_dict
+    from calipers.questions.baseline import baseline_dict
     from calipers.questions.gate.settings import save_baseline
 
     given = options.filled(
@@ -81,7 +81,7 @@ def save(
 @options.json_option
 def show(file: str, explain: bool, as_json: bool) -> None:
     """Show what a baseline holds: its name, its date and its scores."""
-    from calipers.questions.gate.baselines import baseline_dict
+    from calipers.questions.baseline import baseline_dict
     from calipers.questions.gate.settings import read_baseline
 
     baseline = read_baseline(file)

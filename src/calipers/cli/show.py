@@ -53,6 +53,6 @@ def command(
 
         click.echo(summary_csv(shown.scores), nl=False)
     else:
-        from calipers.questions.history.shown import print_shown
+        from calipers.questions.history.show import print_shown
 
         print_shown(shown, console(), notes=not quiet, explain=explain)

@@ -1,14 +1,20 @@
 """The metric that decides and the few to look at, where none is named."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from calipers.engines.scoring import choose_metrics, cutoffs
 from calipers.errors import InvalidInput
+from calipers.measures import Metric, parse
 from calipers.measures.spec import find_name
-from calipers.model.scores import MetricFacts
+from calipers.model.scores import MetricFacts, Scores
 from calipers.suggest import did_you_mean
 
 HEADLINES = ("recall", "precision", "ndcg", "mrr")
 """Few, as every one costs power where it is tested."""
+DEFAULT_METRICS = ("recall", "precision", "ndcg", "hit_rate")
+DEFAULT_WITHOUT_CUTOFF = ("mrr",)
+DEFAULT_KS = (10,)
 
 
 def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> str | None:
@@ -57,3 +63,36 @@ def headlines(names: Iterable[str]) -> list[str]:
 def _cutoff(name: str) -> int:
     digits = name.rpartition("@")[2]
     return int(digits) if digits.isdigit() else 0
+
+
+def metrics_compared(
+    metrics: Any,
+    k: Any,
+    rel: float | None,
+    weights: Mapping[str, float] | None,
+    ready: Iterable[Scores],
+    primary: str | None = None,
+) -> tuple[Metric, ...] | None:
+    """The metrics asked for, or the usual ones; None: those that the results at hand share.
+
+    Results that were measured before have what they have: where the usual metrics are not among
+    it, the runs beside them are measured by theirs. A primary metric is measured too.
+    """
+    further = () if primary in (None, "score") else parse([primary])
+    if metrics is not None:
+        return tuple(dict.fromkeys((*choose_metrics(metrics, k, rel, weights), *further)))
+    usual = choose_metrics(
+        (
+            *parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS),
+            *parse(DEFAULT_WITHOUT_CUTOFF),
+            *further,
+        ),
+        None,
+        rel,
+        weights,
+    )
+    have = [[facts.name for facts in scores.metrics] for scores in ready]
+    if k is not None or all(str(metric) in names for names in have for metric in usual):
+        return usual
+    shared = [name for name in have[0] if all(name in names for names in have)]
+    return parse(shared) if shared else None

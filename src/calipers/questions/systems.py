@@ -19,7 +19,7 @@ from calipers.questions.reading import DEPTH, Matching, Reading, Where
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.questions.gate.result import Baseline
+    from calipers.questions.baseline import Baseline
 
 
 GIVEN = "baseline"
@@ -135,7 +135,7 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     None for anything else: a run, a file of records. Every operation that takes results asks
     here, so that all of them take the same.
     """
-    from calipers.questions.gate.result import Baseline
+    from calipers.questions.baseline import Baseline
 
     if isinstance(value, Baseline):
         return value
@@ -150,7 +150,7 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
         evaluation = resolve(opened, value)
         return Baseline(load_scores(opened, evaluation), value, evaluation.saved)
     if is_result_file(value):
-        from calipers.questions.gate.baselines import read_baseline
+        from calipers.questions.baseline import read_baseline
 
         return read_baseline(Path(value))
     return None
@@ -185,7 +185,7 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
     """The baseline that a value stands for; what is no result gets its sentence from the reader."""
     if value is None:
         return None
-    from calipers.questions.gate.baselines import read_baseline
+    from calipers.questions.baseline import read_baseline
 
     return measured_before(value, store) or read_baseline(value)
 
@@ -257,7 +257,7 @@ def measure_systems(
 ) -> "tuple[dict[str, Matched], dict[str, Scores], list[str] | None]":
     """The systems that were matched now, the scores of all, and the names of what is compared."""
     from calipers.engines.scoring import choose_metrics, score
-    from calipers.questions.compare.rule import metrics_compared
+    from calipers.questions.default_metrics import metrics_compared
 
     named = name_systems(systems)
     given = {name: measured_before(value, matching.get("store")) for name, value in named.items()}

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.present.texts import clean
-from calipers.questions.compare.words import query_name
+from calipers.present.words import query_name
 from calipers.questions.report.browse_result import OpenedQuery
 from calipers.questions.report.headline import headline
 from calipers.questions.report.page.details import opened_view

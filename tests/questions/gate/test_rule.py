@@ -8,10 +8,10 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
+from calipers.questions.baseline import Baseline
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.gate.baseline_runs import average, with_run
 from calipers.questions.gate.conditions import parse_condition
-from calipers.questions.gate.result import Baseline
 from calipers.questions.gate.rule import (
     check_baseline,
     check_condition,

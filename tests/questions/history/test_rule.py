@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.questions.history.rule import Filter, listed, metric_names, moved, watched
+from calipers.questions.alarm.reference_period import watched
+from calipers.questions.history.rule import Filter, listed, metric_names
+from calipers.questions.trend.rule import moved
 from calipers.store.git import GitState
 from calipers.store.open import open_store
 from calipers.store.record import write

@@ -15,7 +15,10 @@ from calipers.model.arrays import Bools, Floats
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import Scores
 from calipers.questions.alarm.result import AlarmReference
+from calipers.questions.history.rule import Filter
 from calipers.statistics.clusters import exact_mean
+from calipers.store.load import load_judgements, load_scores
+from calipers.store.open import Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,14 @@ class Watched:
     scores: Scores
     judgements: pl.DataFrame
     """query, text, judgements: a digest of what should be found, null where unknown."""
+
+
+def watched(store: Store, wanted: Filter) -> list[Watched]:
+    """The evaluations that fit, newest first, with what an alarm needs of each."""
+    return [
+        Watched(one, load_scores(store, one), load_judgements(store, one))
+        for one in wanted.among(store)
+    ]
 
 
 @dataclass(frozen=True, eq=False)

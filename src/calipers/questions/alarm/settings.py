@@ -36,7 +36,8 @@ def alarm(
     one. ``tags`` and ``branch`` leave out other evaluations of the name.
     """
     from calipers.questions.alarm import rule
-    from calipers.questions.history.rule import Filter, metric_names, watched
+    from calipers.questions.alarm.reference_period import watched
+    from calipers.questions.history.rule import Filter, metric_names
     from calipers.store.open import open_store
 
     rule.check_watch(false_alarms, reference)

@@ -9,9 +9,8 @@ from rich.text import Text
 from calipers.present.answer import print_notes
 from calipers.present.escape import for_markdown, printable
 from calipers.present.printers import show_with
-from calipers.present.words import number
+from calipers.present.words import number, query_name, signed
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
-from calipers.questions.compare.words import query_name, signed
 from calipers.words import plural
 
 MARKS = {"worse": "✗", "not shown": "✓", "untested": "–"}

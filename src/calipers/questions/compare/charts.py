@@ -7,9 +7,8 @@ import numpy as np
 from calipers.present.charts import NARROW, WIDE, Spec, finished
 from calipers.present.escape import printable
 from calipers.present.palette import LIGHT, Palette
-from calipers.present.words import number
+from calipers.present.words import between, number, signed
 from calipers.questions.compare.result import Comparison
-from calipers.questions.compare.words import between, signed
 
 
 def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from calipers.present.paging import PAGE_SIZE, page_of
 from calipers.questions.compare.result import Comparison
-from calipers.questions.report.browse_result import LARGEST_PAGE, PAGE_SIZE
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,8 @@ def contrast(
             .str.contains(words, literal=True)
         ).to_series()
         order = order[searched.to_numpy()[order]]
-    size = min(max(size, 1), LARGEST_PAGE)
-    pages = max(1, -(-order.size // size))
-    page = min(max(page, 1), pages)
-    chosen = order[(page - 1) * size : page * size]
+    within, page, pages = page_of(int(order.size), page, size)
+    chosen = order[within]
     names = comparison.queries[chosen]
     rows = tuple(
         ContrastRow(

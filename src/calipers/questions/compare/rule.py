@@ -1,15 +1,12 @@
 """Systems against a baseline: paired differences, tests, correction, power."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, cutoffs
 from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
-from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.plan import Visibility
 from calipers.model.scores import MetricFacts, Scores
@@ -27,42 +24,6 @@ from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
 ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the result will say so"
-DEFAULT_METRICS = ("recall", "precision", "ndcg", "hit_rate")
-DEFAULT_WITHOUT_CUTOFF = ("mrr",)
-DEFAULT_KS = (10,)
-
-
-def metrics_compared(
-    metrics: Any,
-    k: Any,
-    rel: float | None,
-    weights: Mapping[str, float] | None,
-    ready: Iterable[Scores],
-    primary: str | None = None,
-) -> tuple[Metric, ...] | None:
-    """The metrics asked for, or the usual ones; None: those that the results at hand share.
-
-    Results that were measured before have what they have: where the usual metrics are not among
-    it, the runs beside them are measured by theirs. A primary metric is measured too.
-    """
-    further = () if primary in (None, "score") else parse([primary])
-    if metrics is not None:
-        return tuple(dict.fromkeys((*choose_metrics(metrics, k, rel, weights), *further)))
-    usual = choose_metrics(
-        (
-            *parse(DEFAULT_METRICS, cutoffs(k) or DEFAULT_KS),
-            *parse(DEFAULT_WITHOUT_CUTOFF),
-            *further,
-        ),
-        None,
-        rel,
-        weights,
-    )
-    have = [[facts.name for facts in scores.metrics] for scores in ready]
-    if k is not None or all(str(metric) in names for names in have for metric in usual):
-        return usual
-    shared = [name for name in have[0] if all(name in names for names in have)]
-    return parse(shared) if shared else None
 
 
 def compare_scores(

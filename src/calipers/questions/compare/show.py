@@ -9,7 +9,7 @@ from rich.text import Text
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
 from calipers.present.printers import show_with
-from calipers.present.words import number
+from calipers.present.words import number, query_name, signed
 from calipers.questions.compare.charts import differences
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
@@ -21,8 +21,6 @@ from calipers.questions.compare.words import (
     heading,
     legend,
     power_sentences,
-    query_name,
-    signed,
     verdict,
     warnings,
 )

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from calipers.model.plan import Unseen, Visibility
-from calipers.model.summary import Interval
 from calipers.present.escape import printable
-from calipers.present.words import number
+from calipers.present.words import between, number, p_in_words, signed
 from calipers.questions.compare.result import Comparison
 
 MARKS = {"better": "▲", "worse": "▼"}
-LONGEST_TEXT = 60
 NAMED = 4
 """Systems that a verdict calls by name."""
 
@@ -51,34 +49,6 @@ def heading(comparison: Comparison, system: str) -> str:
     """The name above a column."""
     name = printable(system, 30)
     return f"{name} (baseline)" if system == comparison.baseline else name
-
-
-def p_in_words(p: float | None) -> str:
-    """A p-value to three places, never shown as 0.
-
-    >>> p_in_words(0.0421), p_in_words(0.0001), p_in_words(None)
-    ('p = 0.042', 'p < 0.001', '')
-    """
-    if p is None:
-        return ""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-
-
-def signed(value: float) -> str:
-    """A difference with its sign.
-
-    >>> signed(0.25), signed(-0.25), signed(0.0)
-    ('+0.250', '−0.250', '0.000')
-    """
-    text = number(abs(value))
-    if not float(text):
-        return text
-    return ("+" if value > 0 else "−") + text
-
-
-def between(interval: Interval | None) -> str:
-    """The interval of a difference."""
-    return f"{signed(interval.low)} to {signed(interval.high)}" if interval else ""
 
 
 def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "queries") -> str:
@@ -267,13 +237,6 @@ def warnings(comparison: Comparison) -> list[str]:
         "This comparison was made anyway, although it should not be trusted:",
         *(printable(sentence) for sentence in comparison.overridden),
     ]
-
-
-def query_name(query: str, text: str | None) -> str:
-    """A query as a reader knows it: its id, and its text where that is another thing."""
-    if text is None or text == query:
-        return printable(query, LONGEST_TEXT)
-    return f"{printable(query, 30)}: {printable(text, LONGEST_TEXT)}"
 
 
 def _cell(comparison: Comparison, system: str, metric: str) -> ComparedCell:

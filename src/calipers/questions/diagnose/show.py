@@ -10,9 +10,9 @@ from rich.text import Text
 from calipers.present.answer import bullet, print_notes, print_verdict
 from calipers.present.escape import printable
 from calipers.present.printers import show_with
-from calipers.present.words import first_results, number
+from calipers.present.words import first_results, number, p_in_words, signed
 from calipers.questions.compare.result import Comparison, Difference
-from calipers.questions.compare.words import p_in_words, signed, warnings
+from calipers.questions.compare.words import warnings
 from calipers.questions.diagnose.result import Diagnosis, Finding
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}

@@ -9,8 +9,8 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
+from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import obstacles
-from calipers.questions.gate.result import Baseline
 from calipers.questions.gate.rule import pair
 from calipers.statistics.paired_test import mean_of_runs
 

@@ -6,28 +6,10 @@ from typing import Any, ClassVar, Literal
 
 from calipers.model.plan import Unseen, Visibility
 from calipers.model.result import ShowsItself
-from calipers.model.scores import Scores
 from calipers.model.summary import Interval
 
 Status = Literal["passed", "failed", "untested", "supporting"]
 """A supporting metric is shown beside the primary one, and decides nothing."""
-
-
-@dataclass(frozen=True, eq=False)
-class Baseline:
-    """Scores that were kept to compare later ones with."""
-
-    scores: Scores
-    name: str
-    saved: datetime | None
-    """When; None for a result that was never saved as a baseline."""
-    further: tuple[Scores, ...] = ()
-    """More runs of the same commit, so that one lucky run does not become the law."""
-
-    @property
-    def runs(self) -> tuple[Scores, ...]:
-        """All runs that it holds."""
-        return self.scores, *self.further
 
 
 @dataclass(frozen=True)

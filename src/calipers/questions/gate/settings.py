@@ -10,7 +10,8 @@ from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.questions.gate.result import Baseline, Verdict
+    from calipers.questions.baseline import Baseline
+    from calipers.questions.gate.result import Verdict
 
 
 @operation(page="gate", command="gate")
@@ -101,7 +102,7 @@ def read_baseline(path: str | PathLike[str]) -> "Baseline":
     """A result that was kept in a file: its name, its date and its scores."""
     from pathlib import Path
 
-    from calipers.questions.gate.baselines import read_baseline as read_file
+    from calipers.questions.baseline import read_baseline as read_file
 
     return read_file(Path(path))
 
@@ -132,11 +133,10 @@ def save_baseline(
 
     from calipers.errors import InvalidInput
     from calipers.io.files.write import check_place
+    from calipers.questions.baseline import Baseline, write_baseline
+    from calipers.questions.baseline import read_baseline as read_file
     from calipers.questions.evaluate.settings import evaluate
     from calipers.questions.gate.baseline_runs import with_run
-    from calipers.questions.gate.baselines import read_baseline as read_file
-    from calipers.questions.gate.baselines import write_baseline
-    from calipers.questions.gate.result import Baseline
 
     target = Path(to)
     if target.suffix.lower() != ".json":

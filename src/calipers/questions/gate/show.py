@@ -10,15 +10,8 @@ from calipers.model.plan import Visibility
 from calipers.present.answer import print_notes
 from calipers.present.escape import printable
 from calipers.present.printers import show_with
-from calipers.present.words import number
-from calipers.questions.compare.words import (
-    between,
-    p_in_words,
-    power_sentence,
-    query_name,
-    signed,
-    unseen_sentence,
-)
+from calipers.present.words import between, number, p_in_words, query_name, signed
+from calipers.questions.compare.words import power_sentence, unseen_sentence
 from calipers.questions.gate.result import Change, Check, Leak, Verdict, WorstQuery
 
 NAMED = 4

@@ -13,13 +13,14 @@ from calipers.model.age import age_of
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_of
+from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.gate.baseline_runs import average
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.latency_and_tokens import recorded
 from calipers.questions.gate.leaks import with_leaks
-from calipers.questions.gate.result import Baseline, Check, Verdict
+from calipers.questions.gate.result import Check, Verdict
 from calipers.questions.gate.rule import (
     Figures,
     Pairing,

@@ -35,7 +35,7 @@ class History(ShowsItself):
 class Shown(ShowsItself):
     """One saved evaluation with everything in it."""
 
-    shown_by: ClassVar[str] = "calipers.questions.history.shown"
+    shown_by: ClassVar[str] = "calipers.questions.history.show"
 
     evaluation: Evaluation
     scores: Scores

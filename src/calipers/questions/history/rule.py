@@ -1,26 +1,20 @@
-"""Questions to a history: what was measured, how it moved, what the latest is compared with."""
+"""What a history holds: the evaluations that fit a filter, or one of them whole."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import split
 from calipers.model.age import span_of
-from calipers.model.evaluation import Evaluation, SliceSummary
-from calipers.questions.alarm.reference_period import Watched
+from calipers.model.evaluation import Evaluation
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.result import History, Shown
-from calipers.questions.trend.result import Trend
-from calipers.questions.trend.rule import trend_of
 from calipers.store.listing import count, evaluations
-from calipers.store.load import load_judgements, load_scores
+from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.store.references import resolve
-from calipers.store.schema import EVALUATION
-from calipers.suggest import did_you_mean
 
 MOST_METRICS = 4
 """How many metrics a list shows where none is named."""
@@ -99,35 +93,6 @@ def shown(store: Store, reference: str) -> Shown:
     return Shown(evaluation, load_scores(store, evaluation))
 
 
-def moved(store: Store, name: str, wanted: Filter, by: str | None = None) -> Trend:
-    """The lines of some metrics through the evaluations of a name that fit."""
-    found = wanted.among(store, slices=(by,) if by else ())
-    if not found:
-        raise InvalidInput(
-            f"No evaluation called {name} is left after the filters; there are others of that "
-            "name (`calipers history` lists them)."
-        )
-    known = list(dict.fromkeys(metric for one in found for metric in one.summaries))
-    chosen = headlines(found[0].summaries) if wanted.metrics is None else wanted.metrics
-    for metric in chosen:
-        if metric not in known:
-            [latest] = evaluations(store, where=[EVALUATION.c.id == found[0].id])
-            have = list(latest.summaries)
-            raise InvalidInput(
-                f"The evaluations called {name} have no {metric}; the latest has "
-                f"{', '.join(have)}.{did_you_mean(metric, have)}"
-            )
-    return trend_of(name, found if by is None else _sliced(store, found, by), chosen, by)
-
-
-def watched(store: Store, wanted: Filter) -> list[Watched]:
-    """The evaluations that fit, newest first, with what an alarm needs of each."""
-    return [
-        Watched(one, load_scores(store, one), load_judgements(store, one))
-        for one in wanted.among(store)
-    ]
-
-
 def check_known(store: Store, name: str) -> None:
     """Complain about a name that no evaluation has."""
     resolve(store, f"@name:{name}")
@@ -146,21 +111,3 @@ def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
     plain = [one for one in given if one != "score"]
     found = [str(metric) for metric in parse(plain)] if plain else []
     return [*found, "score"] if "score" in given else found
-
-
-def _sliced(store: Store, found: list[Evaluation], by: str) -> list[Evaluation]:
-    """The evaluations with slices: as they were kept, or else made from the scores per query."""
-    made, last = [], None
-    for one in found:
-        if not any(part.tag == by for part in one.slices):
-            try:
-                cut = slice_summaries(load_scores(store, one), by)
-                parts = tuple(SliceSummary(by, value, summary) for value, summary in cut)
-            except InvalidInput as error:
-                # Older evaluations may lack the tag; that all of them do is an error.
-                last, parts = error, ()
-            one = replace(one, slices=parts)
-        made.append(one)
-    if last is not None and not any(one.slices for one in made):
-        raise last
-    return made

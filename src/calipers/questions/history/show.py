@@ -1,4 +1,4 @@
-"""Saved evaluations as a table, with a sparkline for each name and metric."""
+"""Saved evaluations on a terminal: all in a table with sparklines, or one of them whole."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,10 @@ from calipers.present.escape import printable
 from calipers.present.printers import show_with
 from calipers.present.table import csv_text
 from calipers.present.words import number
-from calipers.questions.history.result import History
+from calipers.questions.evaluate.notes import notes as notes_of
+from calipers.questions.evaluate.show import print_score_table
+from calipers.questions.evaluate.show import verdict as verdict_of
+from calipers.questions.history.result import History, Shown
 from calipers.words import plural
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -209,4 +212,28 @@ def _legend(found: History) -> Iterator[str]:
         yield "* measured with changes that were not committed."
 
 
+def print_shown(
+    shown: Shown, console: Console, *, notes: bool = True, explain: bool = False
+) -> None:
+    """A saved evaluation: what it found, its scores as they were then, and what it is."""
+    print_verdict(verdict_of(shown.scores), console)
+    print_score_table(shown.scores, console)
+    said = notes_of(shown.scores) if notes else []
+    print_notes([*about(shown.evaluation), *said], console, explain=explain)
+
+
+def about(one: Evaluation) -> list[str]:
+    """What is known of an evaluation, in a line or two."""
+    where = ""
+    if one.commit:
+        branch = f" ({printable(one.branch, 40)})" if one.branch else ""
+        changed = ", with changes that were not committed" if one.dirty else ""
+        where = f" on commit {one.commit[:10]}{branch}{changed}"
+    lines = [f"{printable(one.name)} ({one.id}), saved {one.saved:%Y-%m-%d %H:%M:%S} UTC{where}."]
+    if one.tags:
+        lines.append(f"Tags: {tags_shown(one)}.")
+    return lines
+
+
 show_with(History, print_history)
+show_with(Shown, print_shown)

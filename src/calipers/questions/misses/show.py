@@ -10,8 +10,7 @@ from rich.text import Text
 from calipers.present.answer import print_notes
 from calipers.present.escape import printable
 from calipers.present.printers import show_with
-from calipers.present.words import first_results
-from calipers.questions.compare.words import query_name
+from calipers.present.words import first_results, query_name
 from calipers.questions.misses.chart import waterfall
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import listed, plural

@@ -17,8 +17,8 @@ from calipers.questions.compare.result import Comparison
 from calipers.questions.misses.chart import waterfall
 from calipers.questions.misses.result import Misses
 from calipers.questions.plot.result import Plot
-from calipers.questions.slices.chart import slices_chart
 from calipers.questions.slices.result import Slices
+from calipers.questions.slices.show import slices_chart
 from calipers.questions.sweep.charts import over_k, precision_recall
 from calipers.questions.sweep.result import Sweep
 

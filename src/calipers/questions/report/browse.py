@@ -14,10 +14,10 @@ from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
+from calipers.present.paging import page_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.browse_result import (
-    LARGEST_PAGE,
     OpenedQuery,
     QueryPage,
     QueryRow,
@@ -190,10 +190,8 @@ class Browse:
             .select("row")
             .collect()["row"]
         )
-        size = min(max(view.size, 1), LARGEST_PAGE)
-        pages = max(1, -(-len(rows) // size))
-        page = min(max(view.page, 1), pages)
-        chosen = self.table[rows[(page - 1) * size : page * size].to_numpy()]
+        within, page, pages = page_of(len(rows), view.page, view.size)
+        chosen = self.table[rows[within].to_numpy()]
         return QueryPage(tuple(self._rows(chosen)), len(rows), self.table.height, page, pages)
 
     def _check(self, view: View) -> None:

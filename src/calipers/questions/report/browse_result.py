@@ -7,10 +7,8 @@ from typing import ClassVar
 import polars as pl
 
 from calipers.model.result import Plain
+from calipers.present.paging import PAGE_SIZE
 from calipers.questions.misses.result import Misses
-
-PAGE_SIZE = 50
-LARGEST_PAGE = 500
 
 
 @dataclass(frozen=True, kw_only=True)

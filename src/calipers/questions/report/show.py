@@ -12,9 +12,8 @@ from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
 from calipers.present.escape import for_markdown, printable
 from calipers.present.printers import show_with
-from calipers.present.words import number
+from calipers.present.words import number, query_name
 from calipers.questions.compare.export import comparison_markdown
-from calipers.questions.compare.words import query_name
 from calipers.questions.evaluate.notes import notes
 from calipers.questions.evaluate.show import score_table
 from calipers.questions.misses.result import REASONS

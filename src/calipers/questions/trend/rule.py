@@ -1,11 +1,60 @@
-"""Evaluations of one name put in line."""
+"""Evaluations of one name put in line, and where they must not be read across."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from calipers.model.evaluation import Evaluation
+from calipers.engines.summary import slice_summaries
+from calipers.errors import InvalidInput
+from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.scores import Summary
+from calipers.questions.default_metrics import headlines
+from calipers.questions.history.rule import Filter
 from calipers.questions.trend.result import Line, Mark, Point, Trend
+from calipers.store.listing import evaluations
+from calipers.store.load import load_scores
+from calipers.store.open import Store
+from calipers.store.schema import EVALUATION
+from calipers.suggest import did_you_mean
+
+
+def moved(store: Store, name: str, wanted: Filter, by: str | None = None) -> Trend:
+    """The lines of some metrics through the evaluations of a name that fit."""
+    found = wanted.among(store, slices=(by,) if by else ())
+    if not found:
+        raise InvalidInput(
+            f"No evaluation called {name} is left after the filters; there are others of that "
+            "name (`calipers history` lists them)."
+        )
+    known = list(dict.fromkeys(metric for one in found for metric in one.summaries))
+    chosen = headlines(found[0].summaries) if wanted.metrics is None else wanted.metrics
+    for metric in chosen:
+        if metric not in known:
+            [latest] = evaluations(store, where=[EVALUATION.c.id == found[0].id])
+            have = list(latest.summaries)
+            raise InvalidInput(
+                f"The evaluations called {name} have no {metric}; the latest has "
+                f"{', '.join(have)}.{did_you_mean(metric, have)}"
+            )
+    return trend_of(name, found if by is None else _sliced(store, found, by), chosen, by)
+
+
+def _sliced(store: Store, found: list[Evaluation], by: str) -> list[Evaluation]:
+    """The evaluations with slices: as they were kept, or else made from the scores per query."""
+    made, last = [], None
+    for one in found:
+        if not any(part.tag == by for part in one.slices):
+            try:
+                cut = slice_summaries(load_scores(store, one), by)
+                parts = tuple(SliceSummary(by, value, summary) for value, summary in cut)
+            except InvalidInput as error:
+                # Older evaluations may lack the tag; that all of them do is an error.
+                last, parts = error, ()
+            one = replace(one, slices=parts)
+        made.append(one)
+    if last is not None and not any(one.slices for one in made):
+        raise last
+    return made
 
 
 def trend_of(

@@ -31,7 +31,8 @@ def trend(
     which evaluations the ground truth or the corpus changed: numbers on both sides of a mark are
     not comparable. The other arguments are those of ``history``.
     """
-    from calipers.questions.history.rule import Filter, moved
+    from calipers.questions.history.rule import Filter
+    from calipers.questions.trend.rule import moved
     from calipers.store.open import open_store
 
     wanted = Filter.of(

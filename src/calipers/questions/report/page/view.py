@@ -8,7 +8,7 @@ from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, WIDE, inline_svg, why_no_charts
 from calipers.present.palette import PAGE
 from calipers.present.texts import clean
-from calipers.present.words import number
+from calipers.present.words import number, signed
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
@@ -19,7 +19,6 @@ from calipers.questions.compare.words import (
     heading,
     legend,
     power_sentences,
-    signed,
     warnings,
 )
 from calipers.questions.diagnose.show import nothing_found, remarks
@@ -29,7 +28,7 @@ from calipers.questions.misses.chart import waterfall
 from calipers.questions.report.headline import headline, stem_of
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
-from calipers.questions.slices.chart import slices_chart
+from calipers.questions.slices.show import slices_chart
 from calipers.questions.sweep.charts import over_k, precision_recall
 from calipers.questions.sweep.show import advice, shown_points
 from calipers.words import listed

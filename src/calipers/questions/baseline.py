@@ -1,6 +1,7 @@
-"""A baseline on disk: a result as ``calipers eval --json`` writes it, with a name and a date."""
+"""Scores that later ones are compared with; on disk what ``eval --json`` writes, with a date."""
 
 import os
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,24 @@ from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
 from calipers.io.records.results import read_runs
 from calipers.io.tables.scores import is_score_table, read_score_table
-from calipers.questions.gate.result import Baseline
+from calipers.model.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Scores that were kept to compare later ones with."""
+
+    scores: Scores
+    name: str
+    saved: datetime | None
+    """When; None for a result that was never saved as a baseline."""
+    further: tuple[Scores, ...] = ()
+    """More runs of the same commit, so that one lucky run does not become the law."""
+
+    @property
+    def runs(self) -> tuple[Scores, ...]:
+        """All runs that it holds."""
+        return self.scores, *self.further
 
 
 class _Kept(msgspec.Struct):
