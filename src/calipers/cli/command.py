@@ -1,6 +1,6 @@
 """A command made from an operation: what may be asked becomes options, with help and defaults."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from types import NoneType, UnionType
@@ -25,6 +25,28 @@ class Asked:
     """What was given, or else stands in the settings file; the operation knows its defaults."""
     form: str | None
     """json, csv or another form to print the answer in; None: as tables."""
+    config: str | None
+    """The settings file that was named."""
+
+    def fill(self, *but: str, table: str = "") -> None:
+        """Take what is not given from the settings file, but for these."""
+        from calipers.config import find_config, read_config
+
+        file = find_config() if self.config is None else read_config(self.config)
+        for note in file.notes:
+            click.echo(f"Warning: {note}", err=True)
+        takes = arguments(self.operation).values()
+        keys = {one.name: one.setting.file for one in takes if one.setting and one.setting.file}
+        found = file.filled(self.settings, keys, table)
+        for name in found.keys() & {*but}:
+            del found[name]
+        if "k" in self.settings and "metrics" in found:
+            found["metrics"] = _without_cutoffs(found["metrics"], self.settings["k"])
+        for one in takes:
+            if isinstance(found.get(one.name), list) and one.kind in (int, int | None):
+                # A command that looks at one k, where the file has several.
+                found[one.name] = max(found[one.name])
+        self.settings |= found
 
     def answer(self, **more: Any) -> Any:
         """The answer of the operation, with a bar where it takes long."""
@@ -50,22 +72,28 @@ def command(
     *face: click.Option,
     name: str | None = None,
     short_help: str | None = None,
+    leave_out: Sequence[str] = (),
+    fill: bool = True,
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Make a command of a function that takes what was asked, and the options of the face.
 
     Its name is that of the operation and its help that of the function. With --config among the
-    options, what is not given is taken from the settings file.
+    options, what is not given is taken from the settings file; without ``fill`` the function
+    does that itself.
     """
     called = name or operation.__name__.replace("_", "-")
-    offered = _offered(operation, called)
+    offered = _offered(operation, called, leave_out)
 
     def make(body: Callable[..., None]) -> click.Command:
         def run(**given: Any) -> None:
             check_one_output(given)
             settings = _read({one.name: given.pop(one.name) for one in offered}, offered)
-            if CONFIG in face:
-                settings = filled(settings, offered, given.pop("config"), table=called)
-            body(Asked(operation, settings, _form(given)), **given)
+            is_configured = CONFIG in face
+            config = given.pop("config") if is_configured else None
+            asked = Asked(operation, settings, _form(given), config)
+            if is_configured and fill:
+                asked.fill(table=called)
+            body(asked, **given)
 
         return click.Command(
             called,
@@ -78,12 +106,15 @@ def command(
     return make
 
 
-def _offered(operation: Callable[..., Any], called: str) -> dict[Argument, Setting]:
+def _offered(
+    operation: Callable[..., Any], called: str, leave_out: Sequence[str]
+) -> dict[Argument, Setting]:
     """The arguments that a command takes, beginning with what is measured."""
     found = [
         (one, one.setting)
         for one in arguments(operation).values()
         if one.setting is not None and one.setting.only in ("", called)
+        if one.name not in leave_out
     ]
     return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
 
@@ -137,29 +168,6 @@ def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict
         for one, setting in offered.items()
         if (value := given[one.name]) is not None and value is not False and value != ()
     }
-
-
-def filled(
-    settings: dict[str, Any],
-    offered: Mapping[Argument, Setting],
-    config: str | None,
-    table: str = "",
-) -> dict[str, Any]:
-    """The settings as given, or else as the settings file has them."""
-    from calipers.config import find_config, read_config
-
-    found = find_config() if config is None else read_config(config)
-    for note in found.notes:
-        click.echo(f"Warning: {note}", err=True)
-    keys = {one.name: setting.file for one, setting in offered.items() if setting.file}
-    from_file = found.filled(settings, keys, table)
-    if "k" in settings and "metrics" in from_file and "metrics" not in settings:
-        from_file["metrics"] = _without_cutoffs(from_file["metrics"], settings["k"])
-    for one in offered:
-        if isinstance(from_file.get(one.name), list) and one.kind in (int, int | None):
-            # A command that looks at one k, where the file has several.
-            from_file[one.name] = max(from_file[one.name])
-    return {**from_file, **settings}
 
 
 def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:

@@ -7,7 +7,8 @@ import click
 from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import Outputs, console, print_json
 from calipers.cli.parts.progress import asking
-from calipers.cli.parts.retrievers import named_retrievers, questions_beside
+from calipers.cli.systems import named_systems, questions_beside
+from calipers.questions.reading import named_retrievers
 
 COMPARING = ("baseline", "anyway", "confidence", "primary", "cluster")
 """The options that say how to compare, not how to read."""
@@ -110,7 +111,7 @@ def command(
         ),
     }
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
-    named: Any = options.named_systems(systems)
+    named: Any = named_systems(systems)
     if live:
         from calipers.engines.scoring import choose_metrics
         from calipers.questions.systems import name_systems, with_retrievers

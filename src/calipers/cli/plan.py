@@ -6,6 +6,7 @@ import click
 
 from calipers.cli.parts import deciding, options
 from calipers.cli.parts.output import console, print_json
+from calipers.cli.systems import named_systems
 
 
 @click.command("plan", short_help="Say how many queries show a difference.")
@@ -64,7 +65,7 @@ def command(
     given = options.filled(
         config, metrics=None, k=options.cutoff_list(cutoffs), weights=None, **settings
     )
-    found = plan(options.named_systems(pilot), ground_truth, **given)
+    found = plan(named_systems(pilot), ground_truth, **given)
     if as_json:
         print_json(found.to_dict())
         return

@@ -36,7 +36,7 @@ def _one_file(given: tuple[str, ...]) -> str:
     return given[0]
 
 
-def _cutoffs(text: str) -> list[int]:
+def cutoff_list(text: str) -> list[int]:
     """The cut-offs of ``-k 1,5,10``."""
     from calipers.measures.spec import check_cutoff
 
@@ -82,6 +82,19 @@ def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
+def named_retrievers(given: tuple[str, ...]) -> dict[str, str]:
+    """Every ``--retriever`` by its name; one without a name is called what it is."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, target = one.partition("=")
+        if not equals or not name or not target or "/" in name or ":" in name:
+            name, target = one, one
+        if name in found:
+            raise InvalidInput(f"Two retrievers are called {name!r}; give each a name of its own.")
+        found[name] = target
+    return found
+
+
 Data = Annotated[Any, Setting("", argument="[DATA]", several=True, read=_one_file, file="data")]
 """One thing that holds both sides: a pair of ``read``, or a path, records or a table."""
 Truth = Annotated[Any, Setting("What should be found.", "-g", "FILE", file="ground-truth")]
@@ -100,7 +113,7 @@ Cutoffs = Annotated[
         "Cut-offs for metrics written without one, such as 1,5,10.",
         "-k",
         "LIST",
-        read=_cutoffs,
+        read=cutoff_list,
         file="k",
     ),
 ]
@@ -131,6 +144,22 @@ Cluster = Annotated[
         "unit in every interval and test.",
         metavar="TAG",
         file="cluster",
+    ),
+]
+Price = Annotated[float | None, Setting("What a million tokens cost.", metavar="PRICE")]
+Tokenizer = Annotated[
+    str | Callable[[str], Any] | None,
+    Setting(
+        "Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
+        metavar="PACKAGE:FUNCTION",
+    ),
+]
+Against = Annotated[
+    str | None,
+    Setting(
+        "The system that the others are compared with. [default: the first]",
+        "--against",
+        "NAME",
     ),
 ]
 Anyway = Annotated[

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from calipers.cli import group
-from calipers.cli.parts.options import as_option, named_systems
+from calipers.cli.parts.options import as_option
 from calipers.cli.parts.renamed import renamed_option
+from calipers.cli.systems import named_systems
 from calipers.errors import InvalidInput
 from tests.command import calipers_command, refused
 from tools.check_docs import command_names

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -354,20 +353,3 @@ def weights(text: str | None) -> dict[str, float] | None:
             raise InvalidInput(f"The metric {name.strip()} is given two weights; give it one.")
         found[name.strip()] = value
     return found
-
-
-def named_systems(given: tuple[str, ...]) -> list[str] | dict[str, str]:
-    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
-    if not any("=" in one and not Path(one).exists() for one in given):
-        return list(given)
-    from calipers.questions.systems import name_systems
-
-    named: dict[str, str] = {}
-    for one in given:
-        name, equals, path = one.partition("=")
-        if not equals or Path(one).exists():
-            name, path = next(iter(name_systems([one]).items()))
-        if name in named:
-            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
-        named[name] = path
-    return named

@@ -1,16 +1,25 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.questions.reading import Data, Reading
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.calls.result import CallTable
 
 
 @operation(page="calls", command="calls")
-def calls(data: Any = None, *, k: int | None = None, **reading: Unpack[Reading]) -> "CallTable":
+def calls(
+    data: Data = None,
+    *,
+    # A k in the settings file is for rankings, and here it counts the results of each call.
+    k: Annotated[
+        int | None, Setting("How many results of each call count. [default: all]", "-k")
+    ] = None,
+    **reading: Unpack[Reading],
+) -> "CallTable":
     """What each further call of a retriever adds: recall after it, and its tokens.
 
     ``data`` is a pair, or anything that ``read`` takes, whose results say in ``call`` which call

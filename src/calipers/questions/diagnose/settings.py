@@ -1,28 +1,85 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from calipers.errors import InvalidInput
 from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.diagnose.result import Diagnosis
 
 
+def _cutoff(text: str) -> int:
+    from calipers.measures.spec import check_cutoff
+
+    return check_cutoff(text)
+
+
+def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:
+    """The thresholds of ``--threshold too_wide.recall=0.7``."""
+    found: dict[str, float] = {}
+    for pair in pairs:
+        name, equals, number = pair.partition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InvalidInput(
+                f"The threshold {pair!r} cannot be read; write name=value, such as "
+                "too_wide.recall=0.7."
+            )
+    return found
+
+
 @operation(page="diagnose", command="diagnose")
 def diagnose(
-    data: Any = None,
+    data: Data = None,
     *,
-    before: Any = None,
-    k: int | None = None,
-    thresholds: Mapping[str, float] | None = None,
-    by: str | Iterable[str] | None = None,
-    price: float | None = None,
-    tokenizer: str | Callable[[str], Any] | None = None,
-    anyway: bool = False,
-    confidence: float = 0.95,
-    cluster: str | None = None,
+    k: Annotated[
+        int | None,
+        Setting(
+            "How many of the first results to look at. [default: 10, or the longest list]",
+            "-k",
+            "K",
+            read=_cutoff,
+            file="k",
+        ),
+    ] = None,
+    before: Annotated[
+        Any, Setting("An earlier run of the same queries: say what changed.", metavar="FILE")
+    ] = None,
+    anyway: Annotated[
+        bool,
+        Setting(
+            "Compare with --before although ground truth or queries differ; the result says so."
+        ),
+    ] = False,
+    thresholds: Annotated[
+        Mapping[str, float] | None,
+        Setting(
+            "Override a threshold, such as too_wide.recall=0.7; may be given several times.",
+            "--threshold",
+            "NAME=VALUE",
+            several=True,
+            read=_numbers,
+        ),
+    ] = None,
+    by: Annotated[
+        str | Iterable[str] | None,
+        Setting(
+            "Look for a collapsed slice by this tag, length or targets only. [default: all]",
+            metavar="TAG",
+            several=True,
+        ),
+    ] = None,
+    price: Price = None,
+    tokenizer: Tokenizer = None,
+    confidence: Confidence = 0.95,
+    cluster: Cluster = None,
     **reading: Unpack[Reading],
 ) -> "Diagnosis":
     """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).

@@ -1,10 +1,12 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from calipers.live.keywords import Columns
 from calipers.operation import operation
-from calipers.questions.reading import Where
+from calipers.questions.reading import Store
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.diff.result import Diff
@@ -12,16 +14,33 @@ if TYPE_CHECKING:
 
 @operation(page="diff", command="diff")
 def diff(
-    old: Any,
-    new: Any,
+    old: Annotated[Any, Setting("", argument="OLD")],
+    new: Annotated[Any, Setting("", argument="NEW")],
     *,
-    k: int = 10,
-    p: float = 0.9,
-    by: str | Iterable[str] = (),
-    ground_truth: Any = None,
-    seed: int = 0,
-    columns: Any = None,
-    store: Where = None,
+    k: Annotated[int, Setting("How many results of each query to compare.", "-k")] = 10,
+    p: Annotated[
+        float,
+        Setting(
+            "How much the top counts in the rank-biased overlap: lower counts it more.",
+            "--persistence -p",
+        ),
+    ] = 0.9,
+    by: Annotated[
+        str | Iterable[str],
+        Setting(
+            "Also by slices of the queries: length, or a tag of the file given with -g; may be "
+            "given several times.",
+            metavar="TAG",
+            several=True,
+        ),
+    ] = (),
+    ground_truth: Annotated[
+        Any,
+        Setting("Questions with their tags and texts, and what is judged already.", "-g", "FILE"),
+    ] = None,
+    seed: Annotated[int, Setting("The seed that shuffles the rows to label.")] = 0,
+    columns: Columns = None,
+    store: Store = None,
 ) -> "Diff":
     """Compare the first k results of two runs; no ground truth is needed.
 

@@ -1,9 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.questions.reading import Data, Reading
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.misses.result import Misses
@@ -11,12 +12,28 @@ if TYPE_CHECKING:
 
 @operation(page="misses", command="misses")
 def misses(
-    data: Any = None,
+    data: Data = None,
     *,
-    k: int = 10,
-    corpus: Any = None,
-    candidates: Any = None,
-    exact: Any = None,
+    k: Annotated[int, Setting("How many results count.", "-k", file="k")] = 10,
+    corpus: Annotated[
+        Any,
+        Setting(
+            "The chunks that are searched: tells what is not there, or split over chunks.",
+            "-c",
+            "PATH",
+            file="corpus",
+        ),
+    ] = None,
+    candidates: Annotated[
+        Any,
+        Setting("The list before the reranker, as a run.", metavar="FILE", file="candidates"),
+    ] = None,
+    exact: Annotated[
+        Any,
+        Setting(
+            "Exact search beside an approximate index, as a run.", metavar="FILE", file="exact"
+        ),
+    ] = None,
     **reading: Unpack[Reading],
 ) -> "Misses":
     """One reason for each piece of ground truth that is not in the first k results.

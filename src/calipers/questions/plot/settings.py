@@ -1,11 +1,18 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import operation
 from calipers.questions.compare.settings import compare
-from calipers.questions.reading import Reading
+from calipers.questions.reading import (
+    Against,
+    Anyway,
+    Reading,
+    cutoff_list,
+    named_retrievers,
+)
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.plot.result import Plot
@@ -13,17 +20,63 @@ if TYPE_CHECKING:
 
 @operation(page="report", command="plot")
 def plot(
-    data: Any = None,
-    chart: str | None = None,
+    data: Annotated[Any, Setting("", argument="[DATA]...", several=True, file="data")] = None,
+    chart: Annotated[
+        str | None,
+        Setting(
+            "For one retriever: over-k, precision-recall, waterfall or slices; for several: "
+            "differences or head-to-head. [default: over-k, or differences]",
+            metavar="CHART",
+        ),
+    ] = None,
     *,
     systems: Mapping[str, Any] | Sequence[Any] | None = None,
-    retrievers: Mapping[str, Any] | None = None,
-    metrics: str | Iterable[str] | None = None,
-    k: int | Sequence[int] | None = None,
-    by: str | Iterable[str] | None = None,
-    corpus: Any = None,
-    baseline: str | None = None,
-    anyway: bool = False,
+    retrievers: Annotated[
+        Mapping[str, Any] | None,
+        Setting(
+            "Ask this live retriever the questions in DATA: package.module:function, an address "
+            "or cmd:command; give several to compare them.",
+            "--retriever",
+            "[NAME=]RETRIEVER",
+            several=True,
+            read=named_retrievers,
+        ),
+    ] = None,
+    metrics: Annotated[
+        str | Iterable[str] | None,
+        Setting(
+            "Metrics: without a cut-off for the charts over k, such as recall,ndcg; else also "
+            "recall@10 (`calipers metrics` lists them).",
+            "-m",
+            "LIST",
+            file="metrics",
+        ),
+    ] = None,
+    k: Annotated[
+        int | Sequence[int] | None,
+        Setting(
+            "Over k: which k to draw. Waterfall: how many results count. Else: cut-offs for "
+            "metrics written without one.",
+            "-k",
+            "LIST",
+            read=cutoff_list,
+            file="k",
+        ),
+    ] = None,
+    by: Annotated[
+        str | Iterable[str] | None,
+        Setting(
+            "The tags to slice by; may be given several times. [default: all]",
+            metavar="TAG",
+            several=True,
+        ),
+    ] = None,
+    corpus: Annotated[
+        Any,
+        Setting("The chunks that are searched, for the waterfall.", metavar="FILE", file="corpus"),
+    ] = None,
+    baseline: Against = None,
+    anyway: Anyway = False,
     **reading: Unpack[Reading],
 ) -> "Plot":
     """Make one chart: "over-k" (default), "precision-recall", "waterfall" or "slices".

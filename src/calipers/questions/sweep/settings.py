@@ -1,10 +1,19 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.questions.reading import (
+    Cluster,
+    Confidence,
+    Data,
+    Price,
+    Reading,
+    Tokenizer,
+    cutoff_list,
+)
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.sweep.result import Sweep
@@ -12,16 +21,36 @@ if TYPE_CHECKING:
 
 @operation(page="which-k", command="sweep")
 def sweep(
-    data: Any = None,
+    data: Data = None,
     *,
-    metrics: str | Iterable[str] | None = None,
-    k: int | Sequence[int] | None = None,
-    tokens: int | None = None,
-    price: float | None = None,
-    tokenizer: str | Callable[[str], Any] | None = None,
-    margin: float = 0.05,
-    confidence: float = 0.95,
-    cluster: str | None = None,
+    metrics: Annotated[
+        str | Iterable[str] | None,
+        Setting(
+            "Metrics without a cut-off, such as recall,ndcg,mrr (`calipers metrics` lists them).",
+            "-m",
+            "LIST",
+        ),
+    ] = None,
+    k: Annotated[
+        int | Sequence[int] | None,
+        Setting(
+            "Which k to look at, such as 1,5,10. [default: every one up to 100, then some]",
+            "-k",
+            "LIST",
+            read=cutoff_list,
+        ),
+    ] = None,
+    tokens: Annotated[
+        int | None, Setting("The tokens that one query may use.", metavar="N")
+    ] = None,
+    price: Price = None,
+    tokenizer: Tokenizer = None,
+    margin: Annotated[
+        float,
+        Setting("How much recall the advised k may lose against the largest.", metavar="LOSS"),
+    ] = 0.05,
+    confidence: Confidence = 0.95,
+    cluster: Cluster = None,
     **reading: Unpack[Reading],
 ) -> "Sweep":
     """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
