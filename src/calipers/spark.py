@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from calipers.engines.spark.scores import SparkScores
     from calipers.measures import Metric
 
-_UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints", "columns")
-
 
 def evaluate(
     run: Any,
@@ -37,32 +35,16 @@ def evaluate(
     """
     from calipers.engines.scoring import choose_metrics
     from calipers.engines.spark.evaluate import evaluate_frames
-    from calipers.errors import InvalidInput
-    from calipers.io.tables.columns import Columns
-    from calipers.match.pair import check_matching
-    from calipers.model.policy import CHOICES, Policy
 
-    for name, value in matching.items():
-        if value is not None and name not in (*CHOICES, *_UNDERSTOOD):
-            raise InvalidInput(f"{name} has no meaning on Spark; leave it out.")
-    like, rel, size = matching.get("like"), matching.get("rel"), matching.get("corpus_size")
-    check_matching(matching.get("match"), matching.get("level"), rel, size)
-    policy = Policy.like(like) if like else Policy()
     return evaluate_frames(
         run,
         ground_truth,
-        choose_metrics(metrics, k, None, weights, like),
-        policy=policy.with_changes(**{name: matching.get(name) for name in CHOICES}),
+        choose_metrics(metrics, k, None, weights, matching.get("like")),
+        matching,
         query=query,
         item=item,
         tags=tags,
-        columns=Columns.of(matching.get("columns")),
-        match=matching.get("match"),
-        level=matching.get("level"),
-        rel=rel,
-        corpus_size=size,
         weights=weights,
         partitions=partitions,
         confidence=confidence,
-        fingerprints=matching.get("fingerprints", True),
     )

@@ -1,7 +1,6 @@
 """calipers eval: score a run against a ground truth."""
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +16,9 @@ from calipers.cli.parts.output import (
 )
 from calipers.cli.parts.progress import asking, reading, working
 from calipers.cli.parts.saving import Saving, save_options
-from calipers.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from calipers.questions.evaluate.result import Evaluation
 
 
 @click.command("eval")
@@ -70,18 +71,10 @@ from calipers.errors import InvalidInput
 @engine_options
 @options.config_option
 def command(
-    metrics: Any,
     cutoffs: str | None,
     score: str | None,
-    per_query: str | None,
-    by: tuple[str, ...],
-    primary: str | None,
-    bounds: bool,
-    corrected_by: str | None,
-    html: str | None,
-    markdown: str | None,
-    full: bool,
     config: str | None,
+    full: bool,
     as_json: bool,
     as_csv: bool,
     quiet: bool,
@@ -106,268 +99,66 @@ def command(
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
-    from calipers.engines.scoring import choose_metrics, deepest
-    from calipers.questions.bounds.settings import bounds as bound
-    from calipers.questions.corrected.settings import corrected as correct
-    from calipers.questions.evaluate.settings import evaluate, read
-    from calipers.questions.levels.settings import levels
-    from calipers.questions.slices.settings import slices as slice_by
+    from calipers.questions.evaluate.rule import answer, report_of
 
+    given = _given()
     saving, outputs = Saving(settings), Outputs()
-    engine, master = settings.pop("engine"), settings.pop("master")
-    settings = options.filled(
-        config,
-        metrics=metrics,
-        k=options.cutoff_list(cutoffs),
-        weights=options.weights(score),
-        primary=primary,
-        **settings,
+    asked = options.filled(
+        config, k=options.cutoff_list(cutoffs), weights=options.weights(score), **settings
     )
-    primary = settings.pop("primary", None)
-    saving.store = settings.get("store")
-    if engine == "local":
+    saving.store = asked.get("store")
+    files = (asked.get(name, "") for name in ("per_query", "html", "markdown"))
+    per_query, html, markdown = files
+    if asked["engine"] == "local":
         outputs.check_table(per_query)
     outputs.check_page(html)
     outputs.check_page(markdown)
     outputs.begin(others=saving.wanted)
-    intervals: dict[str, Any] = {
-        name: settings.pop(name) for name in ("confidence", "cluster") if name in settings
-    }
-    metrics, k = settings.pop("metrics", None), settings.pop("k", None)
-    weights, corpus = settings.pop("weights", None), settings.pop("corpus", None)
-    # A name that is no metric is said before a large file is read.
-    chosen = choose_metrics(metrics, k, None, weights, settings.get("like"))
-    asked: dict[str, Any] = {"metrics": chosen, **intervals}
-    shown = {"as_json": as_json, "as_csv": as_csv, "notes": not quiet, "explain": explain}
-    if engine == "spark":
-        from calipers.cli.parts.on_spark import on_spark
-
-        refused = {
-            "--bounds": bounds,
-            "--html": html,
-            "--markdown": markdown,
-            "--save": saving.wanted,
-            "--corpus": corpus,
-            "--corrected-by": corrected_by,
-        }
-        found, cuts = on_spark(
-            refused,
-            master,
-            settings,
-            per_query=per_query,
-            by=by,
-            named=bool(metrics),
-            primary=primary,
-            weights=weights,
-            **asked,
-        )
-        _show(found, {"slices": cuts}, **shown)
-        return
-    if master is not None:
-        raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
-    if _is_measured(settings.get("data")):
-        from calipers.cli.parts.on_scores import on_scores
-
-        refused = {
-            "--bounds": bounds,
-            "--corrected-by": corrected_by,
-            "--html": html,
-            "--score": weights,
-            "--markdown": markdown,
-            "--save": saving.wanted,
-            "--per-query": per_query,
-            "--retriever": settings.get("retriever"),
-            "--level": settings.get("level"),
-        }
-        found, cuts = on_scores(
-            settings["data"],
-            refused,
-            names=[str(one) for one in chosen] if metrics else None,
-            by=by,
-            primary=primary,
-        )
-        _show(found, {"slices": cuts}, **shown)
-        return
-    settings["watch"] = asking
-    if _several(settings.get("level")):
-        one_result = {
-            "--score": weights,
-            "--per-query": per_query,
-            "--by": by,
-            "--bounds": bounds,
-            "--corrected-by": corrected_by,
-            "--csv": as_csv,
-            "--html": html,
-            "--markdown": markdown,
-            "--save": saving.name,
-            "--mlflow": saving.mlflow,
-        }
-        at = _refuse_beside_levels(settings.pop("level"), one_result)
-        with reading() as progress:
-            found = levels(at=at, progress=progress, **asked, **settings)
-        _show_levels(found, as_json=as_json, explain=explain)
-        return
-    depth = deepest(chosen)
-    paged = bool(html or markdown or saving.mlflow)
-    keep = paged or bounds or bool(corrected_by) or saving.wanted
-    settings = {"ask_for": depth if "retriever" in settings else None, **settings}
-    scores: Any = None
+    asked |= {"csv": as_csv, "save": saving.name, "mlflow": saving.mlflow}
+    # A table shows no fingerprints, so they are not made for it.
+    asked["fingerprints"] = bool(as_json or html or markdown or saving.wanted or per_query)
     with reading() as progress:
-        settings["progress"] = progress
-        if per_query and not keep and intervals.get("cluster") is None:
-            from calipers.cli.parts.in_blocks import pair_or_scores
-
-            pair, scores = pair_or_scores(
-                per_query,
-                chosen,
-                settings,
-                by=by,
-                named=bool(metrics),
-                primary=primary,
-                weights=weights,
-                confidence=intervals["confidence"],
-            )
-        else:
-            # A table shows no fingerprints, so they are not made for it; and a run that no other
-            # question looks into need not stay in memory.
-            wanted = bool(as_json or paged or saving.wanted or per_query)
-            pair = read(keep=keep, fingerprints=wanted, **settings)
-    is_written = scores is not None
-    if not is_written:
-        scores = evaluate(pair, weights=weights, **asked)
-    names = [facts.name for facts in scores.metrics]
-    slices = None
-    if by:
-        slices = slice_by(scores, by, metrics=names if metrics else None, primary=primary)
-    bounded = bound(pair, metrics=names) if bounds else None
-    people = None
-    if corrected_by:
-        people = correct(pair, people=corrected_by, metrics=names, **intervals)
+        found = answer({**asked, "progress": progress, "watch": asking}, given)
     report = None
-    if paged:
-        from calipers.questions.report.settings import report as gather_report
-
+    if html or markdown or saving.mlflow:
         with working("gathering the report"):
-            report = outputs.attempt(
-                lambda: gather_report(
-                    pair, scores=scores, weights=weights, corpus=corpus, by=by or None, **asked
-                )
-            )
-    if per_query and not is_written:
+            report = outputs.attempt(lambda: report_of(found, asked))
+    if per_query and not found.is_written:
         from calipers.io.tables.scores import write_scores
 
-        outputs.write(per_query, lambda: write_scores(scores, per_query or ""))
+        outputs.write(per_query, lambda: write_scores(found.result, per_query))
     if report is not None:
-        outputs.write(html, lambda: write_page(report, html or "", full=full))
-        outputs.write(markdown, lambda: write_short_form(report, markdown or ""))
-    further = {"slices": slices, "bounds": bounded, "corrected": people}
+        outputs.write(html, lambda: write_page(report, html, full=full))
+        outputs.write(markdown, lambda: write_short_form(report, markdown))
     try:
-        _show(scores, further, **shown)
+        _show(found, as_json=as_json, as_csv=as_csv, notes=not quiet, explain=explain)
     finally:
         # What was asked for is kept, also where the reader of the table has left (`| head`).
         if saving.wanted:
-            outputs.attempt(lambda: saving.keep(pair, scores, corpus, report))
+            outputs.attempt(lambda: saving.keep(found, asked.get("corpus"), report))
     outputs.finish()
 
 
-def _is_measured(data: Any) -> bool:
-    """Whether a file, or a folder of Spark's, holds the scores of queries."""
-    if not isinstance(data, str) or not (data.endswith(".parquet") or Path(data).is_dir()):
-        return False
-    from calipers.io.tables.scores import is_score_table
+def _show(found: "Evaluation", *, as_json: bool, as_csv: bool, notes: bool, explain: bool) -> None:
+    from calipers.questions.evaluate.show import evaluation_csv, evaluation_rows, print_evaluation
 
-    return is_score_table(data)
-
-
-def _show(
-    scores: Any, further: dict[str, Any], *, as_json: bool, as_csv: bool, notes: bool, explain: bool
-) -> None:
-    slices, bounded = further.get("slices"), further.get("bounds")
-    if as_json:
-        from calipers.questions.evaluate.show import score_rows
-
-        parts = {name: part.to_dict() for name, part in further.items() if part is not None}
-        # The order of the keys is that of ``to_dict``, whatever else was asked for.
-        whole = {**scores.to_dict(per_query=False), "per_query": [], **parts}
-        print_long_json(whole, "per_query", score_rows(scores))
-    elif as_csv:
-        _print_csv(scores, slices, bounded)
-    else:
-        people = further.get("corrected")
-        _print_tables(scores, slices, bounded, people, notes=notes, explain=explain)
-
-
-def _print_csv(scores: Any, slices: Any, bounded: Any) -> None:
-    """The innermost of what was asked for: a CSV is one table."""
-    if bounded:
-        from calipers.questions.bounds.show import bounds_csv
-
-        click.echo(bounds_csv(bounded), nl=False)
-    elif slices:
-        from calipers.questions.slices.show import slices_csv
-
-        click.echo(slices_csv(slices), nl=False)
-    else:
-        from calipers.questions.evaluate.show import summary_csv
-
-        click.echo(summary_csv(scores), nl=False)
-
-
-def _print_tables(
-    scores: Any, slices: Any, bounded: Any, people: Any, *, notes: bool, explain: bool
-) -> None:
-    from calipers.present.answer import print_notes, print_verdict
-    from calipers.questions.evaluate.notes import notes as notes_of
-    from calipers.questions.evaluate.notes import remarked
-    from calipers.questions.evaluate.show import print_score_table, verdict
-
-    out = console()
-    print_verdict(verdict(scores), out)
-    print_score_table(scores, out)
-    said: list[str] = []
-    if slices:
-        from calipers.questions.slices.show import print_slice_tables, slices_note
-
-        out.print()
-        print_slice_tables(slices, out)
-        said.append(slices_note(slices))
-    if bounded:
-        from calipers.questions.bounds.show import bounds_notes, print_bound_table
-
-        out.print()
-        print_bound_table(bounded, out)
-        said += bounds_notes(bounded)
-    if people:
-        from calipers.questions.corrected.show import print_corrected
-
-        out.print()
-        print_corrected(people, out)
-    if notes:
-        first = remarked(scores)
-        print_notes([*first, *said, *notes_of(scores)[len(first) :]], out, explain=explain)
-
-
-def _several(level: str | None) -> bool:
-    """Whether more than one level is asked for."""
-    return level is not None and (level == "all" or "," in level)
-
-
-def _refuse_beside_levels(level: str, one_result: dict[str, Any]) -> str:
-    """The levels; options that need one result are refused."""
-    for option, given in one_result.items():
-        if given:
-            raise InvalidInput(
-                f"{option} needs one result and --level {level} makes several; "
-                "give one level, or leave the option out."
-            )
-    return level
-
-
-def _show_levels(found: Any, *, as_json: bool, explain: bool) -> None:
-    """One table with a column per level, or all of it as JSON."""
-    if as_json:
+    if as_json and (rows := evaluation_rows(found)) is not None:
+        print_long_json(found.to_dict(per_query=False), "per_query", rows)
+    elif as_json:
         print_json(found.to_dict())
-        return
-    from calipers.questions.levels.show import print_levels
+    elif as_csv:
+        click.echo(evaluation_csv(found), nl=False)
+    else:
+        print_evaluation(found, console(), notes=notes, explain=explain)
 
-    print_levels(found, console(), explain=explain)
+
+def _given() -> list[str]:
+    """The settings that stand on the command line."""
+    context = click.get_current_context()
+    written = click.core.ParameterSource.COMMANDLINE
+    named = {"cutoffs": "k", "score": "weights"}
+    return [
+        named.get(name, name)
+        for name in context.params
+        if context.get_parameter_source(name) is written
+    ]

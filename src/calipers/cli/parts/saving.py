@@ -9,8 +9,8 @@ from calipers.cli.parts import renamed
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
-    from calipers.model.matched import Matched
     from calipers.model.scores import Scores
+    from calipers.questions.evaluate.result import Evaluation
     from calipers.questions.report.result import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,36 +69,34 @@ class Saving:
         """Whether anything is to be kept."""
         return self.name is not None or self.mlflow is not None
 
-    def keep(
-        self, pair: "Matched", scores: "Scores", corpus: str | None, report: "Report | None" = None
-    ) -> None:
+    def keep(self, found: "Evaluation", corpus: str | None, report: "Report | None" = None) -> None:
         """Keep the evaluation, which is printed by now: a failure here takes nothing away."""
         failed: list[str] = []
         if self.name is not None:
             try:
-                self._save(self.name, pair, scores, corpus)
+                self._save(self.name, found, corpus)
             except CalipersError as error:
                 failed.append(str(error))
         if self.mlflow is not None:
             try:
-                self._log(self.mlflow, scores, report)
+                self._log(self.mlflow, found.result, report)
             except CalipersError as error:
                 failed.append(str(error))
         if failed:
             raise InvalidInput(" ".join([*failed, "The evaluation above was not kept there."]))
 
-    def _save(self, name: str, pair: "Matched", scores: "Scores", corpus: str | None) -> None:
+    def _save(self, name: str, found: "Evaluation", corpus: str | None) -> None:
         from calipers.questions.history.settings import save
         from calipers.store.place import locate
 
         saved = save(
-            scores,
+            found.result,
             name,
             tags=self.tags,
             store=self.store,
             corpus=corpus,
-            ground_truth=pair.ground_truth,
-            run=pair.run,
+            ground_truth=found.pair and found.pair.ground_truth,
+            run=found.pair and found.pair.run,
             results=self.results,
         )
         where = locate(self.store, create=True).shown

@@ -37,13 +37,16 @@ from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.tags import TAG
+from calipers.match.pair import check_matching
 from calipers.measures import Metric
 from calipers.model.ground_truth import TARGET_SCHEMA
-from calipers.model.policy import Policy
+from calipers.model.policy import CHOICES, Policy
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, natural_order
 from calipers.version import __version__
 
+UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints", "columns")
+"""The keywords beside the policies that have a meaning here."""
 PART = "__part"
 """The column in which a partition says what it counted; empty in the rows of queries."""
 
@@ -52,26 +55,32 @@ def evaluate_frames(
     run: Any,
     ground_truth: Any,
     metrics: Sequence[Metric],
+    matching: Mapping[str, Any],
     *,
-    policy: Policy,
     query: str | None = None,
     item: str | None = None,
-    columns: Columns | None = None,
     tags: Sequence[str] = (),
-    match: str | None = None,
-    level: str | None = None,
-    rel: float | None = None,
-    corpus_size: int | None = None,
     weights: Mapping[str, float] | None = None,
     partitions: int | None = None,
     confidence: float = 0.95,
-    fingerprints: bool = True,
 ) -> SparkScores:
-    """The scores of a run, both sides given as Spark DataFrames with one row per item."""
+    """The scores of a run, both sides given as Spark DataFrames with one row per item.
+
+    ``matching`` are the keywords that say how to match; those without a meaning here are refused.
+    """
+    for name, value in matching.items():
+        if value is not None and name not in (*CHOICES, *UNDERSTOOD):
+            raise InvalidInput(f"{name} has no meaning on Spark; leave it out.")
+    like, rel, corpus_size = (matching.get(name) for name in ("like", "rel", "corpus_size"))
+    match, level = matching.get("match"), matching.get("level")
+    check_matching(match, level, rel, corpus_size)
+    policy = Policy.like(like) if like else Policy()
+    policy = policy.with_changes(**{name: matching.get(name) for name in CHOICES})
+    others = Columns.of(matching.get("columns"))
     check_confidence(confidence)
     need_spark()
     with spoken():
-        others, both = columns or Columns(), {"query": query, "item": item}
+        both = {"query": query, "item": item}
         truth_names = named(ground_truth, "The ground truth", both, others, TARGET_SCHEMA)
         run_names = named(run, "The run", both, others, RUN_SCHEMA)
         others.check_used()
@@ -91,7 +100,7 @@ def evaluate_frames(
             corpus_size=corpus_size,
             weights=weights_by_name(weights, rel),
             tags=tuple(tags),
-            fingerprints=fingerprints,
+            fingerprints=matching.get("fingerprints", True),
         )
         plan, notes = sides.settle(plan, match, level)
         measured = _measured(sides, plan, partitions)

@@ -63,3 +63,27 @@ def evaluate(
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pair = matched(data, looks=deepest(chosen), **reading)
     return score(pair, chosen, weights=weights, confidence=confidence, cluster=cluster)
+
+
+NEEDS: dict[str, tuple[str, frozenset[str]]] = {
+    **{
+        name: (f"--{name.replace('_', '-')}", frozenset({"measuring"}))
+        for name in (*Reading.__annotations__, "confidence")
+        if name != "store"
+    },
+    "data": ("DATA", frozenset({"this machine"})),
+    "retriever": ("--retriever", frozenset({"this machine", "a run"})),
+    "level": ("--level", frozenset({"a run"})),
+    "weights": ("--score", frozenset({"a run", "one result"})),
+    "per_query": ("--per-query", frozenset({"a run", "one result"})),
+    "by": ("--by", frozenset({"one result"})),
+    "bounds": ("--bounds", frozenset({"pair", "one result"})),
+    "corrected_by": ("--corrected-by", frozenset({"pair", "one result"})),
+    "csv": ("--csv", frozenset({"one result"})),
+    "html": ("--html", frozenset({"pair", "one result"})),
+    "markdown": ("--markdown", frozenset({"pair", "one result"})),
+    "save": ("--save", frozenset({"pair", "one result"})),
+    "mlflow": ("--mlflow", frozenset({"pair", "one result"})),
+    "corpus": ("--corpus", frozenset({"this machine"})),
+    "cluster": ("--cluster", frozenset({"measuring", "every value"})),
+}

@@ -1,4 +1,4 @@
-"""Scores on a terminal, as CSV, and query by query as JSON."""
+"""An evaluation on a terminal, as CSV, and query by query as JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ from calipers.present.printers import show_with
 from calipers.present.table import OpenTable, csv_text
 from calipers.present.words import first_results, number, share
 from calipers.questions.evaluate.notes import notes as notes_of
+from calipers.questions.evaluate.notes import remarked
+from calipers.questions.evaluate.result import Evaluation
 from calipers.words import plural
 
 WHOLE = "all"
@@ -24,6 +26,59 @@ NOTHING = "Nothing can be said: no query has anything to find."
 HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
 AT_ONCE = 20_000
 """Queries whose rows are in memory together."""
+
+
+def print_evaluation(
+    found: Evaluation, console: Console, *, notes: bool = True, explain: bool = False
+) -> None:
+    """The scores, and a table for whatever else was asked."""
+    scores = found.scores
+    if not isinstance(scores, Scores):
+        from calipers.questions.levels.show import print_levels
+
+        print_levels(scores, console, notes=notes, explain=explain)
+        return
+    print_verdict(verdict(scores), console)
+    print_score_table(scores, console)
+    said: list[str] = []
+    if found.slices:
+        from calipers.questions.slices.show import print_slice_tables, slices_note
+
+        console.print()
+        print_slice_tables(found.slices, console)
+        said.append(slices_note(found.slices))
+    if found.bounds:
+        from calipers.questions.bounds.show import bounds_notes, print_bound_table
+
+        console.print()
+        print_bound_table(found.bounds, console)
+        said += bounds_notes(found.bounds)
+    if found.corrected:
+        from calipers.questions.corrected.show import print_corrected
+
+        console.print()
+        print_corrected(found.corrected, console)
+    if notes:
+        first = remarked(scores)
+        print_notes([*first, *said, *notes_of(scores)[len(first) :]], console, explain=explain)
+
+
+def evaluation_csv(found: Evaluation) -> str:
+    """The innermost of what was asked for: a CSV is one table."""
+    if found.bounds:
+        from calipers.questions.bounds.show import bounds_csv
+
+        return bounds_csv(found.bounds)
+    if found.slices:
+        from calipers.questions.slices.show import slices_csv
+
+        return slices_csv(found.slices)
+    return summary_csv(found.result)
+
+
+def evaluation_rows(found: Evaluation) -> Iterator[bytes] | None:
+    """The members of ``per_query`` in pieces; None where there are several such lists."""
+    return score_rows(found.scores) if isinstance(found.scores, Scores) else None
 
 
 def print_scores(
