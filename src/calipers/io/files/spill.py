@@ -1,242 +1,95 @@
-"""Room for results on their way in: in memory as far as is allowed, then in a temporary file."""
+"""A temporary file for rows that do not fit into the memory allowed.
+
+The file has no name: the system takes it away when the process ends, however it ends.
+"""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from threading import Lock
+from typing import BinaryIO, cast
+from weakref import finalize
 
-import numpy as np
 import polars as pl
 
-from calipers.model.arrays import as_series, frame_of_columns
-from calipers.model.ranking import Order
-from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
+from calipers.errors import WriteFailed
 
-if TYPE_CHECKING:
-    from calipers.io.files.scratch import Piece, ScratchFile
-    from calipers.io.records.shared_texts import SharedTexts
-
-_DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "rank", "item"))
-"""What may be said of a result beside its id."""
-_ALWAYS = 1 << 20
-"""Bytes that fit into any memory: who has less need not know how much is allowed."""
-_VIEW = 16
-"""Bytes that a text takes beside its letters."""
-_ROWS_AT_ONCE = 1 << 16
-"""Rows that are written, and later read, in one piece."""
-_BYTES_AT_ONCE = 4 << 20
-_MANY = 1 << 20
-"""More rows than these are ranked and matched in blocks, though they are all in memory."""
-
-
-class Room:
-    """How much may be held in memory by all that is read together, and where the rest goes."""
-
-    def __init__(
-        self, memory: str | int | None = None, temp: str | os.PathLike[str] | None = None
-    ) -> None:
-        self._memory = memory
-        self._temp = temp
-        self.held = 0
-        """Bytes of the results that are in memory."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether more is held than may be."""
-        return self.held > _ALWAYS and self.held > self._most
-
-    @cached_property
-    def _most(self) -> int:
-        from calipers.io.files.budget import SHARE_TO_HOLD, memory_in_bytes
-
-        return memory_in_bytes(self._memory) // SHARE_TO_HOLD
-
-    @cached_property
-    def scratch(self) -> "ScratchFile":
-        """The temporary file."""
-        from calipers.io.files.scratch import ScratchFile
-
-        return ScratchFile(self._temp)
-
-
-class Results:
-    """The results of one ranking, which come in frames of whole queries."""
-
-    def __init__(self, room: Room) -> None:
-        self._room = room
-        self._parts: list[pl.DataFrame | Piece] = []
-        self._n_away = 0
-        """How many of the parts, from the first on, are in the temporary file."""
-        self._held = self._rows = 0
-        self._filled: set[str] = set()
-        self._rising: list[pl.Series] = []
-        self._texts: SharedTexts | None = None
-
-    def add(self, frame: pl.DataFrame) -> None:
-        """Take the next queries; a column that no result of theirs fills may be left out."""
-        if "text" in frame.columns and not self._n_away:
-            # Where one chunk comes back for many queries, its text is held once.
-            if self._texts is None:
-                from calipers.io.records.shared_texts import SharedTexts
-
-                self._texts = SharedTexts()
-            before = self._texts.taken
-            frame = frame.with_columns(self._texts.shared(frame["text"]))
-            size = int(frame.drop("text").estimated_size()) + self._texts.taken - before
-        else:
-            size = int(frame.estimated_size())
-        size += _VIEW * frame.height * frame.schema.dtypes().count(pl.String())
-        self._parts.append(frame)
-        self._filled.update(frame.columns)
-        self._rows += frame.height
-        self._held += size
-        self._room.held += size
-        if self._room.is_full and self._held >= min(_BYTES_AT_ONCE, self._room.held):
-            self._put_away()
-
-    def run(
-        self,
-        order: Order,
-        queries: pl.DataFrame,
-        name: str | None,
-        stages: Mapping[str, Run] | None = None,
-    ) -> Run:
-        """The run that they make, once all are there."""
-        if self._n_away or self._room.is_full:
-            self._put_away()
-        elif self._rows > _MANY:
-            self._parts = list(_few_at_a_time(self._frames()))
-        else:
-            whole = pl.concat(map(self._shaped, self._frames()))
-            return Run.from_frame(whole, order=order, queries=queries, name=name, stages=stages)
-        ties = natural_ties(order, self._columns)
-        return Run(
-            self._scan, order, ties, queries, name, dict(stages or {}), is_grouped=True, stays=True
-        )
-
-    def notes(self) -> tuple[str, ...]:
-        """What is to be said of scores that rise, where the order of the lists counts."""
-        rising = [*self._rising, *map(rising_queries, self._frames())]
-        return notes_on_rising(pl.concat(rising))
-
-    def _put_away(self) -> None:
-        """Bring what is in memory to the temporary file."""
-        waiting = list(self._frames())
-        del self._parts[self._n_away :]
-        # What is written is not shared with anything.
-        self._texts = None
-        for frame in _few_at_a_time(waiting):
-            self._rising.append(rising_queries(frame))
-            self._parts.append(self._room.scratch.write(frame))
-        self._n_away = len(self._parts)
-        self._room.held -= self._held
-        self._held = 0
-
-    def _frames(self) -> Iterator[pl.DataFrame]:
-        """The parts that are in memory."""
-        return (part for part in self._parts if isinstance(part, pl.DataFrame))
-
-    def _scan(self) -> Iterator[pl.DataFrame]:
-        return (self._shaped(self._room.scratch.read(part)) for part in self._parts)
-
-    @cached_property
-    def _columns(self) -> list[str]:
-        """The columns that any result fills; one of them says what it is."""
-        names = {"query"} | self._filled
-        if not names & {"item", "text"}:
-            names.add("item")
-        return [name for name in RUN_SCHEMA if name in names]
-
-    def _shaped(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.select(
-            name if name in frame.columns else pl.lit(None, RUN_SCHEMA[name]).alias(name)
-            for name in self._columns
-        )
+_THIN = 64
+"""Rows of at most so many bytes are ids and numbers, quicker written than compressed."""
 
 
 @dataclass(frozen=True)
-class ReadyResults:
-    """Results that are columns already: some rows of a table."""
+class Piece:
+    """Where some rows stand in the temporary file, and what they take in memory."""
 
-    table: pl.DataFrame
     start: int
-    count: int
-
-    def __len__(self) -> int:
-        return self.count
+    length: int
+    size: int
 
 
-class ListedResults:
-    """The results of some records, on their way to columns."""
+class ScratchFile:
+    """The temporary file: pieces are written behind one another and read by their places."""
 
-    def __init__(self) -> None:
-        self._queries: list[str] = []
-        self._counts: list[int] = []
-        self._parts: list[ReadyResults] = []
-        self.items: list[str | None] = []
-        """The ids of results that come one by one."""
-        self.details: list[Any | None] = []
-        """What else is known of each; None of an id that stands alone."""
+    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
+        self._folder = folder
+        self._end = 0
+        self._lock = Lock()
 
-    def begin(self, query: str, count: int) -> None:
-        """Name the next query, of which so many results follow."""
-        self._queries.append(query)
-        self._counts.append(count)
+    @cached_property
+    def _file(self) -> BinaryIO:
+        file = _open(self._folder)
+        # Closed, and so gone, once nobody reads the pieces any more.
+        finalize(self, file.close)
+        return file
 
-    def add_ready(self, new: ReadyResults) -> None:
-        """Take results that are columns."""
-        self._close_lists()
-        last = self._parts[-1] if self._parts else None
-        if last is not None and last.table is new.table and last.start + last.count == new.start:
-            self._parts[-1] = ReadyResults(new.table, last.start, last.count + new.count)
-        else:
-            self._parts.append(new)
+    def write(self, frame: pl.DataFrame) -> Piece:
+        """Put some rows behind all others, and say where they are."""
+        packed, size = BytesIO(), int(frame.estimated_size())
+        thin = size <= _THIN * frame.height
+        # In the oldest form a part of a column is written without the rest of it.
+        frame.write_ipc_stream(
+            packed,
+            compression="uncompressed" if thin else "lz4",
+            compat_level=pl.CompatLevel.oldest(),
+        )
+        content = packed.getbuffer()
+        with self._lock:
+            piece, file = Piece(self._end, len(content), size), self._file
+            self._do(lambda: file.seek(self._end))
+            self._do(lambda: file.write(content))
+            self._do(file.flush)
+            self._end += len(content)
+        return piece
 
-    def frame(self) -> pl.DataFrame:
-        """The columns that any of them fills, and their queries."""
-        self._close_lists()
-        asked = frame_of_columns({"query": self._queries}, RUN_SCHEMA)["query"]
-        # Taken from a column of their own, the queries of all results share one text each.
-        rows = np.repeat(np.arange(len(self._counts)), self._counts)
-        of_row = asked.gather(as_series(rows))
-        if not self._parts:
-            return of_row.to_frame()
-        parts = [part.table[part.start : part.start + part.count] for part in self._parts]
-        results = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
-        filled = [one for one in results if one.null_count() < len(one)]
-        return pl.DataFrame([of_row, *filled])
+    def read(self, piece: Piece | pl.DataFrame) -> pl.DataFrame:
+        """The rows of a piece; those that never left the memory as they are."""
+        if isinstance(piece, pl.DataFrame):
+            return piece
+        with self._lock:
+            self._file.seek(piece.start)
+            content = self._file.read(piece.length)
+        return pl.read_ipc_stream(BytesIO(content))
 
-    def _close_lists(self) -> None:
-        if not self.items:
-            return
-        columns: dict[str, list[Any]] = {"item": self.items}
-        known = [one for one in self.details if one is not None]
-        for name in _DETAILS if known else ():
-            if len(known) == len(self.details):
-                columns[name] = list(map(attrgetter(name), known))
-            else:
-                columns[name] = [getattr(one, name, None) for one in self.details]
-        if "document" in columns:
-            columns["document"] = [None if one is None else str(one) for one in columns["document"]]
-        filled = {name: one for name, one in columns.items() if one.count(None) < len(one)}
-        self._parts.append(ReadyResults(frame_of_columns(filled, RUN_SCHEMA), 0, len(self.items)))
-        self.items, self.details = [], []
+    def _do(self, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except OSError as error:
+            folder = self._folder or tempfile.gettempdir()
+            raise WriteFailed(
+                f"The temporary file in {folder} cannot grow: {error.strerror}; it holds "
+                f"{self._end / 1e6:,.0f} MB of results that do not fit into the memory allowed. "
+                "Name a folder with more room (--temp), or allow more memory (--memory)."
+            ) from error
 
 
-def _few_at_a_time(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows in frames that are neither very small nor very large."""
-    waiting: list[pl.DataFrame] = []
-    for frame in frames:
-        waiting.append(frame)
-        rows = sum(one.height for one in waiting)
-        if rows >= _ROWS_AT_ONCE or sum(map(_size, waiting)) >= _BYTES_AT_ONCE:
-            yield pl.concat(waiting, how="diagonal")
-            waiting = []
-    if waiting:
-        yield pl.concat(waiting, how="diagonal")
-
-
-def _size(frame: pl.DataFrame) -> int:
-    return int(frame.estimated_size())
+def _open(folder: str | os.PathLike[str] | None) -> BinaryIO:
+    try:
+        return cast(BinaryIO, tempfile.TemporaryFile(dir=folder, prefix="calipers-"))
+    except OSError as error:
+        raise WriteFailed(
+            f"No temporary file can be made in {folder or tempfile.gettempdir()}: "
+            f"{error.strerror}; name another folder (--temp)."
+        ) from error
