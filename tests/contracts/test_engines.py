@@ -19,7 +19,7 @@ from calipers.engines.blocks import (
     merged,
 )
 from calipers.errors import InvalidInput
-from calipers.io.tables.tags import TAG
+from calipers.io.tables.checked import TAG
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 

@@ -13,7 +13,7 @@ import calipers
 from calipers.engines import shards
 from calipers.engines.shards import Shards
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.io.files import scratch
+from calipers.io.files import spill
 from calipers.model.run import Run, in_query_order
 from tests.command import calipers_command
 
@@ -79,12 +79,12 @@ def test_a_shard_can_be_read_twice(mixed, small):
 
 
 def test_what_fits_stays_in_memory(mixed, monkeypatch):
-    monkeypatch.setattr(scratch, "_open", None)
+    monkeypatch.setattr(spill, "_open", None)
     assert len(list(Shards("1GB")(frames(mixed))())) == 1
 
 
 def test_what_fits_is_brought_together_in_parts(mixed, judged, monkeypatch):
-    monkeypatch.setattr(scratch, "_open", None)
+    monkeypatch.setattr(spill, "_open", None)
     monkeypatch.setattr(shards, "_ROWS_AT_ONCE", 500)
     monkeypatch.setattr(shards, "_FEW_ROWS", 1000)
     scan = Shards("1GB")(frames(mixed))
@@ -155,7 +155,7 @@ except WriteFailed as error:
 STOPPED_AMONG_SHARDS = """
 import signal, sys, time
 from calipers.engines import shards
-from calipers.io.files.scratch import ScratchFile
+from calipers.io.files.spill import ScratchFile
 from calipers.cli import program
 # Who starts this test in the background may have had it ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,18 +1,112 @@
 """The targets of a ground truth against a corpus that streams by."""
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 import polars as pl
 
-from calipers.checks.chunks import Chunks
-from calipers.checks.item_evidence import ItemEvidence
+from calipers.checks.chunks import KEPT, Chunks
 from calipers.checks.labels import with_plain_quotes
 from calipers.checks.quote_evidence import QuoteEvidence, Sightings
-from calipers.checks.span_evidence import SpanEvidence, SpanSightings
 from calipers.io.corpus.read import Corpus
+from calipers.match.choose import LEAST
+from calipers.match.cover import Piece, enough, size
 from calipers.model.ground_truth import GroundTruth
+from calipers.text import normalise
+
+
+@dataclass(eq=False)
+class ItemEvidence:
+    """Counts the chunks that have the id of a target."""
+
+    items: frozenset[str]
+    seen: Counter[str] = field(default_factory=Counter)
+    sample: list[str] = field(default_factory=list)
+    """A few ids of the corpus, to show beside ids that are not in it."""
+
+    def __post_init__(self) -> None:
+        self._wanted = pl.DataFrame({"id": list(self.items)}, schema={"id": pl.String})
+
+    def add(self, chunks: Chunks) -> set[int]:
+        """Look at some chunks; the numbers of those that are targets."""
+        if len(self.sample) < 3:
+            self.sample += chunks.ids[: 3 - len(self.sample)]
+        found = chunks.frame.select("id").with_row_index().join(self._wanted, on="id", how="semi")
+        self.seen.update(found["id"].to_list())
+        return set(found["index"].to_list())
+
+
+ENOUGH_OF_SPAN = LEAST["span"]
+"""The share of a span that a chunk must hold, as in matching by span."""
+
+
+@dataclass(eq=False)
+class SpanSightings:
+    """Where one span was seen."""
+
+    holders: list[str] = field(default_factory=list)
+    """The first chunks that hold enough of it."""
+    pieces: set[Piece] = field(default_factory=set)
+    """What chunks hold of it, in characters of the document."""
+    moved: str | None = None
+    """What stands at the span, where that is not the quote of the target."""
+
+    def share(self, start: int, end: int) -> float:
+        """The share of the span that the chunks hold together."""
+        return size(self.pieces) / (end - start)
+
+
+@dataclass(eq=False)
+class SpanEvidence:
+    """Looks for spans (row, document, start, end, plain) in chunk after chunk."""
+
+    spans: pl.DataFrame
+    seen: dict[int, SpanSightings] = field(default_factory=lambda: defaultdict(SpanSightings))
+    """By the row of the target."""
+    reach: dict[str, int] = field(default_factory=dict)
+    """Documents of spans that the corpus has, each with the end of its last chunk."""
+    placed: set[str] = field(default_factory=set)
+    """Those of them whose chunks all say where they stand."""
+
+    def add(self, chunks: Chunks) -> set[int]:
+        """Look at some chunks; the numbers of those that are remembered as holding a span."""
+        named = chunks.frame.with_row_index("number").join(
+            self.spans.select("document").unique(), on="document", how="semi"
+        )
+        if named.is_empty():
+            return set()
+        known = named.group_by("document").agg(pl.col("end").max(), pl.col("start").null_count())
+        for document, end, without in known.iter_rows():
+            first = document not in self.reach
+            self.reach[document] = max(self.reach.get(document, 0), end or 0)
+            if without:
+                self.placed.discard(document)
+            elif first:
+                self.placed.add(document)
+        meeting = named.join(self.spans, on="document", suffix="_span").filter(
+            pl.col("start") < pl.col("end_span"), pl.col("end") > pl.col("start_span")
+        )
+        rows = meeting.iter_rows(named=True)
+        return {int(row["number"]) for row in rows if self._holds(row)}
+
+    def _holds(self, row: dict[str, object]) -> bool:
+        start, end, from_, to, number = (
+            int(str(row[name])) for name in ("start", "end", "start_span", "end_span", "row")
+        )
+        sightings = self.seen[number]
+        piece = max(start, from_), min(end, to)
+        sightings.pieces.add(piece)
+        if row["plain"] is not None and piece == (from_, to):
+            there = str(row["text"])[from_ - start : to - start]
+            sightings.moved = None if normalise(there) == row["plain"] else there
+        holds = piece[1] - piece[0] >= enough(to - from_, ENOUGH_OF_SPAN)
+        if holds and len(sightings.holders) < KEPT:
+            sightings.holders.append(str(row["id"]))
+            return True
+        return False
+
 
 Row = dict[str, object]
 Way = Literal["id", "quote", "span"]

@@ -15,8 +15,7 @@ import polars as pl
 
 from calipers.checks.counts import audit_counts
 from calipers.engines.scoring import facts_of, query_table
-from calipers.io.tables.cast import cast_columns
-from calipers.io.tables.tags import TAG
+from calipers.io.tables.checked import TAG, cast_columns
 from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
 from calipers.match.pair import match_as_chosen
 from calipers.measures import compute, parse

@@ -18,8 +18,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.budget import SHARE_TO_HOLD, memory_in_bytes
-from calipers.io.files.scratch import Piece, ScratchFile
+from calipers.io.files.spill import SHARE_TO_HOLD, Piece, ScratchFile, memory_in_bytes
 from calipers.model.arrays import Hashes, Ints
 from calipers.model.ranking import query_starts
 from calipers.model.run import Scan, in_query_order

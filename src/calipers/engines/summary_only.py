@@ -10,7 +10,7 @@ import polars as pl
 from calipers.engines.blocks import EnginePlan, Part
 from calipers.engines.summary import facts_by_name, score_facts, summarise
 from calipers.io.records.results import QUERY_SCHEMA
-from calipers.io.tables.tags import TAG
+from calipers.io.tables.checked import TAG
 from calipers.model.arrays import Floats
 from calipers.model.counts import InputCounts
 from calipers.model.scores import ROWS_AT_ONCE, MetricFacts, Scores

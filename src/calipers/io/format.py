@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -116,6 +116,15 @@ def wrong_form(sight: Sight, title: str) -> InvalidInput:
 
 Unread = Counter[str]
 """How many rows have a value under a key that is not carried over."""
+
+
+def note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:
+    """Count the keys that hold something and are not carried over."""
+    for key, value in values.items():
+        if key not in kept:
+            held = bytes(value) if isinstance(value, msgspec.Raw) else value
+            if held not in (None, "", b"null", b'""', b"[]", b"{}", [], {}):
+                unread[key] += 1
 
 
 @dataclass(eq=False)

@@ -18,7 +18,8 @@ from calipers.io.files.spill import Room
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
-from calipers.io.records.rows import RowFormat, WholeFormat
+from calipers.io.records.rows import RowFormat
+from calipers.io.records.whole import WholeFormat
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.model.dataset import Dataset, Role
 from calipers.suggest import did_you_mean

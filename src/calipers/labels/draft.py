@@ -9,7 +9,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.corpus.read import open_corpus
-from calipers.io.one_side import load_ground_truth, load_run
+from calipers.io.load import load_ground_truth, load_run
 from calipers.io.tables.columns import Columns
 from calipers.labels.draft_result import Draft
 from calipers.model.labels import Label

@@ -8,7 +8,7 @@ from typing import Any
 
 from calipers.engines.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.one_side import load_ground_truth, load_run
+from calipers.io.load import load_ground_truth, load_run
 from calipers.labels.agreement import check_choice
 from calipers.labels.desk import Desk
 from calipers.labels.draft import draft

@@ -8,8 +8,9 @@ from typing import Any, Unpack, cast
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Progress
 from calipers.io.files.spill import Room
-from calipers.io.load import load, load_pair, scores_by_item
+from calipers.io.load import load, load_pair
 from calipers.io.tables.columns import Columns
+from calipers.io.values import scores_by_item
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched

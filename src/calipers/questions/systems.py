@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from calipers.engines.scoring import deepest
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.load import load
-from calipers.io.one_side import load_run
+from calipers.io.load import load, load_run
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
 from calipers.model.run import Run

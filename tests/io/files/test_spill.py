@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
-from calipers.io.files import scratch
-from calipers.io.files import spill as room_module
-from calipers.io.files.scratch import ScratchFile
-from calipers.io.files.spill import Room
+from calipers.io.files import spill
+from calipers.io.files.spill import Room, ScratchFile
 from calipers.io.load import load
+from calipers.io.records import gather
 from calipers.io.records import records as records_module
 from calipers.model.run import Run
 
@@ -72,9 +71,9 @@ def bounded(most: int = 100, many: int = 10**6) -> Iterator[None]:
     """Nearly everything goes to disk, or comes from memory, a few rows at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(records_module, "RESULTS", 3)
-        patch.setattr(room_module, "_ROWS_AT_ONCE", 4)
-        patch.setattr(room_module, "_MANY", many)
-        patch.setattr(room_module, "_ALWAYS", 0)
+        patch.setattr(gather, "_ROWS_AT_ONCE", 4)
+        patch.setattr(gather, "_MANY", many)
+        patch.setattr(spill, "_ALWAYS", 0)
         patch.setattr(Room, "_most", most)
         yield
 
@@ -215,15 +214,15 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_left(lines, tmp_path, small_fi
 def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(records_module, "RESULTS", 3)
-    monkeypatch.setattr(room_module, "_ALWAYS", 0)
-    monkeypatch.setattr(room_module.Room, "is_full", property(lambda room: True))
-    really_open = scratch._open
+    monkeypatch.setattr(spill, "_ALWAYS", 0)
+    monkeypatch.setattr(spill.Room, "is_full", property(lambda room: True))
+    really_open = spill._open
 
     def noted(folder):
         seen.append(folder)
         return really_open(folder)
 
-    monkeypatch.setattr(scratch, "_open", noted)
+    monkeypatch.setattr(spill, "_open", noted)
     calipers.evaluate(lines, memory="64MB", temp=tmp_path)
     assert seen == [tmp_path]
     assert Room("64MB")._most == 4 << 20

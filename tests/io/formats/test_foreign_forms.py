@@ -17,7 +17,7 @@ from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.registry import recognise
 
-FIXTURES = Path(__file__).parents[1] / "data" / "formats"
+FIXTURES = Path(__file__).parents[2] / "data" / "formats"
 CASES = 5_000
 WORDS = (
     "how",

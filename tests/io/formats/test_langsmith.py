@@ -1,7 +1,7 @@
 import json
 
+from calipers.io.formats.trace_files import read_traces
 from calipers.io.load import load
-from calipers.io.records.trace_files import read_traces
 from tests.io.formats.expect import FIXTURES, results
 
 

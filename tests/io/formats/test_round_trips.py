@@ -18,7 +18,7 @@ from calipers.io.records.entries import id_of
 from calipers.io.registry import built_in
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
-from tests.io.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
+from tests.io.formats.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
 
 EXAMPLES = 25
 """Each example is a file written and read, so that a hundred would take long."""

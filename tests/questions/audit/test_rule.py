@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from calipers import audit
-from calipers.checks.width import WIDEST
+from calipers.checks.health import WIDEST
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.corpus import read as corpus_module
 

@@ -35,8 +35,8 @@ from calipers.engines.spark.sides import Sides, named, one_side
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.tables.checked import TAG
 from calipers.io.tables.columns import Columns
-from calipers.io.tables.tags import TAG
 from calipers.match.pair import check_matching
 from calipers.measures import Metric
 from calipers.model.ground_truth import TARGET_SCHEMA

@@ -12,8 +12,8 @@ from calipers.engines.spark.session import spoken
 from calipers.engines.summary_only import ScoresElsewhere
 from calipers.errors import InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.tables.checked import TAG
 from calipers.io.tables.scores import KEY
-from calipers.io.tables.tags import TAG
 from calipers.model.scores import Scores
 from calipers.model.slicing import check_cut, check_slices, check_texts, labels_of
 

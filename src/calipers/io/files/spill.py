@@ -1,24 +1,63 @@
-"""A temporary file for rows that do not fit into the memory allowed.
+"""How much may be held in memory, and a temporary file for the rows that do not fit.
 
 The file has no name: the system takes it away when the process ends, however it ends.
 """
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
+from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, cast
 from weakref import finalize
 
 import polars as pl
 
-from calipers.errors import WriteFailed
+from calipers.errors import InvalidInput, WriteFailed
 
+_ALWAYS = 1 << 20
+"""Bytes that fit into any memory: who has less need not know how much is allowed."""
 _THIN = 64
 """Rows of at most so many bytes are ids and numbers, quicker written than compressed."""
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+SHARE_TO_HOLD = 16
+"""One part in so many of the memory holds rows; sorting, ranking and matching need the rest."""
+SMALLEST = 16 << 20
+"""With less, the blocks that are read would not fit."""
+_WHERE_NOTHING_IS_KNOWN = 2 << 30
+_MEMINFO = Path("/proc/meminfo")
+_CONTAINER = Path("/sys/fs/cgroup")
+
+
+class Room:
+    """How much may be held in memory by all that is read together, and where the rest goes."""
+
+    def __init__(
+        self, memory: str | int | None = None, temp: str | os.PathLike[str] | None = None
+    ) -> None:
+        self._memory = memory
+        self._temp = temp
+        self.held = 0
+        """Bytes of the results that are in memory."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more is held than may be."""
+        return self.held > _ALWAYS and self.held > self._most
+
+    @cached_property
+    def _most(self) -> int:
+        return memory_in_bytes(self._memory) // SHARE_TO_HOLD
+
+    @cached_property
+    def scratch(self) -> "ScratchFile":
+        """The temporary file."""
+        return ScratchFile(self._temp)
 
 
 @dataclass(frozen=True)
@@ -93,3 +132,46 @@ def _open(folder: str | os.PathLike[str] | None) -> BinaryIO:
             f"No temporary file can be made in {folder or tempfile.gettempdir()}: "
             f"{error.strerror}; name another folder (--temp)."
         ) from error
+
+
+def memory_in_bytes(given: str | int | None) -> int:
+    """The bytes that a size such as "2GB" stands for; None is half of the memory that is free.
+
+    >>> memory_in_bytes("2GB") == memory_in_bytes("2048 MiB") == 2 << 30
+    True
+    """
+    if given is None:
+        return max(free_memory() // 2, SMALLEST)
+    found = _SIZE.fullmatch(str(given))
+    size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
+    if isinstance(given, bool) or size < SMALLEST:
+        raise InvalidInput(
+            f"The memory to use is given as {given!r}; it must be a size of at least "
+            f"{SMALLEST >> 20}MB, such as 500MB or 2GB."
+        )
+    return size
+
+
+def free_memory() -> int:
+    """The bytes that are free on the machine, or in the container where that has less."""
+    return min(_free_on_machine(), _free_in_container())
+
+
+def _free_on_machine() -> int:
+    if _MEMINFO.is_file():
+        found = re.search(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())
+        if found:
+            return int(found[1]) << 10
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):  # such as on Windows
+        return _WHERE_NOTHING_IS_KNOWN
+
+
+def _free_in_container() -> int:
+    try:
+        limit = (_CONTAINER / "memory.max").read_text().strip()
+        used = int((_CONTAINER / "memory.current").read_text())
+        return max(int(limit) - used, 0)
+    except (OSError, ValueError):  # no container, or one without a limit ("max")
+        return 1 << 62

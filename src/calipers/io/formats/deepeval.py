@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from calipers.io.records.decoded import decoded_text
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow
+from calipers.io.tables.cells import decoded_text
 
 BETWEEN = "|"
 """What divides the texts of one list in its CSV and JSON lines."""

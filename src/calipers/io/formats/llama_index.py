@@ -12,7 +12,8 @@ from calipers.io.format import Output
 from calipers.io.records.entries import MADE_IDS, entries, id_of
 from calipers.io.records.facets import Remarks
 from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.rows import At, EachRow, PathPlace, WholeFormat
+from calipers.io.records.rows import At, EachRow
+from calipers.io.records.whole import PathPlace, WholeFormat
 from calipers.model.dataset import Dataset
 
 

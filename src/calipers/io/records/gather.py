@@ -1,27 +1,21 @@
-"""Room for results on their way in: in memory as far as is allowed, then in a temporary file."""
+"""The results of a run, gathered as they are read: in memory as far as is allowed."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from calipers.io.files.spill import Piece, Room
 from calipers.model.arrays import as_series, frame_of_columns
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
 
-if TYPE_CHECKING:
-    from calipers.io.files.scratch import Piece, ScratchFile
-    from calipers.io.records.shared_texts import SharedTexts
-
 _DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "rank", "item"))
 """What may be said of a result beside its id."""
-_ALWAYS = 1 << 20
-"""Bytes that fit into any memory: who has less need not know how much is allowed."""
 _VIEW = 16
 """Bytes that a text takes beside its letters."""
 _ROWS_AT_ONCE = 1 << 16
@@ -31,34 +25,13 @@ _MANY = 1 << 20
 """More rows than these are ranked and matched in blocks, though they are all in memory."""
 
 
-class Room:
-    """How much may be held in memory by all that is read together, and where the rest goes."""
-
-    def __init__(
-        self, memory: str | int | None = None, temp: str | os.PathLike[str] | None = None
-    ) -> None:
-        self._memory = memory
-        self._temp = temp
-        self.held = 0
-        """Bytes of the results that are in memory."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether more is held than may be."""
-        return self.held > _ALWAYS and self.held > self._most
-
-    @cached_property
-    def _most(self) -> int:
-        from calipers.io.files.budget import SHARE_TO_HOLD, memory_in_bytes
-
-        return memory_in_bytes(self._memory) // SHARE_TO_HOLD
-
-    @cached_property
-    def scratch(self) -> "ScratchFile":
-        """The temporary file."""
-        from calipers.io.files.scratch import ScratchFile
-
-        return ScratchFile(self._temp)
+_LONG_TEXT = 64
+"""Characters of a text, on average, from which it is worth looking for the same one before."""
+_MOST_REMEMBERED = 64_000_000
+"""Characters that are remembered; then all is forgotten, so that memory stays bounded."""
+_MOSTLY_NEW = 0.9
+"""Where more than this share of many texts are new, nobody looks any further."""
+_ENOUGH_SEEN = 50_000
 
 
 class Results:
@@ -79,8 +52,6 @@ class Results:
         if "text" in frame.columns and not self._n_away:
             # Where one chunk comes back for many queries, its text is held once.
             if self._texts is None:
-                from calipers.io.records.shared_texts import SharedTexts
-
                 self._texts = SharedTexts()
             before = self._texts.taken
             frame = frame.with_columns(self._texts.shared(frame["text"]))
@@ -154,6 +125,58 @@ class Results:
             name if name in frame.columns else pl.lit(None, RUN_SCHEMA[name]).alias(name)
             for name in self._columns
         )
+
+
+class SharedTexts:
+    """Columns of texts in which a text that came before is not held a second time.
+
+    >>> texts = SharedTexts()
+    >>> column = pl.Series(["x" * 80, None, "x" * 80])
+    >>> texts.shared(column).equals(column)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._looked_at = self._new = self._size = 0
+        self.taken = 0
+        """Bytes of the texts that were given out, each counted where it is held."""
+        self._codes: dict[str, int] = {}
+        self._texts = pl.Series([], dtype=pl.String)
+
+    def shared(self, column: pl.Series) -> pl.Series:
+        """The same column; its texts stand where those of earlier columns do."""
+        hopeless = self._looked_at > _ENOUGH_SEEN and self._new > _MOSTLY_NEW * self._looked_at
+        if hopeless or (column.str.len_bytes().mean() or 0) < _LONG_TEXT:  # type: ignore[operator]
+            self.taken += int(column.estimated_size())
+            return column
+        codes: list[int | None] = []
+        new: list[str] = []
+        known = self._codes
+        for text in column.to_list():
+            if text is None:
+                codes.append(None)
+                continue
+            code = known.get(text)
+            if code is None:
+                code = known[text] = len(known)
+                new.append(text)
+            codes.append(code)
+        self._looked_at += len(codes)
+        self._new += len(new)
+        self._size += sum(map(len, new))
+        # In one piece: only then do the rows that are taken from it share its texts.
+        column_of_new = pl.Series(new, dtype=pl.String)
+        self.taken += int(column_of_new.estimated_size())
+        self._texts = pl.concat([self._texts, column_of_new], rechunk=True)
+        found = self._texts.gather(pl.Series(codes, dtype=pl.UInt32)).alias(column.name)
+        if self._size > _MOST_REMEMBERED:
+            self._forget()
+        return found
+
+    def _forget(self) -> None:
+        self._codes = {}
+        self._texts = pl.Series([], dtype=pl.String)
+        self._size = 0
 
 
 @dataclass(frozen=True)

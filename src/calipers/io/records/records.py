@@ -16,7 +16,8 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.spill import ListedResults, ReadyResults, Results, Room
+from calipers.io.files.spill import Room
+from calipers.io.records.gather import ListedResults, ReadyResults, Results
 from calipers.model.arrays import Rows
 from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards

@@ -1,28 +1,17 @@
-"""Records in a table, with lists in its cells, such as a Parquet file has them.
+"""Lists of plain results in the cells of a table, such as a Parquet file has them.
 
-Rows are decoded one at a time. But a list of plain results is columns already, and is taken as
-such, many rows at once. Whatever is not plain there, or wrong, is left to the decoder of rows,
-which says what is wrong with it.
+They are columns already, and are taken as such, many rows at once. Whatever is not plain there,
+or wrong, is left to the decoder of rows, which says what is wrong with it.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 
-from calipers.io.files.spill import ReadyResults
-from calipers.io.format import RecordStream
-from calipers.io.records.decoded import cell_value
-from calipers.io.records.records import Record
-from calipers.io.records.rows import RowFormat, stream_rows
-from calipers.io.tables.cells import Splitter
-from calipers.io.tables.scan import Table, explained
+from calipers.io.records.gather import ReadyResults
 from calipers.model.run import MOST_RESULTS, RUN_SCHEMA
 
-ROWS_AT_ONCE = 2_000
 _IDS = (pl.String, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 _INTEGERS = _IDS[1:]
 _NUMBERS = (*_INTEGERS, pl.Float32, pl.Float64)
@@ -38,51 +27,6 @@ _PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
     "rank": _NUMBERS,
 }
 """The fields of a result, and what they may hold to need no decoding."""
-
-
-def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
-    """The rows of a table in a tool's own form, as records."""
-    names = [name for name in table.names() if watch or not form.kept or name in form.kept]
-    notes = list(table.notes)
-    ready: dict[int, ReadyResults] = {}
-
-    def rows() -> Iterator[dict[str, Any]]:
-        splitters = {key: Splitter(key) for key in form.of_ids}
-        seen = 0
-        with explained(table.name, table.fault):
-            for batch in (
-                table.open()
-                .select(names)
-                .collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
-            ):
-                lists = None
-                if form.list_of_results in batch.columns:
-                    lists = results_by_row(batch[form.list_of_results], form.passes_over)
-                if lists is not None:
-                    batch = batch.drop(form.list_of_results)
-                    ready.update({seen + row: one for row, one in lists.items()})
-                for row in batch.iter_rows(named=True):
-                    made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
-                    for key in splitters.keys() & made.keys():
-                        if isinstance(row[key], str) and not isinstance(
-                            made[key], list | dict | set
-                        ):
-                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
-                    seen += 1
-                    yield made
-        for splitter in splitters.values():
-            notes.extend(splitter.notes())
-
-    stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
-    return replace(stream, records=_with_results(stream.records, ready), notes=notes)
-
-
-def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> Iterator[Record]:
-    """The records with what was taken out of their rows."""
-    for number, record in enumerate(records):
-        if number in ready:
-            record.retrieved = ready.pop(number)  # type: ignore[assignment]
-        yield record
 
 
 def results_by_row(

@@ -7,8 +7,8 @@ so that a form is written once and read from everywhere.
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, get_args, get_type_hints
 
@@ -17,10 +17,12 @@ import msgspec
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
-from calipers.io.format import Format, RecordStream, Unread, once_each, wrong_form
+from calipers.io.format import Format, RecordStream, Unread, note_unread, once_each, wrong_form
 from calipers.io.records import json_files
+from calipers.io.records.gather import ReadyResults
 from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records.records import Id, Place, Record, Result, Target
+from calipers.io.tables.scan import Table, explained
 from calipers.model.dataset import Role
 
 TRUTH = "ground_truth"
@@ -28,8 +30,8 @@ TRUTH = "ground_truth"
 At = Callable[[], str]
 """The place of a row in words, worked out only when it is needed."""
 Rows = Iterator[tuple[At, Any]]
-PathPlace = Callable[[str], str]
-"""Turns a path inside an object into words."""
+_ROWS_AT_ONCE = 2_000
+"""Rows of a table that are decoded together."""
 
 
 class RowFormat(Format):
@@ -75,8 +77,6 @@ class RowFormat(Format):
         """The records in a table, a list, lines, or the list under a key."""
         del role
         if sight.table is not None:
-            from calipers.io.records.in_tables import stream_table
-
             return stream_table(self, sight.table, watch)
         if sight.look is None:
             raise wrong_form(sight, self.title)
@@ -126,7 +126,7 @@ def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) 
             try:
                 row = decode(item, partial(raw.place, number))
                 if watch:
-                    _note_unread(unread, form.kept, keys.decode(item))
+                    note_unread(unread, form.kept, keys.decode(item))
             except msgspec.ValidationError as error:
                 where = raw.place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
@@ -149,7 +149,7 @@ def stream_rows(
     unread, unused = Unread(), Unread()
 
     def converted() -> Rows:
-        from calipers.io.records.decoded import in_order
+        from calipers.io.tables.cells import in_order
 
         for number, values in enumerate(rows):
             if not isinstance(values, Mapping):
@@ -168,12 +168,60 @@ def stream_rows(
                 where = place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
             if watch:
-                _note_unread(unread, form.kept, values)
+                note_unread(unread, form.kept, values)
             if watch or form.why_left_out:
                 unused.update(form.left_out(row))
             yield partial(place, number), row
 
     return _stream(form, converted(), place, name, unread, unused)
+
+
+def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
+    """The rows of a table in a tool's own form, as records."""
+    from calipers.io.records.result_columns import results_by_row
+    from calipers.io.tables.cells import Splitter, cell_value
+
+    names = [name for name in table.names() if watch or not form.kept or name in form.kept]
+    notes = list(table.notes)
+    ready: dict[int, ReadyResults] = {}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        splitters = {key: Splitter(key) for key in form.of_ids}
+        seen = 0
+        with explained(table.name, table.fault):
+            for batch in (
+                table.open()
+                .select(names)
+                .collect_batches(chunk_size=_ROWS_AT_ONCE, maintain_order=True)
+            ):
+                lists = None
+                if form.list_of_results in batch.columns:
+                    lists = results_by_row(batch[form.list_of_results], form.passes_over)
+                if lists is not None:
+                    batch = batch.drop(form.list_of_results)
+                    ready.update({seen + row: one for row, one in lists.items()})
+                for row in batch.iter_rows(named=True):
+                    made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
+                    for key in splitters.keys() & made.keys():
+                        if isinstance(row[key], str) and not isinstance(
+                            made[key], list | dict | set
+                        ):
+                            made[key] = splitters[key].split(row[key], partial(table.where, seen))
+                    seen += 1
+                    yield made
+        for splitter in splitters.values():
+            notes.extend(splitter.notes())
+
+    stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
+    return replace(stream, records=_with_results(stream.records, ready), notes=notes)
+
+
+def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> Iterator[Record]:
+    """The records with what was taken out of their rows."""
+    for number, record in enumerate(records):
+        if number in ready:
+            record.retrieved = ready.pop(number)  # type: ignore[assignment]
+        yield record
 
 
 def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:
@@ -217,75 +265,12 @@ def _stream(
     return once_each(stream) if form.merges_equal else stream
 
 
-def _note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:
-    """Count the keys that hold something and are not carried over."""
-    for key, value in values.items():
-        if key not in kept:
-            held = bytes(value) if isinstance(value, msgspec.Raw) else value
-            if held not in (None, "", b"null", b'""', b"[]", b"{}", [], {}):
-                unread[key] += 1
-
-
 def _parts(hint: Any) -> set[Any]:
     """The types that a field's annotation allows at its top level."""
     if getattr(hint, "__origin__", None) in (list, dict):
         return {hint.__origin__}
     inner = [one for one in get_args(hint) if one is not NoneType]
     return set().union(*map(_parts, inner)) if inner else {hint}
-
-
-class WholeFormat(Format):
-    """A form that is one JSON object over the whole file."""
-
-    whole: ClassVar[Any]
-    """The type of the object."""
-
-    @abstractmethod
-    def recognise(self, first: Mapping[str, Any]) -> bool:
-        """Whether the values under these keys are its own; they may not be decoded yet."""
-
-    @abstractmethod
-    def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """The records with their places; ``place`` turns a path into one."""
-
-    def detect(self, sight: Sight) -> bool:
-        """Whether a file is one object with the keys of this form."""
-        look = sight.look
-        return look is not None and look.shape == "object" and self.recognise(look.first)
-
-    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
-        """The records of the object in a file."""
-        del role
-        if sight.look is None or sight.look.shape != "object":
-            raise wrong_form(sight, self.title)
-        return stream_whole(self, sight.source.read(), sight.name, watch)
-
-
-def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) -> RecordStream:
-    """Records from one object: JSON text, or a dictionary in memory."""
-    try:
-        if isinstance(value, bytes | msgspec.Raw):
-            whole = msgspec.json.decode(value, type=form.whole)
-        else:
-            whole = msgspec.convert(value, form.whole)
-    except msgspec.ValidationError as error:
-        raise InvalidInput(explain_mismatch(str(error), f"{name} $", form.example)) from None
-    except BROKEN as error:
-        raise UnreadableFile(explain_broken(str(error), bytes(value), Source(Path(name)))) from None
-    places: list[str] = []
-    unread: Unread = Unread()
-    if watch:
-        top = value
-        if isinstance(value, bytes | msgspec.Raw):
-            top = msgspec.json.decode(value, type=dict[str, msgspec.Raw])
-        _note_unread(unread, form.kept, top)
-
-    def records() -> Iterator[Record]:
-        for place, record in form.records(whole, lambda path: f"{name} {path}"):
-            places.append(place)
-            yield record
-
-    return RecordStream(records(), places.__getitem__, name, form, unread)
 
 
 def side_by_side(

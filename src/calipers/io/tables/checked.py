@@ -1,4 +1,4 @@
-"""The columns of a table as the types they must have, or a sentence about the first bad cell."""
+"""What the columns of a table must hold: numbers and texts, one rank for each result, one tag."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.tables.scan import Table
 
 WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}
 
@@ -76,3 +77,67 @@ def _needed(columns: list[str]) -> set[str]:
 
 def _shown(value: Any) -> str:
     return "nothing" if value is None else repr(value)[:60]
+
+
+def check_ranks(rows: pl.DataFrame, table: Table, seen: int) -> None:
+    """Refuse two results of one query at one rank: nobody could tell which comes first."""
+    if "rank" not in rows.columns or "call" in rows.columns:
+        return
+    twice = rows.select("query", "rank").is_duplicated().arg_true()
+    if len(twice):
+        row = int(twice[-1])
+        raise InvalidInput(
+            f"Two results of the query {rows['query'][row]!r:.60} have the rank "
+            f"{rows['rank'][row]}, one of them at {table.where(seen + row)}; give each a rank of "
+            "its own, or scores in place of ranks."
+        )
+
+
+def gap_notes(rows: pl.DataFrame, *, whole: bool) -> tuple[str, ...]:
+    """A note where ranks are left out; rows that are not the ``whole`` are taken as they stand.
+
+    >>> rows = pl.DataFrame({"query": ["q", "q"], "rank": [1.0, 5.0]})
+    >>> print(*gap_notes(rows, whole=True))
+    The ranks of 1 query have gaps, such as those of 'q' (1, then 5): its results move up and count
+    at 1, 2, 3 …, so a metric may be too high. Write the results at the other ranks, too.
+    """
+    if "call" in rows.columns:
+        return ()
+    rows = rows.sort("query", "rank", maintain_order=True) if whole else rows
+    same = pl.col("query") == pl.col("query").shift(1)
+    steps = rows.with_columns(before=pl.when(same).then(pl.col("rank").shift(1)))
+    gaps = steps.filter(pl.col("rank") - pl.col("before") > 1)
+    if not gaps.height or (steps["rank"] < steps["before"]).any():
+        return ()
+    first, n = gaps.row(0, named=True), gaps["query"].n_unique()
+    return (
+        f"The ranks of {n:,} {'query' if n == 1 else 'queries'} have gaps, such as those of "
+        f"{first['query']!r:.60} ({first['before']:g}, then {first['rank']:g}): its results move "
+        "up and count at 1, 2, 3 …, so a metric may be too high. Write the results at the other "
+        "ranks, too.",
+    )
+
+
+TAG = "tag."
+"""How such columns are called, here and among the scores of queries."""
+
+
+def tags_in(rows: pl.DataFrame, queries: pl.Series) -> dict[str, pl.Series]:
+    """The tags of each of the ``queries``; ``rows`` have their query and the columns of tags."""
+    columns = [name for name in rows.columns if name.startswith(TAG)]
+    given = rows.select("query", pl.col(columns).cast(pl.String))
+    several = given.group_by("query", maintain_order=True).agg(pl.all().drop_nulls().unique())
+    for name in columns:
+        split = several.filter(pl.col(name).list.len() > 1)
+        if split.height:
+            one, other = sorted(split[name][0])[:2]
+            raise InvalidInput(
+                f"The query {split['query'][0]!r:.60} has two values in the column {name!r}: "
+                f"{one!r:.60} and {other!r:.60}; a tag says one thing of a query, so give all its "
+                "rows the same."
+            )
+    first = several.with_columns(pl.col(columns).list.first())
+    found = pl.DataFrame({"query": queries}).join(
+        first, on="query", how="left", maintain_order="left"
+    )
+    return {name.removeprefix(TAG): found[name].alias(name.removeprefix(TAG)) for name in columns}

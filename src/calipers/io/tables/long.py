@@ -13,8 +13,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
-from calipers.io.tables.cast import cast_columns
 from calipers.io.tables.cells import Splitter, looks_like_texts
+from calipers.io.tables.checked import TAG, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import (
     IDENTITIES,
     may_be_texts,
@@ -24,9 +24,7 @@ from calipers.io.tables.columns import (
     unread,
     weak_quote,
 )
-from calipers.io.tables.ranks import check_ranks, gap_notes
 from calipers.io.tables.scan import Table, explained, in_one_piece
-from calipers.io.tables.tags import TAG, tags_in
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes

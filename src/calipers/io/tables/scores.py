@@ -18,8 +18,8 @@ from calipers.io.files.parquet_size import check_parquet
 from calipers.io.files.write import PARQUET, ending_or, write_table
 from calipers.io.records.json_files import BROKEN
 from calipers.io.records.results import QUERY_SCHEMA, StoredResult, decode
+from calipers.io.tables.checked import TAG
 from calipers.io.tables.scan import explained
-from calipers.io.tables.tags import TAG
 from calipers.model.scores import Scores
 
 KEY = "calipers"

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from calipers.checks.health import health
+from calipers.checks.health import WIDEST, Width, health
 from calipers.checks.labels import as_quotes
-from calipers.checks.width import WIDEST, Width
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.corpus.read import Corpus
 from calipers.match.choose import parse_matching

@@ -14,9 +14,10 @@ from calipers.io.files.open import Progress, Source
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
-from calipers.io.load import ARGUMENT, load, read_value
+from calipers.io.load import load
 from calipers.io.records.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
 from calipers.io.tables.columns import Columns
+from calipers.io.values import ARGUMENT, read_value
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ranking import NotGroupedError
 from calipers.questions.convert.result import Conversion

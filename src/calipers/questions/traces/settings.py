@@ -31,7 +31,7 @@ def traces(
     """
     from pathlib import Path
 
-    from calipers.io.records.trace_files import read_traces
+    from calipers.io.formats.trace_files import read_traces
     from calipers.questions.traces.rule import check_sample, sample_traces
 
     check_sample(n, disagreement)
