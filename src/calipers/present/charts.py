@@ -7,6 +7,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from calipers.errors import MissingExtra
@@ -88,8 +89,6 @@ def interactive(wide: dict[str, Any], narrow: dict[str, Any], title: str) -> str
     # A tag in a specification could end the script it stands in; so no sign of markup is left.
     specs = json.dumps({"wide": _compiled(wide), "narrow": _compiled(narrow)})
     specs = specs.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    bundle = _library().javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
-    bundle = bundle.replace("</script", "<\\/script")
     shown = html.escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -98,8 +97,15 @@ def interactive(wide: dict[str, Any], narrow: dict[str, Any], title: str) -> str
         f"<title>{shown}</title>\n<style>{_sheet()}</style>\n</head>\n"
         f'<body>\n<main>\n<h1>{shown}</h1>\n<div id="chart"></div>\n</main>\n'
         f'<script type="application/json" id="specs">{specs}</script>\n'
-        f'<script type="module">{bundle}</script>\n</body>\n</html>\n'
+        f'<script type="module">{_script()}</script>\n</body>\n</html>\n'
     )
+
+
+@cache
+def _script() -> str:
+    """The libraries that draw, in one piece; made once, because it takes longer than a chart."""
+    bundle: str = _library().javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
+    return bundle.replace("</script", "<\\/script")
 
 
 def _compiled(spec: dict[str, Any]) -> dict[str, Any]:
