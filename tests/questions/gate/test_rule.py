@@ -1,265 +1,252 @@
-"""Checks against conditions and baselines: right verdicts, and few false alarms."""
+"""The gate as a whole: what blocks it, and that bad input is never a pass."""
 
-from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
-import numpy as np
-import polars as pl
+import msgspec
 import pytest
 
-from calipers.errors import InvalidInput
-from calipers.model.arrays import frozen_array
-from calipers.questions.baseline import Baseline
+from calipers.errors import InvalidInput, UnreadableFile
 from calipers.questions.evaluate.settings import evaluate
-from calipers.questions.gate.baseline_runs import average, with_run
-from calipers.questions.gate.conditions import parse_condition
-from calipers.questions.gate.rule import (
-    check_baseline,
-    check_condition,
-    everything,
-    pair,
-    slice_of,
-    slices_by,
-)
-from calipers.statistics.paired_test import mean_of_runs
-from calipers.statistics.queries_needed import visibility, visible_difference
+from calipers.questions.gate.settings import gate, save_baseline
+
+NOW = datetime(2024, 5, 1, tzinfo=UTC)
+N = 12
 
 
-def scores_of(values, metrics=("recall@10", "ndcg@10", "mrr"), tags=None):
-    """Scores with the given values, whatever retriever could have made them."""
-    values = np.asarray(values, dtype=np.float64)
-    names = [f"q{n}" for n in range(len(values))]
-    template = evaluate(
-        ground_truth={name: ["a"] for name in names},
-        run={name: ["a"] for name in names},
-        metrics=list(metrics)[: values.shape[1]],
-    )
-    columns = {name: pl.Series(name, column, pl.String) for name, column in (tags or {}).items()}
-    return replace(template, values=frozen_array(values), tags=columns)
-
-
-def compare(now, before, *, by=(), **settings):
-    slices = [everything(now), *slices_by(now, by)]
-    primary, *rest = [one.name for one in now.metrics]
-    usual = {"confidence": 0.95, "allow": 0.0, "strict": False, "baseline": "main"}
-    return check_baseline(pair(now, before), primary, rest, slices, **{**usual, **settings})
-
-
-def test_equal_systems_set_off_the_gate_in_at_most_one_of_twenty_cases(monkeypatch):
-    # What could have been seen takes long to work out and plays no part in the verdict here.
-    seen = visibility([0.1, -0.1] * 30)
-    monkeypatch.setattr("calipers.questions.gate.rule.visibility", lambda *_, **__: seen)
-    random = np.random.default_rng(20240131)
-    tags = {"type": ["fact", "how-to"] * 30}
-    template = scores_of(np.zeros((60, 3)), tags=tags)
-    rounds, alarms = 300, 0
-    for _ in range(rounds):
-        difficulty = random.random((60, 1))
-        draws = [np.clip(difficulty + random.normal(0, 0.25, (60, 3)), 0, 1) for _ in range(2)]
-        now, before = (replace(template, values=frozen_array(draw)) for draw in draws)
-        checks = compare(now, before, by=["type"])
-        alarms += any(check.status == "failed" for check in checks)
-    # 0.05 expected at most; the simulation has a standard error of 0.013.
-    assert alarms / rounds <= 0.06
-
-
-def test_a_real_drop_is_seen():
-    random = np.random.default_rng(7)
-    before = random.random((200, 1))
-    now = np.clip(before - 0.1 + random.normal(0, 0.1, (200, 1)), 0, 1)
-    (check,) = compare(scores_of(now), scores_of(before))
-    assert check.status == "failed"
-    assert check.because == ("worse",)
-    assert check.change.difference < -0.05
-    assert check.change.p_adjusted < 0.05
-    drops = [one.baseline - one.value for one in check.worst]
-    assert drops == sorted(drops, reverse=True)
-    assert len(drops) == 5
-
-
-def test_what_would_be_seen_is_a_loss():
-    rng = np.random.default_rng(3)
-    before, now = np.full(60, 0.9), 0.9 - np.where(rng.random(60) < 0.3, rng.random(60) * 0.8, 0.0)
-    made = compare(*(scores_of(one[:, np.newaxis]) for one in (now, before)))
-    seen = made[0].change.visibility
-    loss, gain = (
-        visible_difference(sign * (before - now), alpha=0.1, one_way=True).difference
-        for sign in (1.0, -1.0)
-    )
-    assert seen.smallest == loss
-    assert seen.smallest < gain
-
-
-def test_a_gain_is_no_failure_however_large():
-    (check,) = compare(scores_of(np.ones((30, 1))), scores_of(np.zeros((30, 1))))
-    assert check.status == "passed"
-    assert (check.change.better, check.change.worse) == (30, 0)
-
-
-def test_where_lower_is_better_a_rise_is_a_drop():
-    now, before = np.full((30, 1), 3.0), np.full((30, 1), 1.0)
-    (check,) = compare(scores_of(now, ["fp@10"]), scores_of(before, ["fp@10"]))
-    assert check.status == "failed"
-    assert (check.change.better, check.change.worse) == (0, 30)
-    (fine,) = compare(scores_of(before, ["fp@10"]), scores_of(now, ["fp@10"]), allow=0.1)
-    assert fine.status == "passed"
-
-
-def dropped(by, n=60, noise=0.02):
-    before = np.full((n, 1), 0.8)
-    now = before - by + np.random.default_rng(2).normal(0, noise, (n, 1))
-    return scores_of(now), scores_of(before)
-
-
-@pytest.mark.parametrize(
-    ("allow", "strict", "status"),
-    [
-        (0.0, False, "failed"),
-        (0.05, False, "failed"),
-        (0.1, False, "passed"),
-        (0.2, False, "passed"),
-        (0.1, True, "failed"),
-        (0.2, True, "passed"),
-    ],
-)
-def test_a_loss_fails_beyond_what_is_allowed_and_strictly_unless_it_is_shown_to_be_less(
-    allow, strict, status
-):
-    (check,) = compare(*dropped(0.1), allow=allow, strict=strict)
-    assert check.status == status
-    change = check.change
-    assert change.interval.level == pytest.approx(0.9)
-    # The end of the interval and the p-value give the same answer.
-    assert (change.interval.high < -allow) == (change.p_value < 0.05)
-    assert (change.interval.low > -allow) == (change.p_no_loss < 0.05)
-
-
-def test_the_correction_covers_slices_and_leaves_supporting_metrics_out():
-    random = np.random.default_rng(3)
-    before = random.random((40, 2))
-    now = before + random.normal(0, 0.1, (40, 2))
-    tags = {"type": ["a", "b"] * 20}
-    checks = compare(scores_of(now, tags=tags), scores_of(before, tags=tags), by=["type"])
-    named = [(check.metric, check.slice) for check in checks]
-    assert named == [
-        ("recall@10", None),
-        ("recall@10", "type=a"),
-        ("recall@10", "type=b"),
-        ("ndcg@10", None),
+def records(right, tag="a"):
+    """``right`` of N queries find their target first, the others second."""
+    return [
+        {
+            "id": f"q{n}",
+            "query": f"question {n}",
+            "retrieved": ["t", "x"] if n < right else ["x", "t"],
+            "ground_truth": ["t"],
+            "tags": {"type": tag if n % 2 else "b"},
+        }
+        for n in range(N)
     ]
-    p = [check.change.p_value for check in checks[:3]]
-    smallest = int(np.argmin(p))
-    assert checks[smallest].change.p_adjusted == pytest.approx(min(1.0, 3 * p[smallest]))
-    assert (checks[3].status, checks[3].change.p_value) == ("supporting", None)
-    assert checks[3].change.interval is not None
 
 
-def test_a_supporting_metric_never_fails_the_gate():
-    before = np.column_stack([np.full(30, 0.5), np.ones(30)])
-    now = np.column_stack([np.full(30, 0.5), np.zeros(30)])
-    primary, other = compare(scores_of(now), scores_of(before))
-    assert (primary.status, other.status) == ("passed", "supporting")
-    assert other.change.worse == 30
+@pytest.fixture
+def baseline(tmp_path):
+    path = tmp_path / "main.json"
+    save_baseline(records(N), to=path, metrics="mrr,recall@1", now=NOW)
+    return path
 
 
-def test_several_runs_make_one_baseline():
-    runs = [np.random.default_rng(seed).random((8, 2)) for seed in range(3)]
-    first, *further = map(scores_of, runs)
-    turned = replace(
-        further[0], values=frozen_array(further[0].values[::-1]), queries=further[0].queries[::-1]
-    )
-    kept = Baseline(first, "main", None)
-    for one in (turned, further[1]):
-        kept = with_run(kept, Baseline(one, "main", None))
-    assert len(kept.runs) == 3
-    for column in range(2):
-        expected = mean_of_runs([run[:, column] for run in runs])
-        assert average(kept).values[:, column].tolist() == expected.tolist()
-    other = scores_of(runs[0], metrics=("recall@10", "mrr"))
-    with pytest.raises(InvalidInput, match=r"has no ndcg@10, which the baseline main holds"):
-        with_run(kept, Baseline(other, "main", None))
+def changed(path, **keys):
+    content = msgspec.json.decode(path.read_bytes())
+    path.write_bytes(msgspec.json.encode({**content, **keys}))
 
 
-def test_a_slice_too_small_to_show_anything_is_not_called_passed():
-    values = np.random.default_rng(1).random((20, 1))
-    tags = {"type": ["rare"] * 3 + ["common"] * 17}
-    checks = compare(scores_of(values - 0.3, tags=tags), scores_of(values, tags=tags), by=["type"])
-    by_slice = {check.slice: check for check in checks}
-    assert by_slice["type=rare"].status == "untested"
-    assert "at least" in by_slice["type=rare"].because[0]
-    assert by_slice["type=common"].status == "failed"
-    strict = compare(
-        scores_of(values, tags=tags),
-        scores_of(values, tags=tags),
-        by=["type"],
-        strict=True,
-        allow=0.9,
-    )
-    assert {check.slice: check.status for check in strict}["type=rare"] == "failed"
+def test_the_same_result_passes_and_says_that_nothing_changed(baseline):
+    verdict = gate(records(N), baseline=baseline, now=NOW)
+    assert verdict.passed
+    assert [check.change.difference for check in verdict.checks] == [0.0, 0.0]
+    assert verdict.baseline == "main"
+    assert verdict.baseline_saved == NOW
 
 
-def test_queries_are_paired_by_name_and_not_by_row():
-    values = np.arange(10, dtype=float)[:, np.newaxis] / 10
-    now = scores_of(values)
-    order = np.arange(10)[::-1]
-    turned = replace(now, values=frozen_array(values[order]), queries=now.queries[order])
-    assert not np.nan_to_num(pair(now, turned).difference("recall@10")).any()
+def test_a_significant_drop_fails(baseline):
+    verdict = gate(records(0), baseline=baseline, now=NOW)
+    assert not verdict.passed
+    assert [(check.metric, check.because) for check in verdict.failed] == [("recall@1", ("worse",))]
+    assert (verdict.primary, verdict.confidence, verdict.allow) == ("recall@1", 0.95, 0.0)
+    assert verdict.failed[0].worst[0].baseline == 1.0
 
 
-def test_results_without_a_query_in_common_cannot_be_compared():
-    now = scores_of(np.ones((3, 1)))
-    other = replace(now, queries=now.queries.with_columns(query=pl.col("query") + "x"))
-    with pytest.raises(InvalidInput, match="share no query"):
-        pair(now, other)
+def test_conditions_and_a_baseline_together(baseline):
+    verdict = gate(records(N), require=["mrr >= 0.9", "mrr > 1"], baseline=baseline, now=NOW)
+    assert [check.status for check in verdict.checks] == [
+        "passed",
+        "failed",
+        "passed",
+        "supporting",
+    ]
+
+
+def test_metrics_choose_what_is_compared(baseline):
+    verdict = gate(records(N), baseline=baseline, metrics="mrr", now=NOW)
+    assert [check.metric for check in verdict.checks] == ["mrr"]
+    with pytest.raises(InvalidInput, match=r"has no recall@5; it has .* Did you mean recall@1"):
+        gate(records(N), baseline=baseline, metrics="recall@5", now=NOW)
+
+
+def test_slices_are_compared_where_asked_for_and_mentioned_where_not(baseline):
+    plain = gate(records(N), baseline=baseline, now=NOW)
+    assert any("--by type" in note for note in plain.notes)
+    sliced = gate(records(N), baseline=baseline, by="type", now=NOW)
+    assert {check.slice for check in sliced.checks} == {None, "type=a", "type=b"}
+    assert not sliced.notes
+    with pytest.raises(InvalidInput, match="Did you mean type"):
+        gate(records(N), baseline=baseline, by="typ", now=NOW)
+
+
+def test_a_changed_ground_truth_blocks_unless_overridden(baseline):
+    other = records(N)
+    other[0]["ground_truth"] = ["t", "new"]
+    with pytest.raises(InvalidInput, match=r"different ground truth.*--anyway"):
+        gate(other, baseline=baseline, now=NOW)
+    verdict = gate(other, baseline=baseline, anyway=True, now=NOW)
+    assert any("different ground truth" in warning for warning in verdict.warnings)
+
+
+def test_other_policies_block_unless_overridden(baseline):
+    with pytest.raises(InvalidInput, match=r"policy missing"):
+        gate(records(N), baseline=baseline, missing="exclude", now=NOW)
+    assert gate(records(N), baseline=baseline, missing="exclude", anyway=True, now=NOW).warnings
 
 
 @pytest.mark.parametrize(
-    ("text", "status"),
+    ("days", "age", "blocked"),
+    [(29, "30d", False), (31, "30d", True), (8, "1w", True), (1, "12h", True), (1, "48h", False)],
+)
+def test_an_old_baseline_blocks(baseline, days, age, blocked):
+    later = NOW + timedelta(days=days)
+    if not blocked:
+        assert gate(records(N), baseline=baseline, max_age=age, now=later).passed
+        return
+    with pytest.raises(InvalidInput, match=f"is {days} days old"):
+        gate(records(N), baseline=baseline, max_age=age, now=later)
+    assert gate(records(N), baseline=baseline, max_age=age, now=later, anyway=True).warnings
+
+
+def test_a_baseline_from_the_future_blocks(baseline):
+    with pytest.raises(InvalidInput, match="lies in the future"):
+        gate(records(N), baseline=baseline, now=NOW - timedelta(days=3))
+
+
+def test_a_plain_result_is_a_baseline_without_an_age(tmp_path):
+    path = tmp_path / "result.json"
+    path.write_bytes(msgspec.json.encode(evaluate(records(N), metrics="mrr").to_dict()))
+    assert gate(records(N), baseline=path, now=NOW).passed
+    with pytest.raises(InvalidInput, match="does not say when it was saved"):
+        gate(records(N), baseline=path, max_age="30d", now=NOW)
+
+
+def test_another_version_is_a_note_where_definitions_are_the_same(baseline):
+    changed(baseline, calipers="0.0.1")
+    verdict = gate(records(N), baseline=baseline, now=NOW)
+    assert verdict.passed
+    assert any("measured with Calipers 0.0.1" in note for note in verdict.notes)
+
+
+def test_a_changed_definition_blocks(baseline):
+    content = msgspec.json.decode(baseline.read_bytes())
+    for one in content["metrics"]:
+        one["definition"] = "something else"
+    changed(baseline, metrics=content["metrics"])
+    with pytest.raises(InvalidInput, match="mean different things by mrr"):
+        gate(records(N), baseline=baseline, now=NOW)
+
+
+def test_runs_are_added_to_a_baseline_and_the_gate_takes_their_mean(baseline):
+    kept = save_baseline(records(0), to=baseline, metrics="mrr,recall@1", add=True, now=NOW)
+    assert len(kept.runs) == 2
+    verdict = gate(records(N // 2), baseline=baseline, now=NOW)
+    assert verdict.baseline_runs == 2
+    assert verdict.checks[0].change.baseline == 0.5
+    with pytest.raises(InvalidInput, match="different queries"):
+        save_baseline(records(N)[:5], to=baseline, metrics="mrr,recall@1", add=True, now=NOW)
+
+
+def test_another_form_cannot_be_read_at_all(baseline):
+    changed(baseline, schema=999)
+    with pytest.raises(UnreadableFile, match="999"):
+        gate(records(N), baseline=baseline, now=NOW, anyway=True)
+
+
+@pytest.mark.parametrize(
+    "kept",
     [
-        ("recall@10 >= 0.5", "passed"),
-        ("recall@10 > 0.5", "failed"),
-        ("recall@10 < 0.5", "failed"),
-        ("recall@10 >= 0.9 for type=a", "passed"),
-        ("recall@10 >= 0.1 for type=b", "failed"),
+        {"name": "x"},
+        {"name": "x", "saved": "yesterday"},
+        3,
+        {"name": "x", "saved": "2024-05-01T00:00:00"},
     ],
 )
-def test_conditions_are_about_means_of_slices(text, status):
-    scores = scores_of([[1.0], [0.0]] * 3, tags={"type": ["a", "b"] * 3})
-    check = check_condition(scores, parse_condition(text))
-    assert check.status == status
-    assert bool(check.worst) == (status == "failed")
+def test_a_damaged_date_is_refused(baseline, kept):
+    changed(baseline, baseline=kept)
+    with pytest.raises(InvalidInput, match="does not say properly when"):
+        gate(records(N), baseline=baseline, now=NOW)
 
 
-def test_the_worst_queries_of_a_condition_are_the_lowest_or_the_highest():
-    scores = scores_of([[0.3], [0.1], [0.2]])
-    low = check_condition(scores, parse_condition("recall@10 >= 0.9"))
-    high = check_condition(scores, parse_condition("recall@10 <= 0.01"))
-    assert [one.query for one in low.worst] == ["q1", "q2", "q0"]
-    assert [one.query for one in high.worst] == ["q0", "q2", "q1"]
+def test_too_few_queries_cannot_pass(tmp_path):
+    path = tmp_path / "main.json"
+    for n in (1, 4):
+        save_baseline(records(N)[:n], to=path, metrics="mrr", now=NOW)
+        with pytest.raises(InvalidInput, match="at least 5 are needed"):
+            gate(records(N)[:n], baseline=path, now=NOW)
 
 
-def test_an_undefined_mean_decides_nothing():
-    scores = scores_of([[np.nan], [np.nan]])
-    with pytest.raises(InvalidInput, match="cannot be decided"):
-        check_condition(scores, parse_condition("recall@10 >= 0"))
+def test_runs_that_share_no_queries(tmp_path):
+    path = tmp_path / "main.json"
+    save_baseline([{**one, "id": f"other {one['id']}"} for one in records(N)], to=path, now=NOW)
+    with pytest.raises(InvalidInput, match="share no query"):
+        gate(records(N), baseline=path, now=NOW, anyway=True)
 
 
-def test_unknown_tags_and_values_have_neighbours():
-    scores = scores_of([[1.0], [0.0]], tags={"type": ["fact", "how-to"]})
-    with pytest.raises(InvalidInput, match="Did you mean type"):
-        slice_of(scores, "typ", "fact")
-    with pytest.raises(InvalidInput, match="Did you mean fact"):
-        slice_of(scores, "type", "facts")
+def test_a_metric_undefined_on_one_side_blocks(tmp_path):
+    path = tmp_path / "main.json"
+    found, lost = records(N), records(N)
+    lost[0]["retrieved"] = ["x"]
+    save_baseline(found, to=path, metrics="first_rank", now=NOW)
+    with pytest.raises(InvalidInput, match="first_rank is undefined for 1 query"):
+        gate(lost, baseline=path, now=NOW)
 
 
-def test_what_few_queries_may_lack_is_said_of_what_is_shown():
-    before = np.full((20, 1), 0.9)
-    small, large = before - 0.02, before - 0.5
-    found = compare(scores_of(small), scores_of(before))[0]
-    assert found.status == "failed"
-    unseen = found.change.unseen
-    assert 0.02 * (1 - unseen.share) == pytest.approx(unseen.share * unseen.change)
-    assert compare(scores_of(large), scores_of(before))[0].change.unseen is None
-    strict = compare(scores_of(before + 0.01), scores_of(before), allow=0.02, strict=True)[0]
-    assert strict.status == "passed"
-    left = 0.01 * (1 - strict.change.unseen.share)
-    assert left - strict.change.unseen.share * strict.change.unseen.change == pytest.approx(-0.02)
+def test_a_result_that_was_measured_before_can_be_judged(tmp_path):
+    path = tmp_path / "result.json"
+    scores = evaluate(records(N), metrics="mrr")
+    path.write_bytes(msgspec.json.encode(scores.to_dict()))
+    assert gate(path, require="mrr >= 1").passed
+    assert gate(scores, require="mrr >= 1").passed
+    with pytest.raises(InvalidInput, match="one or the other"):
+        gate(path, require="mrr >= 1", run={"q": ["a"]})
+    with pytest.raises(InvalidInput, match="have no 'recall@3'"):
+        gate(path, require="recall@3 >= 1")
+
+
+def test_the_combined_score_can_be_required_and_compared(tmp_path):
+    weights = {"mrr": 0.5, "recall@1": 0.5}
+    assert not gate(records(6), require="score >= 0.9", weights=weights).passed
+    with pytest.raises(InvalidInput, match="no weights are given"):
+        gate(records(N), require="score >= 0.5")
+    path = tmp_path / "main.json"
+    save_baseline(records(N), to=path, weights=weights, metrics="mrr", now=NOW)
+    verdict = gate(records(N), baseline=path, now=NOW)
+    assert [check.metric for check in verdict.checks] == ["score", "mrr", "recall@1"]
+
+
+def test_rel_reaches_conditions_and_baseline(tmp_path):
+    graded = [{**one, "ground_truth": {"t": 1, "x": 2}} for one in records(N)]
+    path = tmp_path / "main.json"
+    save_baseline(graded, to=path, metrics="mrr", rel=2, now=NOW)
+    verdict = gate(graded, require="mrr >= 0.4", baseline=path, rel=2, now=NOW)
+    assert {check.value for check in verdict.checks} == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, "nothing to check"),
+        ({"require": "mrr"}, "cannot be read"),
+        ({"require": "mrr >= 0.1 for typ=a"}, "Did you mean type"),
+        ({"require": "mrr >= 0.1 for type=z"}, "No query has type=z"),
+        ({"require": "mrr >= 0.1", "by": "type"}, "no baseline"),
+        ({"require": "mrr >= 0.1", "confidence": 1}, "confidence is 1"),
+        ({"require": "mrr >= 0.1", "allow": -1}, "loss that is allowed is -1"),
+        ({"require": "mrr >= 0.1", "allow": float("nan")}, "loss that is allowed is nan"),
+        ({"baseline": "nowhere.json", "strict": True}, "allow a little"),
+        ({"baseline": "nowhere.json"}, "no file"),
+    ],
+)
+def test_bad_use_is_a_sentence(settings, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        gate(records(N), **settings)
+
+
+@pytest.mark.parametrize("age", ["", "30", "d", "-3d", "3 years", "nan d"])
+def test_an_age_that_cannot_be_read(baseline, age):
+    with pytest.raises(InvalidInput, match="such as 30d"):
+        gate(records(N), baseline=baseline, max_age=age, now=NOW)

@@ -1,362 +1,307 @@
-"""Conditions and baselines put to scores, one check at a time."""
+"""May this change be merged? Conditions and a baseline, put to one result."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
-import numpy as np
-import polars as pl
-
-from calipers.engines.summary import facts_by_name, interval_of_metric
+from calipers.engines.scoring import choose_metrics, deepest
+from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import cut
-from calipers.model.summary import Interval
-from calipers.questions.compare.metric_difference import (
-    ROUNDING,
-    corrected_level,
-    limits_of,
-    paired,
+from calipers.measures import Metric, parse
+from calipers.model.age import age_of
+from calipers.model.matched import Matched
+from calipers.model.scores import Scores
+from calipers.model.slicing import clusters_of
+from calipers.questions.baseline import Baseline
+from calipers.questions.compare.comparable import obstacles, undefined_in_some
+from calipers.questions.default_metrics import choose_primary
+from calipers.questions.gate.baseline_runs import average
+from calipers.questions.gate.conditions import COMBINED, Condition
+from calipers.questions.gate.latency_and_tokens import recorded
+from calipers.questions.gate.leaks import with_leaks
+from calipers.questions.gate.result import Check, Verdict
+from calipers.questions.gate.rule import (
+    Figures,
+    Pairing,
+    check_baseline,
+    check_condition,
+    everything,
+    slices_by,
 )
-from calipers.questions.gate.conditions import Condition, unknown_tag_value
-from calipers.questions.gate.latency_and_tokens import Figure
-from calipers.questions.gate.result import Change, Check, Requirement, WorstQuery
-from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import holm
-from calipers.statistics.paired_test import NonInferiority, non_inferiority
-from calipers.statistics.power import fewest_queries
-from calipers.statistics.queries_needed import visibility
-from calipers.statistics.score_interval import mean_interval
+from calipers.questions.gate.rule import pair as pair_up
+from calipers.suggest import did_you_mean
+from calipers.version import __version__
 
-Figures = Mapping[Figure, Floats]
-"""What the run recorded, one value per query, for each figure that a condition is about."""
-NO_FIGURES: Figures = MappingProxyType({})
-WORST = 5
-"""How many queries a check names."""
+CLOCKS_DIFFER = timedelta(days=1)
+"""A baseline may be saved this far in the future: clocks differ, but not by more."""
 
 
-@dataclass(frozen=True, eq=False)
-class GatedSlice:
-    """Some of the queries: all of them, or those with one value of a tag."""
+def reach_verdict(
+    scores: Scores,
+    conditions: Sequence[Condition],
+    kept: Baseline | None,
+    wanted: Sequence[Metric],
+    *,
+    primary: str | None = None,
+    by: str | Iterable[str] = (),
+    allow: float = 0.0,
+    strict: bool = False,
+    cluster: str | None = None,
+    max_age: str | None = None,
+    anyway: bool = False,
+    rel: float | None = None,
+    confidence: float = 0.95,
+    now: datetime | None = None,
+    pair: Matched | None = None,
+) -> Verdict:
+    """Whether the scores meet the conditions, and are not worse than the baseline.
 
-    name: str | None
-    chosen: Bools
+    ``pair`` is what the scores were made from, where it is at hand: it has the run's own records,
+    and names what leaked.
+    """
+    tags = several(by)
+    clusters = clusters_of(scores.tags, cluster or scores.settings.get("cluster"), len(scores))
+    figures, said = _figures(conditions, pair)
+    checks = [check_condition(scores, _with_rel(one, rel), figures, clusters) for one in conditions]
+    if pair is not None:
+        checks = [with_leaks(check, pair) for check in checks]
+    warnings: list[str] = []
+    notes = list(_unchecked(scores, kept, tags))
+    decisive = None
+    if kept is not None:
+        warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
+        pairing = pair_up(scores, average(kept))
+        names = _names(wanted, scores, kept)
+        facts = facts_by_name(scores)
+        decisive = choose_primary([facts[name] for name in names], primary) or names[0]
+        warnings += _undefined(pairing, names)
+        if warnings and not anyway:
+            raise InvalidInput(
+                " ".join(warnings) + " Save the baseline again (`calipers baseline save`), or "
+                "compare all the same with --anyway."
+            )
+        checks += check_baseline(
+            pairing,
+            decisive,
+            [name for name in names if name != decisive],
+            [everything(scores), *slices_by(scores, tags)],
+            baseline=kept.name,
+            confidence=confidence,
+            allow=allow,
+            strict=strict,
+            clusters=clusters,
+        )
+        notes += _without_pairs(checks, kept, alone=not conditions)
+    elif tags:
+        raise InvalidInput(
+            "Slices are named with --by and there is no baseline to compare them with; give "
+            "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
+        )
+    return Verdict(
+        checks=tuple(checks),
+        warnings=tuple(warnings),
+        notes=(*said, *notes),
+        queries=len(scores),
+        baseline=kept.name if kept else None,
+        baseline_saved=kept.saved if kept else None,
+        baseline_runs=len(kept.runs) if kept else 1,
+        primary=decisive,
+        confidence=confidence,
+        allow=allow,
+        strict=strict,
+        fingerprints=dict(scores.fingerprints),
+        calipers=__version__,
+    )
 
 
-def everything(scores: Scores) -> GatedSlice:
-    """All queries."""
-    return GatedSlice(None, np.ones(len(scores), dtype=np.bool_))
+def _figures(
+    conditions: Sequence[Condition], pair: Matched | None
+) -> tuple[Figures, tuple[str, ...]]:
+    """What the run recorded for the figures asked for, and what must be said about it."""
+    wanted = dict.fromkeys(one.figure for one in conditions if one.figure is not None)
+    if wanted and pair is None:
+        raise InvalidInput(
+            f"A condition is about {next(iter(wanted))}, which a result that was measured before "
+            "does not hold; give the run itself."
+        )
+    found = {figure: recorded(pair, figure) for figure in wanted} if pair is not None else {}
+    notes = dict.fromkeys(note for _, note in found.values() if note is not None)
+    return {figure: values for figure, (values, _) in found.items()}, tuple(notes)
 
 
-def slice_of(scores: Scores, tag: str, value: str) -> GatedSlice:
-    """The queries that have a value for a tag; none is an error."""
-    masks = dict(cut(scores, tag))
-    if value not in masks:
-        raise unknown_tag_value(tag, value, list(masks))
-    return GatedSlice(f"{tag}={value}", masks[value])
+def metrics_needed(
+    conditions: Sequence[Condition],
+    wanted: Sequence[Metric],
+    rel: float | None,
+    weights: Mapping[str, float] | None,
+) -> tuple[Metric, ...]:
+    """What must be measured to check the conditions and the metrics wanted."""
+    if any(one.name == COMBINED for one in conditions) and not weights:
+        raise InvalidInput(
+            "A condition is about the score, which is a weighted mean, and no weights are given; "
+            "give them with --score, such as recall@10=0.7,precision@5=0.3."
+        )
+    asked = [*wanted, *(one.metric for one in conditions if one.metric is not None)]
+    if not asked and weights:
+        asked = list(parse(list(weights)))
+    if not asked and conditions:
+        # Only figures are asked for; which queries there are, scores say all the same.
+        asked = list(parse("mrr"))
+    return choose_metrics(asked, None, rel, weights)
 
 
-def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
-    """One slice for each value of each tag."""
+def results_needed(conditions: Sequence[Condition], needed: Sequence[Metric]) -> int:
+    """How many results a live retriever must be asked for, also where only tokens are counted."""
+    figures = (one.figure.k for one in conditions if one.figure is not None)
+    return max([deepest(needed), *(k for k in figures if k is not None)])
+
+
+def metrics_of_baseline(
+    metrics: Any, k: Any, rel: float | None, kept: Baseline | None, primary: str | None = None
+) -> tuple[Metric, ...]:
+    """The metrics to compare with the baseline: those asked for, or all that it holds."""
+    if metrics is not None:
+        chosen = choose_metrics(metrics, k, rel)
+        further = () if primary in (None, "score") else parse([primary])
+        return tuple(dict.fromkeys((*chosen, *further)))
+    if kept is None:
+        return ()
+    return parse([one.name for one in kept.scores.metrics if one.better != "neither"])
+
+
+def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str]:
+    names = [str(metric) for metric in wanted]
+    if scores.weights and kept.scores.weights:
+        names.append("score")
+    for what, has, again in (
+        (f"The baseline {kept.name}", list(kept.scores), "save the baseline again"),
+        ("This result", list(scores), "measure again"),
+    ):
+        for name in names:
+            if name not in has:
+                raise InvalidInput(
+                    f"{what} has no {name}; it has {', '.join(has)}.{did_you_mean(name, has)} "
+                    f"Choose among these with -m, or {again} with the metric."
+                )
+    if not names:
+        raise InvalidInput(
+            f"The baseline {kept.name} holds no metric of which more or less is better; save it "
+            "again with the metrics to watch."
+        )
+    return names
+
+
+def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) -> list[str]:
+    """What makes the baseline a poor yardstick, one sentence each."""
+    differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
+    found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
+    if kept.saved is not None and kept.saved - now > CLOCKS_DIFFER:
+        found.append(
+            f"The baseline {kept.name} was saved on {_day(kept.saved)}, which lies in the future."
+        )
+    if max_age is not None:
+        allowed = age_of(max_age, "The highest age of the baseline")
+        if kept.saved is None:
+            found.append(
+                f"The baseline {kept.name} does not say when it was saved, and it may be at most "
+                f"{max_age.strip()} old."
+            )
+        elif now - kept.saved > allowed:
+            found.append(
+                f"The baseline {kept.name} is {(now - kept.saved).days} days old (saved on "
+                f"{_day(kept.saved)}); at most {max_age.strip()} are allowed."
+            )
+    return found
+
+
+def _versions(kept: Baseline, scores: Scores) -> str:
+    return (
+        f"The baseline {kept.name} was measured with Calipers {kept.scores.settings['calipers']} "
+        f"and this result with {scores.settings['calipers']}"
+    )
+
+
+def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
+    queries = pairing.now.queries["query"].gather(pairing.rows_now)
+    found = []
+    for name in names:
+        columns = {
+            "this result": pairing.now.of(name)[pairing.rows_now],
+            "the baseline": pairing.before.of(name)[pairing.rows_before],
+        }
+        sentence = undefined_in_some(name, columns, queries)
+        if sentence:
+            found.append(sentence)
+    return found
+
+
+def _without_pairs(checks: Sequence[Check], kept: Baseline, *, alone: bool) -> list[str]:
+    """Where no drop could ever be seen, a pass would mean nothing, unless conditions hold too."""
+    whole = next(check for check in checks if check.change is not None and check.slice is None)
+    if whole.status != "untested":
+        return []
+    sentence = (
+        f"{whole.metric} cannot be compared with the baseline {kept.name}: {whole.because[0]}."
+    )
+    if alone:
+        raise InvalidInput(sentence)
+    return [f"{sentence} Only the conditions were checked."]
+
+
+def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
+    lines = list(scores.settings.get("notes") or ())
+    if kept is not None and kept.scores.settings["calipers"] != scores.settings["calipers"]:
+        lines.append(f"{_versions(kept, scores)}; the metrics are defined alike in both.")
+    rest = [tag for tag in scores.tags if tag not in by]
+    if kept is None or not rest:
+        return lines
     return [
-        GatedSlice(f"{tag}={value}", mask)
-        for tag in dict.fromkeys(tags)
-        for value, mask in cut(scores, tag)
+        *lines,
+        f"The means may hide a slice that got worse: --by {rest[0]} compares the values of "
+        f"{rest[0]} one by one{'' if len(rest) == 1 else ' (tags: ' + ', '.join(rest) + ')'}.",
     ]
 
 
-def check_condition(
-    scores: Scores,
-    condition: Condition,
-    figures: Figures = NO_FIGURES,
-    clusters: Ints | None = None,
-) -> Check:
-    """Whether the mean, or the figure, over the queries in question meets the condition."""
-    part = (
-        everything(scores)
-        if condition.tag is None or condition.tag_value is None
-        else slice_of(scores, condition.tag, condition.tag_value)
-    )
-    if condition.figure is not None:
-        values = figures[condition.figure]
-        check = _figured(condition.figure, values[part.chosen], part, str(condition))
-    else:
-        values = scores.of(condition.name)
-        check = _measured(scores, condition.name, part, str(condition), clusters)
-    if check.value is None:
-        raise InvalidInput(
-            f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
-            f"all {int(part.chosen.sum())} queries it is about; choose another metric, or label "
-            "these queries."
-        )
-    holds = condition.holds(check.value)
-    unit = "" if condition.figure is None else condition.figure.unit
-    # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
-    lowest_first = condition.op in (">=", ">")
-    return replace(
-        check,
-        status="passed" if holds else "failed",
-        requirement=Requirement(condition.op, condition.value),
-        because=() if holds else (f"{condition.op} {condition.value:.15g}{unit} is required",),
-        worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
-    )
+def _with_rel(condition: Condition, rel: float | None) -> Condition:
+    if condition.metric is None:
+        return condition
+    return replace(condition, metric=condition.metric.with_rel(rel))
 
 
-def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Check:
-    defined = column[~np.isnan(column)]
-    mean = figure.statistic == "mean"
-    return Check(
-        name=name,
-        metric=str(figure),
-        slice=part.name,
-        status="untested",
-        value=figure.value(defined) if defined.size else None,
-        interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
-        n=defined.size,
-        undefined=column.size - defined.size,
-        unit=figure.unit,
-    )
+def several(value: str | Iterable[str]) -> list[str]:
+    """One or more, as a list."""
+    return [value] if isinstance(value, str) else list(value)
 
 
-def _from_zero(interval: Interval | None) -> Interval | None:
-    """No figure is below zero."""
-    return interval and replace(interval, low=max(interval.low, 0.0))
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
 
 
-def _measured(
-    scores: Scores, metric: str, part: GatedSlice, name: str, clusters: Ints | None
-) -> Check:
-    column = np.where(part.chosen, scores.of(metric), np.nan)
-    defined = column[~np.isnan(column)]
-    level = scores.settings["confidence"]
-    return Check(
-        name=name,
-        metric=metric,
-        slice=part.name,
-        status="untested",
-        value=exact_mean(defined) if defined.size else None,
-        interval=interval_of_metric(column, facts_by_name(scores)[metric], level, clusters),
-        n=defined.size,
-        undefined=int(part.chosen.sum()) - defined.size,
-    )
-
-
-def _worst(
-    scores: Scores, values: Floats, part: GatedSlice, *, lowest_first: bool
-) -> tuple[WorstQuery, ...]:
-    rows = np.flatnonzero(part.chosen & ~np.isnan(values)).tolist()
-    sign = 1.0 if lowest_first else -1.0
-    names, texts = scores.queries["query"], scores.queries["text"]
-    order = sorted(rows, key=lambda row: (sign * values[row], names[row]))
-    return tuple(WorstQuery(names[row], texts[row], float(values[row])) for row in order[:WORST])
-
-
-@dataclass(frozen=True, eq=False)
-class Pairing:
-    """Two results over the queries that both have, in the order of the first."""
-
-    now: Scores
-    before: Scores
-    rows_now: np.ndarray
-    rows_before: np.ndarray
-
-    def difference(self, metric: str) -> Floats:
-        """Now minus before, per query of ``now``; NaN where there is no pair."""
-        column = np.full(len(self.now), np.nan)
-        column[self.rows_now] = (
-            self.now.of(metric)[self.rows_now] - self.before.of(metric)[self.rows_before]
-        )
-        return column
-
-    def baseline(self, metric: str) -> Floats:
-        """The values before, in the order of the queries of ``now``."""
-        column = np.full(len(self.now), np.nan)
-        column[self.rows_now] = self.before.of(metric)[self.rows_before]
-        return column
-
-
-def pair(now: Scores, before: Scores) -> Pairing:
-    """The queries of two results put beside one another; sharing none is an error."""
-    joined = (
-        now.queries.select("query")
-        .with_row_index("now")
-        .join(
-            before.queries.select("query").with_row_index("before"),
-            on="query",
-            how="inner",
-            maintain_order="left",
-        )
-    )
-    if not joined.height:
-        ours, theirs = (s.queries["query"].head(3).to_list() for s in (now, before))
-        raise InvalidInput(
-            f"The result and the baseline share no query: the result has {_show(ours)}; the "
-            f"baseline has {_show(theirs)}. Save a baseline for these queries."
-        )
-    rows = [joined[name].cast(pl.Int64).to_numpy() for name in ("now", "before")]
-    return Pairing(now, before, rows[0], rows[1])
-
-
-def check_baseline(
-    pairing: Pairing,
-    primary: str,
-    supporting: Sequence[str],
-    slices: Sequence[GatedSlice],
-    *,
-    baseline: str,
+def check_gate(
     confidence: float,
     allow: float,
+    conditions: Sequence[Condition],
+    baseline: Any,
+    *,
     strict: bool,
-    clusters: Ints | None = None,
-) -> list[Check]:
-    """The primary metric on every slice against the baseline, and what supports it.
-
-    A loss beyond what is allowed must be shown to fail, corrected over slices; or, where the gate
-    is strict, its absence must be shown to pass. That holds for every slice by itself, so it
-    needs no correction.
-    """
-    facts = facts_by_name(pairing.now)
-    alpha = round(1.0 - confidence, 12)
-    tested = [_lost(pairing, facts[primary], part, allow, clusters) for part in slices]
-    fewest = fewest_queries(2.0 * alpha)
-    adjusted = holm([one.test.p_loss if one.test and one.n >= fewest else None for one in tested])
-    tests = max(1, sum(p is not None for p in adjusted))
-    checks = []
-    for part, one, p in zip(slices, tested, adjusted, strict=True):
-        check = _measured(pairing.now, primary, part, _name(primary, part, baseline), clusters)
-        change = _change(pairing, primary, part, one)
-        if one.test is not None:
-            found = one.test
-            level = corrected_level(round(1.0 - 2.0 * alpha, 12), found.p_loss, p)
-            ends = found.difference.interval(level)
-            low, high = (ends.low, ends.high) if one.up else (-ends.high, -ends.low)
-            change = replace(
-                change,
-                interval=Interval(low, high, level, "paired"),
-                p_value=found.p_loss,
-                p_adjusted=p,
-                p_no_loss=found.p_no_loss,
-            )
-        limits = limits_of(facts[primary])
-        # What would be seen of a loss: the way in which the test looks.
-        seen = visibility(
-            -one.gains,
-            2.0 * alpha,
-            tests,
-            clusters=clusters,
-            largest=limits and limits[1],
-            one_way=True,
+) -> None:
+    """Refuse settings that cannot be meant, before any file is read."""
+    if not conditions and baseline is None:
+        raise InvalidInput(
+            "The gate has nothing to check; give a condition with --require, such as "
+            "'recall@10 >= 0.85', or a --baseline."
         )
-        unseen = None if one.test is None else one.test.undone(p, alpha, strict=strict)
-        change = replace(change, visibility=seen, unseen=unseen)
-        because = _because(change, one, alpha, allow, strict=strict)
-        could = p is not None
-        checks.append(
-            replace(
-                check,
-                status="passed"
-                if could and not because
-                else "failed"
-                if could or strict
-                else "untested",
-                change=change,
-                because=because if could else (_too_few(change, fewest),),
-                worst=_losses(pairing, primary, one) if could and because else (),
-            )
+    if not (isinstance(confidence, int | float) and 0.5 <= confidence < 1):
+        raise InvalidInput(
+            f"The confidence is {confidence!r}; it must be at least 0.5 and below 1, such as 0.95."
         )
-    return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Lost:
-    """The gains of one metric on one slice, above 0 where the new result is better."""
-
-    gains: Floats
-    up: bool
-    test: NonInferiority | None
-
-    @property
-    def n(self) -> int:
-        """Pairs, or clusters of them."""
-        return 0 if self.test is None else self.test.difference.n
-
-
-def _lost(
-    pairing: Pairing, facts: MetricFacts, part: GatedSlice, allow: float, clusters: Ints | None
-) -> _Lost:
-    up = facts.better != "lower"
-    differences = np.where(part.chosen, pairing.difference(facts.name), np.nan)
-    differences[np.abs(differences) < ROUNDING] = 0.0
-    gains = differences if up else -differences
-    return _Lost(gains, up, non_inferiority(gains, allow, clusters, limits_of(facts)))
-
-
-def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:
-    """A supporting metric: its difference with an interval, and no verdict."""
-    whole = everything(pairing.now)
-    one = _lost(pairing, facts, whole, 0.0, clusters)
-    level = pairing.now.settings["confidence"]
-    change = _change(pairing, facts.name, whole, one)
-    interval = paired(pairing.difference(facts.name), facts, clusters).interval(level)
-    check = _measured(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
-    return replace(check, status="supporting", change=replace(change, interval=interval))
-
-
-def _name(metric: str, part: GatedSlice, baseline: str) -> str:
-    place = "" if part.name is None else f" for {part.name}"
-    return f"{metric} not worse than {baseline}{place}"
-
-
-def _too_few(change: Change, fewest: int) -> str:
-    n = change.better + change.worse + change.same
-    count = "no query" if n == 0 else "one query" if n == 1 else f"{n} queries"
-    return (
-        f"{count} can be compared, which shows no loss however large; at least {fewest} are needed"
-    )
-
-
-def _change(pairing: Pairing, metric: str, part: GatedSlice, one: _Lost) -> Change:
-    before, now = pairing.baseline(metric)[part.chosen], pairing.now.of(metric)[part.chosen]
-    known = ~np.isnan(one.gains[part.chosen])
-    gains = one.gains[~np.isnan(one.gains)]
-    mean = exact_mean(gains) if gains.size else None
-    better, worse = int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
-    return Change(
-        baseline=exact_mean(before[known]) if known.any() else None,
-        difference=mean if mean is None or one.up else -mean,
-        interval=None,
-        p_value=None,
-        better=better,
-        worse=worse,
-        same=gains.size - better - worse,
-        unpaired=int((np.isnan(before) != np.isnan(now)).sum()),
-        visibility=None,
-    )
-
-
-def _because(
-    change: Change, one: _Lost, alpha: float, allow: float, *, strict: bool
-) -> tuple[str, ...]:
-    if one.test is None:
-        return ()
-    beyond = f" by more than {allow:g}" if allow else ""
-    if change.p_adjusted is not None and change.p_adjusted <= alpha:
-        return (f"worse{beyond}",)
-    if strict and one.test.p_no_loss > alpha:
-        return (f"not shown to lose at most {allow:g}",)
-    return ()
-
-
-def _losses(pairing: Pairing, metric: str, one: _Lost) -> tuple[WorstQuery, ...]:
-    names, texts = pairing.now.queries["query"], pairing.now.queries["text"]
-    rows = np.flatnonzero(one.gains < 0).tolist()
-    order = sorted(rows, key=lambda row: (one.gains[row], names[row]))[:WORST]
-    values, before = pairing.now.of(metric), pairing.baseline(metric)
-    return tuple(
-        WorstQuery(names[row], texts[row], float(values[row]), float(before[row])) for row in order
-    )
-
-
-def _show(names: list[str]) -> str:
-    return ", ".join(repr(name if len(name) <= 60 else name[:57] + "…") for name in names)
+    if not (isinstance(allow, int | float) and 0 <= allow < float("inf")):
+        raise InvalidInput(
+            f"The loss that is allowed is {allow!r}; it must be a number from 0 up, such as 0.02."
+        )
+    if strict and not allow:
+        raise InvalidInput(
+            "A strict gate passes where it is shown that no more than --allow is lost, and that "
+            "nothing at all is lost can never be shown; allow a little, such as --allow 0.02."
+        )
