@@ -118,16 +118,14 @@ def command(
 
 
 def _write(outputs: Outputs, verdict: Any, junit: str | None, markdown: str | None) -> None:
-    from calipers.questions.gate.junit import verdict_junit
-    from calipers.questions.gate.markdown import verdict_markdown
+    from calipers.questions.gate.ci_files import verdict_junit, verdict_markdown
 
     outputs.write(junit, lambda: _save(junit or "", verdict_junit(verdict)))
     outputs.write(markdown, lambda: _save(markdown or "", verdict_markdown(verdict).encode()))
 
 
 def _write_error(outputs: Outputs, said: str, junit: str | None, markdown: str | None) -> None:
-    from calipers.questions.gate.junit import error_junit
-    from calipers.questions.gate.markdown import error_markdown
+    from calipers.questions.gate.ci_files import error_junit, error_markdown
 
     outputs.write(junit, lambda: _save(junit or "", error_junit(said)))
     outputs.write(markdown, lambda: _save(markdown or "", error_markdown(said).encode()))

@@ -10,16 +10,14 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
 from calipers.questions.baseline import Baseline
 from calipers.questions.evaluate.settings import evaluate
-from calipers.questions.gate.baseline_runs import average, with_run
-from calipers.questions.gate.conditions import parse_condition
-from calipers.questions.gate.rule import (
-    check_baseline,
+from calipers.questions.gate.baseline_checks import average, check_baseline, pair, with_run
+from calipers.questions.gate.condition_checks import (
     check_condition,
     everything,
-    pair,
     slice_of,
     slices_by,
 )
+from calipers.questions.gate.conditions import parse_condition
 from calipers.statistics.paired_test import mean_of_runs
 from calipers.statistics.queries_needed import visibility, visible_difference
 
@@ -47,7 +45,7 @@ def compare(now, before, *, by=(), **settings):
 def test_equal_systems_set_off_the_gate_in_at_most_one_of_twenty_cases(monkeypatch):
     # What could have been seen takes long to work out and plays no part in the verdict here.
     seen = visibility([0.1, -0.1] * 30)
-    monkeypatch.setattr("calipers.questions.gate.rule.visibility", lambda *_, **__: seen)
+    monkeypatch.setattr("calipers.questions.gate.baseline_checks.visibility", lambda *_, **__: seen)
     random = np.random.default_rng(20240131)
     tags = {"type": ["fact", "how-to"] * 30}
     template = scores_of(np.zeros((60, 3)), tags=tags)

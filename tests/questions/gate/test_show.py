@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.questions.gate.junit import error_junit, verdict_junit, without_controls
-from calipers.questions.gate.markdown import error_markdown, verdict_markdown
+from calipers.questions.gate.ci_files import (
+    error_junit,
+    error_markdown,
+    verdict_junit,
+    verdict_markdown,
+    without_controls,
+)
 from calipers.questions.gate.settings import gate, save_baseline
 from calipers.questions.gate.show import failure_message, headline, notes
 

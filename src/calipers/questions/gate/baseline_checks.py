@@ -1,155 +1,32 @@
-"""Conditions and baselines put to scores, one check at a time."""
+"""Scores beside those of a baseline, query by query: is a loss shown?"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
-from calipers.engines.summary import facts_by_name, interval_of_metric
+from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import cut
+from calipers.model.slicing import clusters_in
 from calipers.model.summary import Interval
+from calipers.questions.baseline import Baseline
+from calipers.questions.compare.comparable import obstacles
 from calipers.questions.compare.metric_difference import (
     ROUNDING,
     corrected_level,
     limits_of,
     paired,
 )
-from calipers.questions.gate.conditions import Condition, unknown_tag_value
-from calipers.questions.gate.latency_and_tokens import Figure
-from calipers.questions.gate.result import Change, Check, Requirement, WorstQuery
+from calipers.questions.gate.condition_checks import WORST, GatedSlice, check_of, everything
+from calipers.questions.gate.result import Change, Check, WorstQuery
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import holm
-from calipers.statistics.paired_test import NonInferiority, non_inferiority
+from calipers.statistics.paired_test import NonInferiority, mean_of_runs, non_inferiority
 from calipers.statistics.power import fewest_queries
 from calipers.statistics.queries_needed import visibility
-from calipers.statistics.score_interval import mean_interval
-
-Figures = Mapping[Figure, Floats]
-"""What the run recorded, one value per query, for each figure that a condition is about."""
-NO_FIGURES: Figures = MappingProxyType({})
-WORST = 5
-"""How many queries a check names."""
-
-
-@dataclass(frozen=True, eq=False)
-class GatedSlice:
-    """Some of the queries: all of them, or those with one value of a tag."""
-
-    name: str | None
-    chosen: Bools
-
-
-def everything(scores: Scores) -> GatedSlice:
-    """All queries."""
-    return GatedSlice(None, np.ones(len(scores), dtype=np.bool_))
-
-
-def slice_of(scores: Scores, tag: str, value: str) -> GatedSlice:
-    """The queries that have a value for a tag; none is an error."""
-    masks = dict(cut(scores, tag))
-    if value not in masks:
-        raise unknown_tag_value(tag, value, list(masks))
-    return GatedSlice(f"{tag}={value}", masks[value])
-
-
-def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
-    """One slice for each value of each tag."""
-    return [
-        GatedSlice(f"{tag}={value}", mask)
-        for tag in dict.fromkeys(tags)
-        for value, mask in cut(scores, tag)
-    ]
-
-
-def check_condition(
-    scores: Scores,
-    condition: Condition,
-    figures: Figures = NO_FIGURES,
-    clusters: Ints | None = None,
-) -> Check:
-    """Whether the mean, or the figure, over the queries in question meets the condition."""
-    part = (
-        everything(scores)
-        if condition.tag is None or condition.tag_value is None
-        else slice_of(scores, condition.tag, condition.tag_value)
-    )
-    if condition.figure is not None:
-        values = figures[condition.figure]
-        check = _figured(condition.figure, values[part.chosen], part, str(condition))
-    else:
-        values = scores.of(condition.name)
-        check = _measured(scores, condition.name, part, str(condition), clusters)
-    if check.value is None:
-        raise InvalidInput(
-            f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
-            f"all {int(part.chosen.sum())} queries it is about; choose another metric, or label "
-            "these queries."
-        )
-    holds = condition.holds(check.value)
-    unit = "" if condition.figure is None else condition.figure.unit
-    # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
-    lowest_first = condition.op in (">=", ">")
-    return replace(
-        check,
-        status="passed" if holds else "failed",
-        requirement=Requirement(condition.op, condition.value),
-        because=() if holds else (f"{condition.op} {condition.value:.15g}{unit} is required",),
-        worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
-    )
-
-
-def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Check:
-    defined = column[~np.isnan(column)]
-    mean = figure.statistic == "mean"
-    return Check(
-        name=name,
-        metric=str(figure),
-        slice=part.name,
-        status="untested",
-        value=figure.value(defined) if defined.size else None,
-        interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
-        n=defined.size,
-        undefined=column.size - defined.size,
-        unit=figure.unit,
-    )
-
-
-def _from_zero(interval: Interval | None) -> Interval | None:
-    """No figure is below zero."""
-    return interval and replace(interval, low=max(interval.low, 0.0))
-
-
-def _measured(
-    scores: Scores, metric: str, part: GatedSlice, name: str, clusters: Ints | None
-) -> Check:
-    column = np.where(part.chosen, scores.of(metric), np.nan)
-    defined = column[~np.isnan(column)]
-    level = scores.settings["confidence"]
-    return Check(
-        name=name,
-        metric=metric,
-        slice=part.name,
-        status="untested",
-        value=exact_mean(defined) if defined.size else None,
-        interval=interval_of_metric(column, facts_by_name(scores)[metric], level, clusters),
-        n=defined.size,
-        undefined=int(part.chosen.sum()) - defined.size,
-    )
-
-
-def _worst(
-    scores: Scores, values: Floats, part: GatedSlice, *, lowest_first: bool
-) -> tuple[WorstQuery, ...]:
-    rows = np.flatnonzero(part.chosen & ~np.isnan(values)).tolist()
-    sign = 1.0 if lowest_first else -1.0
-    names, texts = scores.queries["query"], scores.queries["text"]
-    order = sorted(rows, key=lambda row: (sign * values[row], names[row]))
-    return tuple(WorstQuery(names[row], texts[row], float(values[row])) for row in order[:WORST])
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +75,40 @@ def pair(now: Scores, before: Scores) -> Pairing:
     return Pairing(now, before, rows[0], rows[1])
 
 
+def average(kept: Baseline) -> Scores:
+    """The runs of a baseline as one result: per query the mean over the runs that have it."""
+    if not kept.further:
+        return kept.scores
+    first = kept.scores
+    columns = []
+    for metric in first.metrics:
+        lined = [first.of(metric.name)]
+        for other in kept.further:
+            both = pair(first, other)
+            column = np.full(len(first), np.nan)
+            column[both.rows_now] = other.of(metric.name)[both.rows_before]
+            lined.append(column)
+        columns.append(mean_of_runs(lined))
+    values = frozen_array(np.column_stack(columns))
+    summaries = summarise(first.metrics, values, first.weights, first.settings, clusters_in(first))
+    return replace(first, values=values, summaries=summaries)
+
+
+def with_run(kept: Baseline, new: Baseline) -> Baseline:
+    """The baseline with one more run, which must have been measured in the same way."""
+    named = {f"the baseline {kept.name}": kept.scores, "this run": new.scores}
+    blocked = list(obstacles(named))
+    missing = [one.name for one in kept.scores.metrics if one.name not in new.scores]
+    if missing:
+        blocked.append(f"This run has no {missing[0]}, which the baseline {kept.name} holds.")
+    if blocked:
+        raise InvalidInput(
+            f"{' '.join(blocked)} Add runs of the same commit on the same queries, or save the "
+            "baseline anew without --add."
+        )
+    return replace(new, scores=kept.scores, name=kept.name, further=(*kept.further, new.scores))
+
+
 def check_baseline(
     pairing: Pairing,
     primary: str,
@@ -224,7 +135,7 @@ def check_baseline(
     tests = max(1, sum(p is not None for p in adjusted))
     checks = []
     for part, one, p in zip(slices, tested, adjusted, strict=True):
-        check = _measured(pairing.now, primary, part, _name(primary, part, baseline), clusters)
+        check = check_of(pairing.now, primary, part, _name(primary, part, baseline), clusters)
         change = _change(pairing, primary, part, one)
         if one.test is not None:
             found = one.test
@@ -299,7 +210,7 @@ def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints |
     level = pairing.now.settings["confidence"]
     change = _change(pairing, facts.name, whole, one)
     interval = paired(pairing.difference(facts.name), facts, clusters).interval(level)
-    check = _measured(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
+    check = check_of(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
     return replace(check, status="supporting", change=replace(change, interval=interval))
 
 

@@ -1,78 +1,167 @@
-"""Latency and tokens as figures that a gate can hold: from the run's own records."""
+"""Conditions put to scores and to the run's own records, one check at a time."""
 
-import re
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
+from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
-from calipers.measures.spec import check_cutoff
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched
+from calipers.model.scores import Scores
+from calipers.model.slicing import cut
+from calipers.model.summary import Interval
+from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
+from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
 from calipers.questions.shown_results import Context
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.score_interval import mean_interval
 from calipers.words import plural
 
-_ABOUT = re.compile(r"(latency|tokens)(?![a-z])", re.IGNORECASE)
-_FORM = re.compile(r"(latency|tokens)_(mean|max|p\d{1,2})(?:@(.+))?", re.IGNORECASE)
+WORST = 5
+"""How many queries a check names."""
+LEAKS = ("leak", "leak_rate")
+Figures = Mapping[Figure, Floats]
+"""What the run recorded, one value per query, for each figure that a condition is about."""
+NO_FIGURES: Figures = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A statistic of what the run recorded for each query.
+@dataclass(frozen=True, eq=False)
+class GatedSlice:
+    """Some of the queries: all of them, or those with one value of a tag."""
 
-    >>> str(parse_figure("tokens_mean@10")), str(parse_figure("latency_p95"))
-    ('tokens_mean@10', 'latency_p95')
-    """
-
-    of: Literal["latency", "tokens"]
-    statistic: str
-    """mean, max, or a percentile such as p95."""
-    k: int | None = None
-    """The results that count for tokens; None: all."""
-
-    def __str__(self) -> str:
-        return f"{self.of}_{self.statistic}" + ("" if self.k is None else f"@{self.k}")
-
-    @property
-    def unit(self) -> str:
-        """What the figure is counted in, where that must be said."""
-        return "ms" if self.of == "latency" else ""
-
-    def value(self, values: Floats) -> float:
-        """The statistic of some values, none of them undefined."""
-        if self.statistic == "mean":
-            return float(values.mean())
-        if self.statistic == "max":
-            return float(values.max())
-        # A value that occurred, and no mixture of two: the smallest that so many do not exceed.
-        share = int(self.statistic[1:]) / 100
-        return float(np.quantile(values, share, method="inverted_cdf"))
+    name: str | None
+    chosen: Bools
 
 
-def parse_figure(name: str) -> Figure | None:
-    """The figure that a name stands for; None where it is another name."""
-    form = _FORM.fullmatch(name)
-    if form is None and _ABOUT.match(name):
+def everything(scores: Scores) -> GatedSlice:
+    """All queries."""
+    return GatedSlice(None, np.ones(len(scores), dtype=np.bool_))
+
+
+def slice_of(scores: Scores, tag: str, value: str) -> GatedSlice:
+    """The queries that have a value for a tag; none is an error."""
+    masks = dict(cut(scores, tag))
+    if value not in masks:
+        raise unknown_tag_value(tag, value, list(masks))
+    return GatedSlice(f"{tag}={value}", masks[value])
+
+
+def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
+    """One slice for each value of each tag."""
+    return [
+        GatedSlice(f"{tag}={value}", mask)
+        for tag in dict.fromkeys(tags)
+        for value, mask in cut(scores, tag)
+    ]
+
+
+def check_condition(
+    scores: Scores,
+    condition: Condition,
+    figures: Figures = NO_FIGURES,
+    clusters: Ints | None = None,
+) -> Check:
+    """Whether the mean, or the figure, over the queries in question meets the condition."""
+    part = (
+        everything(scores)
+        if condition.tag is None or condition.tag_value is None
+        else slice_of(scores, condition.tag, condition.tag_value)
+    )
+    if condition.figure is not None:
+        values = figures[condition.figure]
+        check = _figured(condition.figure, values[part.chosen], part, str(condition))
+    else:
+        values = scores.of(condition.name)
+        check = check_of(scores, condition.name, part, str(condition), clusters)
+    if check.value is None:
         raise InvalidInput(
-            f"{name} is no figure of a run; write the mean, the largest or a percentile from p1 to "
-            "p99: latency_mean, latency_max, latency_p95, or tokens_p95@10 for the first 10 "
-            "results."
+            f"The condition '{condition}' cannot be decided: {condition.name} is undefined for "
+            f"all {int(part.chosen.sum())} queries it is about; choose another metric, or label "
+            "these queries."
         )
-    if form is None:
-        return None
-    of: Literal["latency", "tokens"] = "latency" if form[1].lower() == "latency" else "tokens"
-    if of == "latency" and form[3] is not None:
+    holds = condition.holds(check.value)
+    unit = "" if condition.figure is None else condition.figure.unit
+    # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
+    lowest_first = condition.op in (">=", ">")
+    return replace(
+        check,
+        status="passed" if holds else "failed",
+        requirement=Requirement(condition.op, condition.value),
+        because=() if holds else (f"{condition.op} {condition.value:.15g}{unit} is required",),
+        worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
+    )
+
+
+def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Check:
+    defined = column[~np.isnan(column)]
+    mean = figure.statistic == "mean"
+    return Check(
+        name=name,
+        metric=str(figure),
+        slice=part.name,
+        status="untested",
+        value=figure.value(defined) if defined.size else None,
+        interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
+        n=defined.size,
+        undefined=column.size - defined.size,
+        unit=figure.unit,
+    )
+
+
+def _from_zero(interval: Interval | None) -> Interval | None:
+    """No figure is below zero."""
+    return interval and replace(interval, low=max(interval.low, 0.0))
+
+
+def check_of(
+    scores: Scores, metric: str, part: GatedSlice, name: str, clusters: Ints | None
+) -> Check:
+    """A metric on a slice, measured and not yet judged."""
+    column = np.where(part.chosen, scores.of(metric), np.nan)
+    defined = column[~np.isnan(column)]
+    level = scores.settings["confidence"]
+    return Check(
+        name=name,
+        metric=metric,
+        slice=part.name,
+        status="untested",
+        value=exact_mean(defined) if defined.size else None,
+        interval=interval_of_metric(column, facts_by_name(scores)[metric], level, clusters),
+        n=defined.size,
+        undefined=int(part.chosen.sum()) - defined.size,
+    )
+
+
+def _worst(
+    scores: Scores, values: Floats, part: GatedSlice, *, lowest_first: bool
+) -> tuple[WorstQuery, ...]:
+    rows = np.flatnonzero(part.chosen & ~np.isnan(values)).tolist()
+    sign = 1.0 if lowest_first else -1.0
+    names, texts = scores.queries["query"], scores.queries["text"]
+    order = sorted(rows, key=lambda row: (sign * values[row], names[row]))
+    return tuple(WorstQuery(names[row], texts[row], float(values[row])) for row in order[:WORST])
+
+
+def figures_of(
+    conditions: Sequence[Condition], pair: Matched | None
+) -> tuple[Figures, tuple[str, ...]]:
+    """What the run recorded for the figures asked for, and what must be said about it."""
+    wanted = dict.fromkeys(one.figure for one in conditions if one.figure is not None)
+    if wanted and pair is None:
         raise InvalidInput(
-            f"{name} has a cut-off, and a latency is that of the whole answer; leave it out."
+            f"A condition is about {next(iter(wanted))}, which a result that was measured before "
+            "does not hold; give the run itself."
         )
-    if form[2].lower() in ("p0", "p00"):
-        raise InvalidInput(f"{name} names no percentile; p1 to p99 exist, such as p95.")
-    return Figure(of, form[2].lower(), None if form[3] is None else check_cutoff(form[3]))
+    found = {figure: _recorded(pair, figure) for figure in wanted} if pair is not None else {}
+    notes = dict.fromkeys(note for _, note in found.values() if note is not None)
+    return {figure: values for figure, (values, _) in found.items()}, tuple(notes)
 
 
-def recorded(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
+def _recorded(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
     """One value per query, NaN where the run has none, and what must be said about them."""
     return _latency(pair) if figure.of == "latency" else _tokens(pair, figure)
 
@@ -107,3 +196,39 @@ def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
     values = context.summed(counts.counts, figure.k or max(1, pair.depth))
     said = "The tokens are estimated from the texts, four characters each."
     return values, said if counts.source == "estimate" else None
+
+
+def leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:
+    """Every result of the first k that holds something forbidden, query by query."""
+    leaked = pair.matches.leaked
+    if leaked is None:
+        return ()
+    queries = pair.matches.queries
+    rows = zip(
+        leaked.query.tolist(),
+        leaked.rank.tolist(),
+        leaked.result.to_list(),
+        leaked.name.to_list(),
+        strict=True,
+    )
+    return tuple(
+        Leak(queries["query"][query], queries["text"][query], rank, result, name)
+        for query, rank, result, name in rows
+        if k is None or rank <= k
+    )
+
+
+def with_leaks(check: Check, pair: Matched) -> Check:
+    """A failed check of leaks with every leak in it; any other check as it is."""
+    name, _, k = check.metric.partition("@")
+    if check.status != "failed" or name not in LEAKS:
+        return check
+    found = leaks_within(pair, int(k))
+    if check.slice is not None:
+        # Of a slice, those of the queries with its tag.
+        tag, _, value = check.slice.partition("=")
+        tags = pair.ground_truth.tags[tag].to_list()
+        names = pair.matches.queries["query"].to_list()
+        among = {query for query, one in zip(names, tags, strict=True) if one == value}
+        found = tuple(one for one in found if one.query in among)
+    return replace(check, leaks=found)

@@ -1,13 +1,19 @@
-"""Conditions a result must meet: ``metric op value [for tag=value]``."""
+"""Conditions a result must meet: ``metric op value [for tag=value]``.
+
+The metric may be a figure: the mean, largest or a percentile of what the run recorded per query.
+"""
 
 import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.measures.spec import Metric, parse
-from calipers.questions.gate.latency_and_tokens import Figure, parse_figure
+from calipers.measures.spec import Metric, check_cutoff, parse
+from calipers.model.arrays import Floats
 from calipers.suggest import did_you_mean
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -22,13 +28,68 @@ SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
 COMBINED = "score"
 """The weighted score, which is no metric of its own but can be required too."""
 FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
-
+_FIGURE_LIKE = re.compile(r"(latency|tokens)(?![a-z])", re.IGNORECASE)
+_FIGURE = re.compile(r"(latency|tokens)_(mean|max|p\d{1,2})(?:@(.+))?", re.IGNORECASE)
 _METRIC = re.compile(r"\s*([^\s<>=≥≤(]+(?:\([^)]*\))?(?:@[\d,]+)?)\s*")
 _OPERATOR = re.compile(r"(>=|<=|=>|=<|==|=|>|<|≥|≤)\s*")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(\s*(?:%|ms|s))?(?=\s|$)\s*")
 _FOR = re.compile(r"for\s+", re.IGNORECASE)
 _TAG = re.compile(r"""("[^"]+"|'[^']+'|[^=\s"']+)\s*=\s*""")
 _VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A statistic of what the run recorded for each query.
+
+    >>> str(parse_figure("tokens_mean@10")), str(parse_figure("latency_p95"))
+    ('tokens_mean@10', 'latency_p95')
+    """
+
+    of: Literal["latency", "tokens"]
+    statistic: str
+    """mean, max, or a percentile such as p95."""
+    k: int | None = None
+    """The results that count for tokens; None: all."""
+
+    def __str__(self) -> str:
+        return f"{self.of}_{self.statistic}" + ("" if self.k is None else f"@{self.k}")
+
+    @property
+    def unit(self) -> str:
+        """What the figure is counted in, where that must be said."""
+        return "ms" if self.of == "latency" else ""
+
+    def value(self, values: Floats) -> float:
+        """The statistic of some values, none of them undefined."""
+        if self.statistic == "mean":
+            return float(values.mean())
+        if self.statistic == "max":
+            return float(values.max())
+        # A value that occurred, and no mixture of two: the smallest that so many do not exceed.
+        share = int(self.statistic[1:]) / 100
+        return float(np.quantile(values, share, method="inverted_cdf"))
+
+
+def parse_figure(name: str) -> Figure | None:
+    """The figure that a name stands for; None where it is another name."""
+    form = _FIGURE.fullmatch(name)
+    if form is None and _FIGURE_LIKE.match(name):
+        raise InvalidInput(
+            f"{name} is no figure of a run; write the mean, the largest or a percentile from p1 to "
+            "p99: latency_mean, latency_max, latency_p95, or tokens_p95@10 for the first 10 "
+            "results."
+        )
+    if form is None:
+        return None
+    of: Literal["latency", "tokens"] = "latency" if form[1].lower() == "latency" else "tokens"
+    if of == "latency" and form[3] is not None:
+        raise InvalidInput(
+            f"{name} has a cut-off, and a latency is that of the whole answer; leave it out."
+        )
+    if form[2].lower() in ("p0", "p00"):
+        raise InvalidInput(f"{name} names no percentile; p1 to p99 exist, such as p95.")
+    return Figure(of, form[2].lower(), None if form[3] is None else check_cutoff(form[3]))
 
 
 @dataclass(frozen=True)

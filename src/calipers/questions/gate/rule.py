@@ -16,20 +16,17 @@ from calipers.model.slicing import clusters_of
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
 from calipers.questions.default_metrics import choose_primary
-from calipers.questions.gate.baseline_runs import average
-from calipers.questions.gate.conditions import COMBINED, Condition
-from calipers.questions.gate.latency_and_tokens import recorded
-from calipers.questions.gate.leaks import with_leaks
-from calipers.questions.gate.result import Check, Verdict
-from calipers.questions.gate.rule import (
-    Figures,
-    Pairing,
-    check_baseline,
+from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
+from calipers.questions.gate.baseline_checks import pair as pair_up
+from calipers.questions.gate.condition_checks import (
     check_condition,
     everything,
+    figures_of,
     slices_by,
+    with_leaks,
 )
-from calipers.questions.gate.rule import pair as pair_up
+from calipers.questions.gate.conditions import COMBINED, Condition
+from calipers.questions.gate.result import Check, Verdict
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
@@ -62,7 +59,7 @@ def reach_verdict(
     """
     tags = several(by)
     clusters = clusters_of(scores.tags, cluster or scores.settings.get("cluster"), len(scores))
-    figures, said = _figures(conditions, pair)
+    figures, said = figures_of(conditions, pair)
     checks = [check_condition(scores, _with_rel(one, rel), figures, clusters) for one in conditions]
     if pair is not None:
         checks = [with_leaks(check, pair) for check in checks]
@@ -113,21 +110,6 @@ def reach_verdict(
         fingerprints=dict(scores.fingerprints),
         calipers=__version__,
     )
-
-
-def _figures(
-    conditions: Sequence[Condition], pair: Matched | None
-) -> tuple[Figures, tuple[str, ...]]:
-    """What the run recorded for the figures asked for, and what must be said about it."""
-    wanted = dict.fromkeys(one.figure for one in conditions if one.figure is not None)
-    if wanted and pair is None:
-        raise InvalidInput(
-            f"A condition is about {next(iter(wanted))}, which a result that was measured before "
-            "does not hold; give the run itself."
-        )
-    found = {figure: recorded(pair, figure) for figure in wanted} if pair is not None else {}
-    notes = dict.fromkeys(note for _, note in found.values() if note is not None)
-    return {figure: values for figure, (values, _) in found.items()}, tuple(notes)
 
 
 def metrics_needed(

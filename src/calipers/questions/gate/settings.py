@@ -55,7 +55,7 @@ def gate(
     """
     from calipers.engines.scoring import score
     from calipers.questions.gate.conditions import parse_condition
-    from calipers.questions.gate.verdict import (
+    from calipers.questions.gate.rule import (
         check_gate,
         metrics_needed,
         metrics_of_baseline,
@@ -136,7 +136,7 @@ def save_baseline(
     from calipers.questions.baseline import Baseline, write_baseline
     from calipers.questions.baseline import read_baseline as read_file
     from calipers.questions.evaluate.settings import evaluate
-    from calipers.questions.gate.baseline_runs import with_run
+    from calipers.questions.gate.baseline_checks import with_run
 
     target = Path(to)
     if target.suffix.lower() != ".json":
