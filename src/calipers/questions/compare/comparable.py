@@ -1,14 +1,18 @@
-"""Whether two results may be compared at all, and if not, what differs."""
+"""Whether results may be compared at all, and if so, on which queries and metrics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import EXAMPLES
-from calipers.model.scores import Scores
+from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import clusters_of
+from calipers.suggest import did_you_mean
 
 # How the interval was made, by which version, and remarks: of no effect on a single value.
 WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
@@ -44,6 +48,53 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
                 f"{_some(systems[other].queries['query'])}. Compare results for the same queries."
             )
     return shared.sort("query")
+
+
+def facts_shared(
+    systems: Mapping[str, Scores], wanted: Sequence[str] | None
+) -> tuple[MetricFacts, ...]:
+    """What is known of the metrics wanted, or of all that every system has."""
+    each = {name: facts_by_name(scores) for name, scores in systems.items()}
+    first = next(iter(each.values()))
+    shared = [name for name in first if all(name in facts for facts in each.values())]
+    if wanted is None:
+        if not shared:
+            listed = "; ".join(f"{name} has {', '.join(facts)}" for name, facts in each.items())
+            raise InvalidInput(
+                f"The systems share no metric: {listed}. Measure them with the same metrics."
+            )
+        return tuple(first[name] for name in shared)
+    for metric in wanted:
+        for name, facts in each.items():
+            if metric not in facts:
+                raise InvalidInput(
+                    f"The result of {name} has no {metric!r}; it has {', '.join(facts)}."
+                    f"{did_you_mean(metric, facts)}"
+                )
+    return tuple(first[name] for name in dict.fromkeys(wanted))
+
+
+def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
+    """The values in the order of the shared queries."""
+    rows = scores.queries.select("query").with_row_index("row")
+    order = queries.select("query").join(rows, on="query", how="left", maintain_order="left")
+    table: Floats = np.column_stack([scores.of(metric.name) for metric in facts])
+    aligned: Floats = table[order["row"].to_numpy()]
+    return aligned
+
+
+def clusters_shared(
+    systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
+) -> Ints | None:
+    """The cluster of each shared query, by the tag of the first system that has it."""
+    if cluster is None:
+        return None
+    having = [one for one in systems.values() if cluster in one.tags]
+    scores = having[0] if having else next(iter(systems.values()))
+    clusters = clusters_of(scores.tags, cluster, len(scores))
+    named = scores.queries.select("query").with_columns(cluster=pl.Series(clusters))
+    joined = queries.select("query").join(named, on="query", how="left", maintain_order="left")
+    return joined["cluster"].to_numpy()
 
 
 def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:

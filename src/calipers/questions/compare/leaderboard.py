@@ -12,9 +12,8 @@ from calipers.measures.views import Found
 from calipers.model.arrays import Floats
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.leaderboard_result import Leaderboard, Ranked
 from calipers.questions.compare.metric_difference import limits_of
-from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.result import Comparison, Leaderboard, Ranked
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.shown_results import Context, has_tokens
 from calipers.questions.sweep.rule import token_use

@@ -14,8 +14,38 @@ from calipers.model.plan import Unseen, Visibility
 from calipers.model.result import ShowsItself
 from calipers.model.scores import SCHEMA, MetricFacts
 from calipers.model.summary import Interval
-from calipers.questions.compare.leaderboard_result import Leaderboard
 from calipers.suggest import did_you_mean
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One system on a leaderboard."""
+
+    system: str
+    mean: float
+    interval: Interval | None
+    groups: tuple[int, ...]
+    """The groups it belongs to, counted from 1; systems that share one cannot be told apart."""
+    tokens: float | None = None
+    """Tokens per query in the results that the metric looks at; None where texts are unknown."""
+    at_budget: float | None = None
+    """Recall within the budget of tokens."""
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All systems by the primary metric, best first; all pairs tested, corrected for their number.
+
+    Systems that share a group were not shown to differ.
+    """
+
+    metric: str
+    n: int
+    """Queries that all systems have."""
+    rows: tuple[Ranked, ...]
+    budget: int | None = None
+    """Tokens per query that ``at_budget`` allows every system."""
+
 
 Verdict = Literal["better", "worse", "not shown", "not tested", "supporting"]
 """What the corrected test of the primary metric says of a system against the baseline; other

@@ -3,15 +3,20 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import polars as pl
 
-from calipers.engines.summary import facts_by_name, interval_of_metric
+from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.plan import Visibility
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import clusters_of
-from calipers.questions.compare.comparable import obstacles, shared_queries, undefined_in_some
+from calipers.questions.compare.comparable import (
+    aligned,
+    clusters_shared,
+    facts_shared,
+    obstacles,
+    shared_queries,
+    undefined_in_some,
+)
 from calipers.questions.compare.leaderboard import rank_systems
 from calipers.questions.compare.metric_difference import Paired, corrected_level, paired
 from calipers.questions.compare.result import Comparison, Difference, SystemMean, Verdict
@@ -143,39 +148,6 @@ def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> st
     return baseline
 
 
-def facts_shared(
-    systems: Mapping[str, Scores], wanted: Sequence[str] | None
-) -> tuple[MetricFacts, ...]:
-    """What is known of the metrics wanted, or of all that every system has."""
-    each = {name: facts_by_name(scores) for name, scores in systems.items()}
-    first = next(iter(each.values()))
-    shared = [name for name in first if all(name in facts for facts in each.values())]
-    if wanted is None:
-        if not shared:
-            listed = "; ".join(f"{name} has {', '.join(facts)}" for name, facts in each.items())
-            raise InvalidInput(
-                f"The systems share no metric: {listed}. Measure them with the same metrics."
-            )
-        return tuple(first[name] for name in shared)
-    for metric in wanted:
-        for name, facts in each.items():
-            if metric not in facts:
-                raise InvalidInput(
-                    f"The result of {name} has no {metric!r}; it has {', '.join(facts)}."
-                    f"{did_you_mean(metric, facts)}"
-                )
-    return tuple(first[name] for name in dict.fromkeys(wanted))
-
-
-def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
-    """The values in the order of the shared queries."""
-    rows = scores.queries.select("query").with_row_index("row")
-    order = queries.select("query").join(rows, on="query", how="left", maintain_order="left")
-    table: Floats = np.column_stack([scores.of(metric.name) for metric in facts])
-    aligned: Floats = table[order["row"].to_numpy()]
-    return aligned
-
-
 def _defined_in_all(values: Mapping[str, Floats]) -> dict[str, Floats]:
     """The same tables, a value gone wherever one system has none: means stay comparable."""
     gone = np.any([np.isnan(table) for table in values.values()], axis=0)
@@ -184,20 +156,6 @@ def _defined_in_all(values: Mapping[str, Floats]) -> dict[str, Floats]:
 
 def _is_same(first: Floats, second: Floats) -> bool:
     return bool(np.array_equal(first, second, equal_nan=True))
-
-
-def clusters_shared(
-    systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
-) -> Ints | None:
-    """The cluster of each shared query, by the tag of the first system that has it."""
-    if cluster is None:
-        return None
-    having = [one for one in systems.values() if cluster in one.tags]
-    scores = having[0] if having else next(iter(systems.values()))
-    clusters = clusters_of(scores.tags, cluster, len(scores))
-    named = scores.queries.select("query").with_columns(cluster=pl.Series(clusters))
-    joined = queries.select("query").join(named, on="query", how="left", maintain_order="left")
-    return joined["cluster"].to_numpy()
 
 
 def _at(facts: Sequence[MetricFacts], name: str) -> int:

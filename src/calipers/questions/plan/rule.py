@@ -7,9 +7,14 @@ from dataclasses import replace
 from calipers.errors import InvalidInput
 from calipers.model.plan import QueryPlan
 from calipers.model.scores import Scores
-from calipers.questions.compare.comparable import obstacles, shared_queries
+from calipers.questions.compare.comparable import (
+    aligned,
+    clusters_shared,
+    facts_shared,
+    obstacles,
+    shared_queries,
+)
 from calipers.questions.compare.metric_difference import paired
-from calipers.questions.compare.rule import aligned, clusters_shared, facts_shared
 from calipers.questions.default_metrics import choose_primary
 from calipers.statistics.power import FEWEST_PILOT
 from calipers.statistics.queries_needed import needed_queries, visible_difference
