@@ -1,10 +1,7 @@
-"""How many queries show a difference, and how small a difference some queries show."""
+"""How small a difference some queries show, and what they may lack by chance."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
-
-from calipers.model.result import Plain, ShowsItself
-from calipers.model.scores import SCHEMA
+from typing import Literal
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
 """Why nothing can be said of what would be seen. No spread: all differences are equal. Too few
@@ -39,27 +36,3 @@ class Unseen:
     """Of all queries, at most, with the confidence of the test."""
     change: float
     """How far each of them would have to differ, the other way, for nothing to be left."""
-
-
-@dataclass(frozen=True, repr=False)
-class QueryPlan(Plain, ShowsItself):
-    """For so many queries, the difference that is missed no more often than 1 - power."""
-
-    shown_by: ClassVar[str] = "calipers.questions.plan.show"
-
-    queries: int
-    """Clusters, where queries are taken in clusters."""
-    difference: float
-    power: float
-    alpha: float
-    asked: Literal["queries", "difference"] = "difference"
-    """What was looked for: the queries for a difference, or the difference for some queries."""
-    metric: str | None = None
-    systems: tuple[str, ...] = ()
-    pilot: int = 0
-    """Pairs that the plan is made from."""
-    cluster: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values: what ``--json`` prints."""
-        return {"schema": SCHEMA, **super().to_dict()}

@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.plan import Unseen
+from calipers.model.visibility import Unseen
 from calipers.statistics.clusters import as_units
 from calipers.statistics.distributions import t_cdf, t_quantile
 from calipers.statistics.score_interval import Ends, check_confidence

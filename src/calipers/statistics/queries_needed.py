@@ -9,15 +9,26 @@ root of their number.
 """
 
 import math
+from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
-from calipers.model.plan import QueryPlan, Visibility
+from calipers.model.visibility import Visibility
 from calipers.statistics.clusters import as_units
 from calipers.statistics.power import FEWEST_PILOT, Trial, fewest_queries
 
 POWER = 0.8
+
+
+class Needed(NamedTuple):
+    """So many queries show this difference as often as was asked for."""
+
+    queries: int
+    """Clusters, where values are taken in clusters."""
+    difference: float
+    pilot: int
+    """Differences that it is known from."""
 
 
 def visible_difference(
@@ -29,7 +40,7 @@ def visible_difference(
     clusters: ArrayLike | None = None,
     *,
     one_way: bool = False,
-) -> QueryPlan:
+) -> Needed:
     """The smallest difference that so many queries (as many as the pilot's) show with this power.
 
     With clusters, `queries` counts clusters. The test is two-sided at alpha. With `one_way` the
@@ -46,7 +57,7 @@ def visible_difference(
             f"Too few queries to plan for: found {n}, which show no difference however large; at "
             f"least {trial.fewest} are needed."
         )
-    return QueryPlan(n, trial.visible(n), power, alpha, pilot=trial.pilot)
+    return Needed(n, trial.visible(n), trial.pilot)
 
 
 def needed_queries(
@@ -58,7 +69,7 @@ def needed_queries(
     clusters: ArrayLike | None = None,
     *,
     one_way: bool = False,
-) -> QueryPlan:
+) -> Needed:
     """About the smallest number of queries that shows the difference with this power.
 
     >>> found = needed_queries([0.3, -0.3] * 20, 0.1)
@@ -70,8 +81,7 @@ def needed_queries(
             f"The difference is out of range: found {difference}, a number other than 0 is needed."
         )
     trial = _trial(pilot, clusters, power, alpha, seed, one_way=one_way)
-    queries = trial.needed(abs(difference))
-    return QueryPlan(queries, abs(difference), power, alpha, asked="queries", pilot=trial.pilot)
+    return Needed(trial.needed(abs(difference)), abs(difference), trial.pilot)
 
 
 def visibility(

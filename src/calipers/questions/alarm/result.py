@@ -1,10 +1,10 @@
 """The latest evaluations against a fixed reference period."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
-from calipers.model.result import ShowsItself, moment
+from calipers.model.result import Plain, ShowsItself
 from calipers.questions.gate.result import WorstQuery
 
 Status = Literal["worse", "not shown", "untested"]
@@ -34,7 +34,7 @@ class AlarmReference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlarmCheck:
+class AlarmCheck(Plain):
     """One metric on one slice against the reference."""
 
     metric: str
@@ -76,9 +76,14 @@ class AlarmCheck:
             return None
         return self.whole_now - self.whole_before - self.difference
 
+    def to_dict(self) -> dict[str, Any]:
+        """The check as plain values, with what follows from them."""
+        more = {"difference": self.difference, "by_ground_truth": self.by_ground_truth}
+        return {**super().to_dict(), **more}
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Alarm(ShowsItself):
+class Alarm(Plain, ShowsItself):
     """Whether evaluations have become worse than the reference period, in what and since when."""
 
     shown_by: ClassVar[str] = "calipers.questions.alarm.show"
@@ -111,24 +116,4 @@ class Alarm(ShowsItself):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
-        one = self.reference
-        return {
-            "raised": self.raised,
-            **asdict(self),
-            "saved": moment(self.saved),
-            "reference": {
-                **asdict(one),
-                "oldest": moment(one.oldest),
-                "newest": moment(one.newest),
-            },
-            "checks": [
-                {
-                    **asdict(check),
-                    "since": check.since and moment(check.since),
-                    "raised": check.raised and moment(check.raised),
-                    "difference": check.difference,
-                    "by_ground_truth": check.by_ground_truth,
-                }
-                for check in self.checks
-            ],
-        }
+        return {"raised": self.raised, **super().to_dict()}

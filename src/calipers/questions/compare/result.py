@@ -1,7 +1,7 @@
 """Two or more systems on the same queries: what differs, and whether it is more than noise."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -10,10 +10,10 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.plan import Unseen, Visibility
-from calipers.model.result import ShowsItself
+from calipers.model.result import ShowsItself, plain
 from calipers.model.scores import SCHEMA, MetricFacts
 from calipers.model.summary import Interval
+from calipers.model.visibility import Unseen, Visibility
 from calipers.suggest import did_you_mean
 
 
@@ -202,13 +202,13 @@ class Comparison(ShowsItself):
             "baseline": self.baseline,
             "queries": self.queries.height,
             "overridden": list(self.overridden),
-            "metrics": [asdict(metric) for metric in self.metrics],
+            "metrics": plain(self.metrics),
             "primary": self.primary,
-            "leaderboard": self.leaderboard and asdict(self.leaderboard),
-            "visibility": self.visibility and asdict(self.visibility),
-            "means": [asdict(mean) for mean in self.means],
-            "differences": [self._with_examples(d, examples) for d in self.differences],
-            "fingerprints": {name: dict(prints) for name, prints in self.fingerprints.items()},
+            "leaderboard": plain(self.leaderboard),
+            "visibility": plain(self.visibility),
+            "means": plain(self.means),
+            "differences": [self._with_examples(one, examples) for one in self.differences],
+            "fingerprints": plain(self.fingerprints),
             "settings": {k: v for k, v in self.settings.items() if k != "calipers"},
         }
         if per_query:
@@ -217,15 +217,10 @@ class Comparison(ShowsItself):
 
     def _with_examples(self, difference: Difference, count: int) -> dict[str, Any]:
         found = {
-            name: [
-                asdict(one)
-                for one in self.largest(
-                    difference.system, difference.metric, wins=wins, count=count
-                )
-            ]
+            name: self.largest(difference.system, difference.metric, wins=wins, count=count)
             for name, wins in (("largest_wins", True), ("largest_losses", False))
         }
-        return {**asdict(difference), **found}
+        return {**plain(difference), **plain(found)}
 
     @cached_property
     def _means(self) -> dict[tuple[str, str], SystemMean]:

@@ -7,8 +7,8 @@ import numpy as np
 from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
-from calipers.model.plan import Visibility
 from calipers.model.scores import MetricFacts, Scores
+from calipers.model.visibility import Visibility
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,

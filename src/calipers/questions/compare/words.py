@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from calipers.model.plan import Unseen, Visibility
+from calipers.model.visibility import Unseen, Visibility
 from calipers.present.escape import printable
 from calipers.present.words import between, number, p_in_words, signed
 from calipers.questions.compare.result import Comparison

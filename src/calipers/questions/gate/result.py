@@ -1,12 +1,12 @@
 """The verdict on a result: which conditions hold, and whether it fell behind a baseline."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
-from calipers.model.plan import Unseen, Visibility
-from calipers.model.result import ShowsItself
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.summary import Interval
+from calipers.model.visibility import Unseen, Visibility
 
 Status = Literal["passed", "failed", "untested", "supporting"]
 """A supporting metric is shown beside the primary one, and decides nothing."""
@@ -94,7 +94,7 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Verdict(ShowsItself):
+class Verdict(Plain, ShowsItself):
     """What a gate found. ``passed`` is True only where every check was made and held."""
 
     shown_by: ClassVar[str] = "calipers.questions.gate.show"
@@ -133,6 +133,6 @@ class Verdict(ShowsItself):
         saved = self.baseline_saved
         return {
             "passed": self.passed,
-            **asdict(self),
+            **super().to_dict(),
             "baseline_saved": None if saved is None else saved.isoformat(timespec="seconds"),
         }

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.plan import Visibility
+from calipers.model.visibility import Visibility
 from calipers.present.answer import print_notes
 from calipers.present.escape import printable
 from calipers.present.printers import show_with

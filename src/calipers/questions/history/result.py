@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calipers.model.evaluation import Evaluation
-from calipers.model.result import ShowsItself
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Scores
 
 
 @dataclass(frozen=True, repr=False)
-class History(ShowsItself):
+class History(Plain, ShowsItself):
     """Saved evaluations, newest first."""
 
+    dict_keys: ClassVar[str] = "place total metrics evaluations"
     shown_by: ClassVar[str] = "calipers.questions.history.show"
 
     place: str
@@ -20,15 +21,6 @@ class History(ShowsItself):
     """Those to look at first: as asked for, or the headlines."""
     total: int
     """Evaluations in the history, shown or not."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return {
-            "place": self.place,
-            "total": self.total,
-            "metrics": list(self.metrics),
-            "evaluations": [one.to_dict() for one in self.evaluations],
-        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)

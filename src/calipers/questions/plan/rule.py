@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from calipers.errors import InvalidInput
-from calipers.model.plan import QueryPlan
-from calipers.model.scores import Scores
+from calipers.model.result import Plain, ShowsItself
+from calipers.model.scores import SCHEMA, Scores
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -18,6 +19,30 @@ from calipers.questions.compare.metric_difference import paired
 from calipers.questions.default_metrics import choose_primary
 from calipers.statistics.power import FEWEST_PILOT
 from calipers.statistics.queries_needed import needed_queries, visible_difference
+
+
+@dataclass(frozen=True, repr=False)
+class QueryPlan(Plain, ShowsItself):
+    """For so many queries, the difference that is missed no more often than 1 - power."""
+
+    shown_by: ClassVar[str] = "calipers.questions.plan.show"
+
+    queries: int
+    """Clusters, where queries are taken in clusters."""
+    difference: float
+    power: float
+    alpha: float
+    asked: Literal["queries", "difference"] = "difference"
+    """What was looked for: the queries for a difference, or the difference for some queries."""
+    metric: str | None = None
+    systems: tuple[str, ...] = ()
+    pilot: int = 0
+    """Pairs that the plan is made from."""
+    cluster: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values: what ``--json`` prints."""
+        return {"schema": SCHEMA, **super().to_dict()}
 
 
 def check_plan(difference: float | None, queries: int | None, power: float) -> None:
@@ -90,4 +115,14 @@ def plan_queries(
             f"in {metric.name}, the largest there can be, would be missed more often than the "
             "power allows; plan for more queries."
         )
-    return replace(found, metric=metric.name, systems=tuple(pilot), cluster=cluster)
+    return QueryPlan(
+        found.queries,
+        found.difference,
+        power,
+        alpha,
+        asked="difference" if difference is None else "queries",
+        metric=metric.name,
+        systems=tuple(pilot),
+        pilot=found.pilot,
+        cluster=cluster,
+    )

@@ -9,7 +9,7 @@ from calipers.questions.reading import Matching
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.model.plan import QueryPlan
+    from calipers.questions.plan.rule import QueryPlan
 
 
 @operation(page="compare", command="plan")

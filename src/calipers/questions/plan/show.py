@@ -2,10 +2,10 @@
 
 from rich.console import Console
 
-from calipers.model.plan import QueryPlan
 from calipers.present.escape import printable
 from calipers.present.printers import show_with
 from calipers.questions.compare.words import missed_how_often
+from calipers.questions.plan.rule import QueryPlan
 
 
 def plan_lines(plan: QueryPlan) -> list[str]:

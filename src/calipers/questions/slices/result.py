@@ -1,10 +1,10 @@
 """The same scores, cut by what is known of the queries."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from calipers.model.result import ShowsItself
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.summary import Interval
 
 Standing = Literal["above", "below", "not shown", "not tested", "supporting"]
@@ -42,10 +42,11 @@ class Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class Slices(ShowsItself):
+class Slices(Plain, ShowsItself):
     """Every slice of one or more cuts, tested together."""
 
     shown_by: ClassVar[str] = "calipers.questions.slices.show"
+    dict_keys: ClassVar[str] = "by metrics primary tests slices=rows settings"
 
     by: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -58,14 +59,3 @@ class Slices(ShowsItself):
     def of(self, by: str) -> tuple[Slice, ...]:
         """The slices of one cut."""
         return tuple(row for row in self.rows if row.by == by)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All slices as plain values."""
-        return {
-            "by": list(self.by),
-            "metrics": list(self.metrics),
-            "primary": self.primary,
-            "tests": self.tests,
-            "slices": [asdict(row) for row in self.rows],
-            "settings": dict(self.settings),
-        }

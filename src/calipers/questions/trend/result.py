@@ -1,10 +1,10 @@
 """How metrics moved from evaluation to evaluation."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from calipers.model.result import ShowsItself, moment
+from calipers.model.result import Plain, ShowsItself
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Mark:
 
 
 @dataclass(frozen=True, repr=False)
-class Trend(ShowsItself):
+class Trend(Plain, ShowsItself):
     """The lines of one name, and where they must not be read across."""
 
     shown_by: ClassVar[str] = "calipers.questions.trend.show"
@@ -53,25 +53,3 @@ class Trend(ShowsItself):
     evaluations: int
     lines: tuple[Line, ...]
     marks: tuple[Mark, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "name": self.name,
-            "metrics": list(self.metrics),
-            "by": self.by,
-            "evaluations": self.evaluations,
-            "lines": [
-                {
-                    "metric": line.metric,
-                    "tag": line.tag,
-                    "value": line.value,
-                    "points": [{**asdict(p), "saved": moment(p.saved)} for p in line.points],
-                }
-                for line in self.lines
-            ],
-            "marks": [
-                {"id": mark.id, "saved": moment(mark.saved), "what": list(mark.what)}
-                for mark in self.marks
-            ],
-        }
