@@ -1,10 +1,13 @@
 """What a label is worth, and the ground truth that labels make, held to naive ways."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.labels.judging import in_order, judged_truth, label_worth, shares
+from calipers.errors import InvalidInput
+from calipers.io.load import load
+from calipers.labels.judging import in_order, judged_truth, label_worth, shares, worth_judging
 from calipers.model.labels import Label
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
@@ -16,6 +19,20 @@ RECORDS = st.lists(
     min_size=1,
     max_size=4,
 ).filter(lambda some: any(set(r) & set(t) for r, t in some))
+GIVEN = st.lists(
+    st.tuples(
+        st.integers(0, 5),
+        st.sampled_from(["anna", "ben", "carl", "machine:m"]),
+        st.integers(0, 3),
+        st.sampled_from(["label", "label", "settle"]),
+    ),
+    max_size=15,
+)
+LISTS = st.dictionaries(
+    st.sampled_from("pqr"),
+    st.lists(st.sampled_from("abcde"), min_size=1, max_size=5, unique=True),
+    min_size=3,
+)
 
 
 @settings(max_examples=30, deadline=None)
@@ -83,17 +100,6 @@ def test_the_order_within_a_question_does_not_follow_the_worth():
     assert in_order(pool, falling, 0)[0].label.query_id == "q0"
 
 
-GIVEN = st.lists(
-    st.tuples(
-        st.integers(0, 5),
-        st.sampled_from(["anna", "ben", "carl", "machine:m"]),
-        st.integers(0, 3),
-        st.sampled_from(["label", "label", "settle"]),
-    ),
-    max_size=15,
-)
-
-
 @settings(max_examples=60, deadline=None)
 @given(GIVEN, st.booleans())
 def test_the_ground_truth_is_the_settlement_or_the_majority(given_, machines):
@@ -128,3 +134,49 @@ def test_the_ground_truth_is_the_settlement_or_the_majority(given_, machines):
     rows = found.ground_truth.targets.select("query", "item", "grade").iter_rows()
     assert {(query, item): grade for query, item, grade in rows} == expected
     assert found.unsettled == disputed
+
+
+def runs(*values):
+    return {f"run{n}": load(value, "run").run for n, value in enumerate(values)}
+
+
+@given(LISTS, LISTS, LISTS, st.integers(1, 4))
+def test_questions_with_a_miss_are_those_whose_targets_are_not_all_near_the_top(
+    truth, one, other, depth
+):
+    found = worth_judging(
+        "misses",
+        load(truth, "ground_truth").ground_truth,
+        runs(one, other),
+        PoolSettings(depth=depth),
+    )
+    assert found == {
+        query
+        for query, targets in truth.items()
+        if any(set(targets) - set(run[query][:depth]) for run in (one, other))
+    }
+
+
+@given(LISTS, LISTS, st.integers(1, 4))
+def test_different_questions_are_those_whose_first_results_are_not_the_same(one, other, depth):
+    found = worth_judging("different", None, runs(one, other), PoolSettings(depth=depth))
+    assert found == {query for query in one if one[query][:depth] != other[query][:depth]}
+
+
+def test_what_cannot_be_known_gets_a_sentence():
+    with pytest.raises(InvalidInput, match="one run alone differs from nothing"):
+        worth_judging("different", None, runs({"q": ["a"]}), PoolSettings())
+    with pytest.raises(InvalidInput, match="without a ground truth nothing is missed"):
+        worth_judging("misses", None, runs({"q": ["a"]}), PoolSettings())
+
+
+def test_a_pool_of_misses_has_no_other_question(tmp_path):
+    desk = calipers.labels_pool(
+        "some",
+        {"one": {"p ?": ["a", "b"], "q ?": ["c", "d"]}},
+        only="misses",
+        depth=2,
+        ground_truth={"p ?": ["a"], "q ?": ["x"]},
+        store=str(tmp_path / "h.db"),
+    )
+    assert {one.label.query_id for one in desk.items} == {"q ?"}

@@ -111,6 +111,6 @@ def command(
     if as_json:
         print_json(found.to_dict())
         return
-    from calipers.labels.agreement_show import print_agreement
+    from calipers.labels.show import print_agreement
 
     print_agreement(found, console(), written=output, examples=examples, explain=explain)

@@ -77,7 +77,7 @@ def command(
         return
     from rich.text import Text
 
-    from calipers.labels.agreement_show import draft_lines
+    from calipers.labels.show import draft_lines
 
     screen = console()
     for line in draft_lines(found, output):

@@ -19,8 +19,8 @@ def command() -> None:
 @options.json_option
 def list_(store: str | None, as_json: bool) -> None:
     """List the pools, and how much of each is judged."""
-    from calipers.labels.judging_show import pool_lines
     from calipers.labels.settings import labels_list
+    from calipers.labels.show import pool_lines
 
     found = labels_list(store)
     _print(found, as_json, lambda: pool_lines(found))
@@ -49,8 +49,8 @@ def export(pool: str, output: str, as_json: bool, **settings: Any) -> None:
       calipers labels export my-pool -o gt.qrels
       calipers labels export my-pool -o quotes.jsonl --as quote
     """
-    from calipers.labels.judging_show import exported_lines
     from calipers.labels.settings import labels_export
+    from calipers.labels.show import exported_lines
 
     found = labels_export(pool, output, **settings)
     _print(found, as_json, lambda: exported_lines(found))
@@ -63,8 +63,8 @@ def export(pool: str, output: str, as_json: bool, **settings: Any) -> None:
 @options.json_option
 def import_(pool: str, files: tuple[str, ...], store: str | None, as_json: bool) -> None:
     """Take what judges filled in elsewhere into POOL: files that `calipers draft` wrote."""
-    from calipers.labels.judging_show import imported_line
     from calipers.labels.settings import labels_import
+    from calipers.labels.show import imported_line
 
     found = labels_import(pool, files, store=store)
     _print(found, as_json, lambda: [imported_line(found)])

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.labels.agreement_result import (
+from calipers.labels.opinions import OpinionTable, added_to, disagreements, merge_opinions
+from calipers.labels.result import (
     HOW,
     SCALES,
     WEIGHTS,
@@ -27,8 +28,6 @@ from calipers.labels.agreement_result import (
     Weights,
     WhenTied,
 )
-from calipers.labels.merging import added_to, disagreements, merge_opinions
-from calipers.labels.opinions import OpinionTable
 from calipers.model.arrays import Floats, Ints
 from calipers.model.labels import TARGETS_AS, TargetsAs
 from calipers.model.summary import Interval

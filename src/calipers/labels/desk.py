@@ -12,7 +12,6 @@ from pathlib import Path
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.records.label_files import read_labels
 from calipers.labels.agreement import agree
-from calipers.labels.agreement_result import Opinions
 from calipers.labels.judging import (
     JudgedTruth,
     in_order,
@@ -21,7 +20,7 @@ from calipers.labels.judging import (
     matched_run,
     measured,
 )
-from calipers.labels.judging_result import (
+from calipers.labels.result import (
     Conflict,
     Exported,
     Imported,
@@ -243,14 +242,10 @@ class Desk:
         if not labels:
             return PoolAgreement(None, ())
         found = agree(labels)
-        at = {item.label.pair: item for item in self.items}
-        conflicts = tuple(
-            self._conflict(one, at[one.about.pair], state) for one in found.disagreements
-        )
-        return PoolAgreement(found, conflicts)
-
-    def _conflict(self, opinions: Opinions, item: PoolItem, state: LabelState) -> Conflict:
-        return Conflict(item, opinions, state.settled(item.position))
+        items = {item.label.pair: item for item in self.items}
+        differing = [(one, items[one.about.pair]) for one in found.disagreements]
+        conflicts = [Conflict(item, one, state.settled(item.position)) for one, item in differing]
+        return PoolAgreement(found, tuple(conflicts))
 
     def export(
         self,

@@ -1,8 +1,9 @@
-"""What is worth judging: what several retrievers put first, each thing once (depth-k pooling)."""
+"""A file to label: what several retrievers put first, and what a ground truth says already."""
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -10,11 +11,50 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load_ground_truth, load_run
+from calipers.io.records.label_files import write_labels
 from calipers.io.tables.columns import Columns
-from calipers.labels.draft_result import Draft
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
 from calipers.questions.pooling import Pool, pool_runs, shuffled, without_judged
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """Rows to label, with what was counted on the way."""
+
+    rows: tuple[Label, ...]
+    runs: int
+    k: int
+    seed: int
+    queries: int
+    """Questions with at least one row."""
+    silent: tuple[str, ...]
+    """Questions for which no run returned anything."""
+    unknown: int
+    """Queries of the runs that are not among the questions."""
+    judged: int
+    """Pairs left out, as the ground truth has them."""
+    without_text: int
+    """Rows in which a judge would see an id alone."""
+
+    def write(self, path: str | Path) -> None:
+        """The rows as .jsonl or .csv, whole or not at all."""
+        write_labels(self.rows, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts: what ``--json`` prints."""
+        return {
+            "rows": len(self.rows),
+            "queries": self.queries,
+            "runs": self.runs,
+            "k": self.k,
+            "seed": self.seed,
+            "already_judged": self.judged,
+            "without_text": self.without_text,
+            "without_results": list(self.silent),
+            "unknown_queries": self.unknown,
+        }
 
 
 def draft(
@@ -126,3 +166,77 @@ def _nothing_in_common(texts: Mapping[str, str], pool: Pool) -> str:
         f"There is nothing to judge: the questions are {asked}, and the runs have results for "
         f"{found}; give the questions that these runs were asked."
     )
+
+
+def with_targets(
+    rows: Sequence[Label],
+    truth: GroundTruth,
+    runs: Iterable[Run],
+    asked: Mapping[str, str],
+    *,
+    queries: Collection[str] | None,
+    seed: int,
+) -> list[Label]:
+    """The rows and what the ground truth expects, in an order that tells nothing.
+
+    Without this only what was returned could be judged again, and a target that no run returns
+    could never be put right. A span whose text no run knows is left out: there is nothing to read.
+
+    >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
+    >>> rows = [Label("q", "Why?", item="b")]
+    >>> found = with_targets(rows, truth, [], {"q": "Why?"}, queries=None, seed=0)
+    >>> sorted(one.item for one in found)
+    ['a', 'b']
+    """
+    targets = truth.targets
+    if queries is not None:
+        targets = targets.filter(pl.col("query").is_in(list(queries)))
+    found: dict[str, dict[str, Label]] = {}
+    for one in rows:
+        found.setdefault(one.query_id, {})[one.pair[1]] = one
+    for one in _targets_to_read(targets, list(runs)):
+        if one.query_id in asked:
+            known = found.setdefault(one.query_id, {})
+            known.setdefault(one.pair[1], replace(one, query=asked[one.query_id]))
+    return [
+        one for query in asked if query in found for one in shuffled(found[query].values(), seed)
+    ]
+
+
+def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Label]:
+    items = targets["item"].drop_nulls().unique().implode()
+    documents = targets.filter(pl.col("start").is_not_null())["document"].unique().implode()
+    texts: dict[str, str] = {}
+    chunks: dict[str, list[tuple[int, int, str]]] = {}
+    for run in runs:
+        have = run.frame.columns
+        if {"item", "text"} <= set(have):
+            some = run.frame.filter(pl.col("item").is_in(items)).select("item", "text")
+            texts.update(some.drop_nulls().unique("item").iter_rows())
+        if {"document", "start", "end", "text"} <= set(have):
+            some = run.frame.filter(pl.col("document").is_in(documents))
+            some = some.select("document", "start", "end", "text").drop_nulls().unique()
+            for document, start, end, text in some.iter_rows():
+                chunks.setdefault(document, []).append((start, end, text))
+    for row in targets.iter_rows(named=True):
+        one = Label(
+            row["query"],
+            item=row["item"],
+            document=row["document"],
+            start=row["start"],
+            end=row["end"],
+            text=row["quote"] or texts.get(row["item"] or ""),
+        )
+        if one.start is not None and one.end is not None and one.text is None:
+            one = replace(one, text=_cut_out(one, chunks.get(one.document or "", ())))
+        if one.item is not None or one.text is not None:
+            yield one
+
+
+def _cut_out(one: Label, chunks: Iterable[tuple[int, int, str]]) -> str | None:
+    """The text of a span, from a chunk that holds all of it."""
+    first, last = one.start or 0, one.end or 0
+    for start, end, text in chunks:
+        if start <= first and last <= end and len(text) == end - start:
+            return text[first - start : last - start]
+    return None

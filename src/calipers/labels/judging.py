@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from calipers.engines.scoring import choose_metrics, score
-from calipers.errors import NoCommonIds
-from calipers.labels.merging import merged_grade
+from calipers.errors import InvalidInput, NoCommonIds
+from calipers.labels.opinions import merged_grade
+from calipers.labels.result import JudgeOnly
 from calipers.match.pair import match_pair
 from calipers.measures import compute
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
@@ -21,7 +22,9 @@ from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.summary import Summary
 from calipers.questions.bounds.rule import has_bounds, unjudged_results
+from calipers.questions.diff.rule import diff_runs
 from calipers.questions.listing import list_results
+from calipers.questions.misses.rule import explain_misses
 from calipers.store.pool import LabelState, PoolItem, PoolSettings
 
 DEEPEST = 20
@@ -256,3 +259,39 @@ def matched_run(
         )
     except NoCommonIds:
         return None
+
+
+def worth_judging(
+    only: JudgeOnly, truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings
+) -> set[str]:
+    """The questions with a miss in some run, or in which some run differs from the first."""
+    if only == "misses":
+        return set(_with_misses(truth, runs.values(), settings))
+    first, *others = runs.values()
+    if not others:
+        raise InvalidInput(
+            "Only what is different is to be judged, and one run alone differs from nothing; name "
+            "the run before the change and the one after it."
+        )
+    return {
+        one.query
+        for other in others
+        for one in diff_runs(first, other, k=settings.depth).queries
+        if one.changed
+    }
+
+
+def _with_misses(
+    truth: GroundTruth | None, runs: Iterable[Run], settings: PoolSettings
+) -> Iterable[str]:
+    if truth is None:
+        raise InvalidInput(
+            "Only questions with a miss are to be judged, and without a ground truth nothing is "
+            "missed; name it with -g."
+        )
+    # A run that has nothing in common with the ground truth misses all of it.
+    policy = Policy(nothing_in_common="zero")
+    for run in runs:
+        pair = matched_run(truth, run, settings, policy)
+        if pair is not None:
+            yield from explain_misses(pair, settings.depth).table["query"]

@@ -1,17 +1,22 @@
-"""What judges filled in, by pair of question and item and by judge."""
+"""What judges filled in, by pair of question and item and by judge, and the ground truth of it."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.io.load import load
+from calipers.io.records.kept import kept_records
 from calipers.io.records.label_files import Placed, read_labels
-from calipers.labels.agreement_result import Judge, Opinions
+from calipers.labels.result import How, Judge, Merged, Opinions, WhenTied
 from calipers.model.arrays import Floats
-from calipers.model.labels import Label, Pair
+from calipers.model.labels import Label, Pair, TargetsAs, is_machine
 
 
 class OpinionTable:
@@ -111,3 +116,154 @@ def _placed(value: Any, name: str) -> list[Placed]:
             f"The labels of {name} are a {type(value).__name__}; give a path, or a list of labels."
         )
     return [(f"{name}[{number}]", label) for number, label in enumerate(value)]
+
+
+def disagreements(opinions: Iterable[Opinions]) -> tuple[Opinions, ...]:
+    """Where two judges differ, the largest difference first, else in the order of the files."""
+    return tuple(sorted((one for one in opinions if one.spread > 0), key=lambda one: -one.spread))
+
+
+def merged_grade(grades: Sequence[float], how: How, when_tied: WhenTied = "leave") -> float | None:
+    """One grade out of several; None where two grades were given equally often.
+
+    >>> merged_grade([1, 1, 0], "majority"), merged_grade([1, 0], "majority")
+    (1, None)
+    >>> merged_grade([1, 0], "majority", "max"), merged_grade([1, 0], "mean")
+    (1, 0.5)
+    """
+    if how != "majority":
+        return _combined(grades, how)
+    counted = Counter(grades).most_common()
+    most = [grade for grade, count in counted if count == counted[0][1]]
+    if len(most) == 1:
+        return most[0]
+    return None if when_tied == "leave" else _combined(most, when_tied)
+
+
+def _combined(grades: Sequence[float], how: str) -> float:
+    if how == "mean":
+        return fsum(grades) / len(grades)
+    return max(grades) if how == "max" else min(grades)
+
+
+def merge_opinions(
+    opinions: Mapping[Pair, Opinions],
+    how: How = "majority",
+    when_tied: WhenTied = "leave",
+    targets_as: TargetsAs = "id",
+) -> Merged:
+    """One record per question, with a graded target for every item that was judged.
+
+    A question all of whose grades come from a language model is tagged with its name.
+    """
+    targets: dict[str, list[dict[str, Any]]] = {}
+    texts: dict[str, str | None] = {}
+    judges: dict[str, dict[str, None]] = {}
+    tied: list[Opinions] = []
+    for one in opinions.values():
+        grade = merged_grade(list(one.grades.values()), how, when_tied)
+        if grade is None:
+            tied.append(one)
+            continue
+        query = one.about.query_id
+        target = {**_target(one.about, targets_as), "grade": _whole(grade)}
+        targets.setdefault(query, []).append(target)
+        texts[query] = texts.get(query) or one.about.query
+        judges.setdefault(query, {}).update(dict.fromkeys(one.grades))
+    records = tuple(_record(q, texts[q], list(judges[q]), found) for q, found in targets.items())
+    return Merged(
+        records,
+        sum(map(len, targets.values())),
+        tuple(tied),
+        how,
+        when_tied,
+        _left_without(tied, targets),
+    )
+
+
+def _left_without(
+    tied: list[Opinions], targets: Mapping[str, list[dict[str, Any]]]
+) -> tuple[str, ...]:
+    """Questions of tied pairs in which some judge saw something relevant, and nothing is left."""
+    seen = (one.about.query_id for one in tied if any(grade > 0 for grade in one.grades.values()))
+    return tuple(
+        query
+        for query in dict.fromkeys(seen)
+        if not any(target["grade"] > 0 for target in targets.get(query, ()))
+    )
+
+
+def added_to(merged: Merged, add_to: Any) -> Merged:
+    """The merged records, with the ground truth they are added to; contradictions are errors."""
+    records = list(merged.records)
+    if add_to is not None:
+        records = _added(records, add_to)
+    if not records:
+        raise InvalidInput(
+            "No grade is left to make a ground truth of: every pair is a tie; say which grade "
+            "to take (--when-tied max, min or mean)."
+        )
+    load(records, "ground_truth")
+    return replace(merged, records=tuple(records))
+
+
+def _added(records: list[dict[str, Any]], add_to: Any) -> list[dict[str, Any]]:
+    found = load(add_to, "ground_truth")
+    if found.ground_truth is None:
+        raise InvalidInput(f"{add_to} holds no ground truth ({found.kind}); name another.")
+    before = {
+        str(record.get("id") or record["query"]): dict(record)
+        for record in kept_records(add_to, found)
+    }
+    for record in records:
+        key = str(record.get("id") or record["query"])
+        known = before.setdefault(key, record)
+        if known is not record:
+            known["ground_truth"] = [*_as_list(known["ground_truth"]), *record["ground_truth"]]
+    return list(before.values())
+
+
+def _as_list(targets: Any) -> list[Any]:
+    if isinstance(targets, Mapping):
+        return [{"id": item, "grade": grade} for item, grade in targets.items()]
+    return list(targets)
+
+
+def _record(
+    query: str, text: str | None, judges: list[str], targets: list[dict[str, Any]]
+) -> dict[str, Any]:
+    named = text is not None and text != query
+    record: dict[str, Any] = {"id": query, "query": text} if named else {"query": query}
+    machines = [judge for judge in judges if is_machine(judge)]
+    if machines:
+        source = " and ".join(machines)
+        record["tags"] = {"source": source if machines == judges else f"people and {source}"}
+    record["ground_truth"] = targets
+    return record
+
+
+def _target(about: Label, targets_as: TargetsAs) -> dict[str, Any]:
+    place = {"document": about.document, "start": about.start, "end": about.end}
+    if targets_as == "span":
+        lacking = [name for name, value in place.items() if value is None]
+        if lacking:
+            raise InvalidInput(_lacks(about, lacking[0], targets_as))
+        return place
+    known = {} if about.document is None else {"document": about.document}
+    if targets_as == "id" and about.item is not None:
+        return {"id": about.item, **known}
+    if about.text is None:
+        raise InvalidInput(_lacks(about, "text", targets_as))
+    return {"quote": about.text, **known}
+
+
+def _lacks(about: Label, what: str, targets_as: TargetsAs) -> str:
+    return (
+        f"The item {about.item!r:.60} of the query {about.query_id!r:.60} has no {what}, which a "
+        f"ground truth by {targets_as} needs; write it by id, or draft again from runs that have "
+        "it."
+    )
+
+
+def _whole(grade: float) -> float | int:
+    return int(grade) if float(grade).is_integer() else grade

@@ -1,4 +1,4 @@
-"""What several judges said, how far they agree, and the ground truth they make together."""
+"""What judging gives: rows to label, how far judges agree, what their labels make and move."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal, get_args
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
 from calipers.model.result import ShowsItself
-from calipers.model.summary import Interval
+from calipers.model.summary import Interval, Summary
+from calipers.store.pool import LogEntry, PoolItem
 
 Scale = Literal["nominal", "ordinal", "interval"]
 """What a difference between grades means: just different, an order, or a distance."""
@@ -22,6 +23,9 @@ SCALES: tuple[str, ...] = get_args(Scale)
 WEIGHTS: tuple[str, ...] = get_args(Weights)
 HOW: tuple[str, ...] = get_args(How)
 WHEN_TIED: tuple[str, ...] = get_args(WhenTied)
+JudgeOnly = Literal["misses", "different"]
+"""Questions with a miss in some run, or whose results differ between the runs."""
+ONLY: tuple[str, ...] = get_args(JudgeOnly)
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class Judge:
 class Agreement(ShowsItself):
     """How far judges agree, where they do not, and the ground truth they make together."""
 
-    shown_by: ClassVar[str] = "calipers.labels.agreement_show"
+    shown_by: ClassVar[str] = "calipers.labels.show"
 
     judges: tuple[Judge, ...]
     opinions: Mapping[Pair, Opinions]
@@ -178,3 +182,140 @@ class Agreement(ShowsItself):
             "machine": None if self.machine is None else asdict(self.machine),
             "merged": None if self.merged is None else self.merged.to_dict(),
         }
+
+
+@dataclass(frozen=True)
+class JudgeProgress:
+    """How far one judge is."""
+
+    judge: str
+    total: int
+    """Items in the queue of the judge, done or not."""
+    labelled: int
+    skipped: int
+    remaining: int
+    per_minute: float | None
+    """Labels per minute over the last few; None before there are two."""
+
+    @property
+    def done(self) -> int:
+        """Items that the judge has looked at."""
+        return self.labelled + self.skipped
+
+    @property
+    def place(self) -> int:
+        """Which item of the queue is next, from 1; the last one when all are done."""
+        return min(self.done + 1, self.total)
+
+    @property
+    def minutes_left(self) -> float | None:
+        """How long the rest takes at this pace."""
+        return None if not self.per_minute else self.remaining / self.per_minute
+
+    def to_dict(self) -> dict[str, Any]:
+        """The progress as plain values."""
+        return {
+            **asdict(self),
+            "done": self.done,
+            "place": self.place,
+            "minutes_left": self.minutes_left,
+        }
+
+
+@dataclass(frozen=True)
+class LabelEffect:
+    """What the latest labels did to the watched metric of one run."""
+
+    run: str
+    before: Summary
+    after: Summary
+
+    @property
+    def difference(self) -> float | None:
+        """How far the mean moved."""
+        if self.before.mean is None or self.after.mean is None:
+            return None
+        return self.after.mean - self.before.mean
+
+    def to_dict(self) -> dict[str, Any]:
+        """The move as plain values."""
+        return {
+            "run": self.run,
+            "before": asdict(self.before),
+            "after": asdict(self.after),
+            "difference": self.difference,
+        }
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An item on which judges differ."""
+
+    item: PoolItem
+    opinions: Opinions
+    settled: LogEntry | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The conflict as plain values."""
+        return {
+            "item": self.item.position,
+            **self.opinions.to_dict(),
+            "settled": None if self.settled is None else self.settled.to_dict(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PoolAgreement:
+    """How far the judges of a pool agree, and where they do not."""
+
+    agreement: Agreement | None
+    """None while nobody has labelled anything."""
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def open(self) -> tuple[Conflict, ...]:
+        """Conflicts that nobody has settled."""
+        return tuple(one for one in self.conflicts if one.settled is None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "agreement": None if self.agreement is None else self.agreement.to_dict(),
+            "conflicts": [one.to_dict() for one in self.conflicts],
+        }
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A ground truth that was written, and what it was made of."""
+
+    files: tuple[str, ...]
+    form: str
+    queries: int
+    targets: int
+    labels: int
+    """Items whose grade comes from the labels of the pool."""
+    unsettled: int
+    """Items left out: judges differ, and nobody settled it."""
+    fingerprint: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values: what ``--json`` prints."""
+        return {**asdict(self), "files": list(self.files)}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Labels that were read from files into a pool."""
+
+    pool: str
+    added: int
+    known: int
+    """Labels that the pool had already."""
+    ungraded: int
+    """Rows that nobody filled in."""
+    judges: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values: what ``--json`` prints."""
+        return {**asdict(self), "judges": list(self.judges)}

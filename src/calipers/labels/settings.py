@@ -4,8 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from calipers.labels.agreement_result import How, Scale, Weights, WhenTied
-from calipers.labels.judging_result import JudgeOnly
+from calipers.labels.result import How, JudgeOnly, Scale, Weights, WhenTied
 from calipers.live.keywords import AskingModel
 from calipers.model.labels import TargetsAs
 from calipers.operation import operation
@@ -13,10 +12,9 @@ from calipers.questions.reading import Where
 from calipers.store.pool import QueueOrder
 
 if TYPE_CHECKING:
-    from calipers.labels.agreement_result import Agreement
     from calipers.labels.desk import Desk
-    from calipers.labels.draft_result import Draft
-    from calipers.labels.judging_result import Exported, Imported
+    from calipers.labels.draft import Draft
+    from calipers.labels.result import Agreement, Exported, Imported
     from calipers.live.chat.result import MachineLabels, WrittenQuestions
     from calipers.store.pool import PoolList
 

@@ -1,23 +1,34 @@
-"""Drafts and agreement, in plain words."""
+"""Drafts, agreement, pools and labels, in plain words."""
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.labels.agreement_result import Agreement, Coefficient, MachineCheck, Merged, Opinions
-from calipers.labels.draft_result import Draft
+from calipers.labels.draft import Draft
+from calipers.labels.result import (
+    Agreement,
+    Coefficient,
+    Exported,
+    Imported,
+    MachineCheck,
+    Merged,
+    Opinions,
+)
 from calipers.model.summary import Interval
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
 from calipers.present.printers import show_with
 from calipers.present.words import first_results
+from calipers.store.pool import PoolInfo, PoolList
 from calipers.words import plural
 
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10
 NAMED = 5
 """Questions that a warning names."""
+STRENGTHS = ((0.8, "agree well"), (0.6, "agree fairly well"), (0.4, "agree in part"))
+"""From which value of alpha on judges agree how well."""
 
 
 def draft_lines(draft: Draft, output: str) -> list[str]:
@@ -93,10 +104,6 @@ def _notes(found: Agreement) -> list[str]:
         "1 is full agreement, 0 what chance gives; n counts pairs of question and item.",
         "The interval is that of the jackknife over these pairs.",
     ]
-
-
-STRENGTHS = ((0.8, "agree well"), (0.6, "agree fairly well"), (0.4, "agree in part"))
-"""From which value of alpha on judges agree how well."""
 
 
 def verdict(found: Agreement) -> str:
@@ -234,3 +241,43 @@ def _print_merged(merged: Merged, console: Console, written: str | None, example
 
 
 show_with(Agreement, lambda value, console: print_agreement(value, console, written=None))
+
+
+def pool_lines(found: PoolList) -> list[str]:
+    """One line for each pool."""
+    if not found.pools:
+        return [
+            f"There is no pool in {printable(found.place)}; make one with `calipers serve --judge "
+            "RUN …`."
+        ]
+    return [_pool(one) for one in found.pools]
+
+
+def _pool(one: PoolInfo) -> str:
+    judges = ", ".join(printable(name, 40) for name in one.judges)
+    return (
+        f"{printable(one.name)}: {one.judged:,} of {one.items:,} results to {one.queries:,} "
+        f"questions judged, {one.labels:,} labels by {judges}; made {one.created[:10]}"
+    )
+
+
+def exported_lines(found: Exported) -> list[str]:
+    """What was written, and what was left out."""
+    lines = [
+        f"Written to {', '.join(map(printable, found.files))}: {found.targets:,} targets of "
+        f"{found.queries:,} queries, {found.labels:,} of them labelled here; fingerprint "
+        f"{found.fingerprint[:12]}."
+    ]
+    if found.unsettled:
+        lines.append(
+            f"Left out: {found.unsettled:,} on which judges differ; settle them in the browser."
+        )
+    return lines
+
+
+def imported_line(found: Imported) -> str:
+    """What was read, and what was there already."""
+    more = f", {found.known:,} were there already" if found.known else ""
+    empty = f", {found.ungraded:,} rows have no grade" if found.ungraded else ""
+    judges = ", ".join(printable(name, 40) for name in found.judges) or "nobody"
+    return f"{found.added:,} labels by {judges} added to {printable(found.pool)}{more}{empty}."

@@ -13,13 +13,12 @@ from calipers.model.result import from_moment
 from calipers.statistics.clusters import exact_mean
 from calipers.store.blob import digest_of
 from calipers.store.checksum import sound
-from calipers.store.label_copies import damaged_pools
 from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store
 from calipers.store.references import resolve
 from calipers.store.result import Checked, Pruned, StoreInfo, Vacuumed
-from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, SUMMARY, TAG
+from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, POOL, POOL_CONTENT, SUMMARY, TAG
 
 
 @sound
@@ -257,3 +256,16 @@ def vacuum(store: Store) -> Vacuumed:
         names = ", ".join(table.name for table in EVALUATION.metadata.sorted_tables)
         store.outside(f"VACUUM (FULL, ANALYZE) {names}")
     return Vacuumed(store.place.shown, before, info(store).bytes)
+
+
+def damaged_pools(connection: Connection) -> Iterator[str]:
+    """One sentence for each content of a pool that is not as it was written."""
+    table = POOL_CONTENT
+    places = select(POOL.c.name, table.c.pool, table.c.position, table.c.kind, table.c.digest)
+    for row in connection.execute(places.join(POOL, POOL.c.number == table.c.pool)).all():
+        # One at a time: all of them together may not fit into memory.
+        one = select(table.c.bytes).where(
+            table.c.pool == row.pool, table.c.position == row.position
+        )
+        if digest_of(bytes(connection.execute(one).scalar_one())) != row.digest:
+            yield f"The {row.kind} of the pool {row.name} are damaged."

@@ -7,16 +7,25 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, insert, select
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.store.blob import check
-from calipers.store.label_copies import copy_pools
 from calipers.store.open import Store, open_place, spoken
 from calipers.store.place import Where, locate
 from calipers.store.record import EvaluationRecord, write_on
 from calipers.store.result import Copied
-from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
+from calipers.store.schema import (
+    CONTENT,
+    EVALUATION,
+    LABEL,
+    PART,
+    POOL,
+    POOL_CONTENT,
+    POOL_JUDGE,
+    SUMMARY,
+    TAG,
+)
 
 
 def copy_to(source: Store, given: Where) -> Copied:
@@ -118,3 +127,36 @@ def _digest(record: EvaluationRecord) -> str:
     }
     whole = [record.id, record.row, record.tags, record.summaries, contents]
     return hashlib.sha256(msgspec.json.encode(whole, order="deterministic")).hexdigest()
+
+
+def copy_pools(reading: Connection, writing: Connection) -> int:
+    """Bring the pools whose names the target lacks; returns how many.
+
+    Numbers are given anew, so an undo is told the new number of what it takes back.
+    """
+    there = set(writing.execute(select(POOL.c.name)).scalars())
+    missing = [
+        row
+        for row in reading.execute(select(POOL).order_by(POOL.c.number)).mappings()
+        if row["name"] not in there
+    ]
+    for row in missing:
+        plain = {name: value for name, value in row.items() if name != "number"}
+        statement = insert(POOL).values(plain).returning(POOL.c.number)
+        number = int(writing.execute(statement).scalar_one())
+        for table in (POOL_JUDGE, POOL_CONTENT):
+            mine = select(table).where(table.c.pool == row["number"]).order_by(table.c.position)
+            for one in reading.execute(mine).mappings():
+                writing.execute(insert(table).values({**one, "pool": number}))
+        _copy_labels(reading, writing, row["number"], number)
+    return len(missing)
+
+
+def _copy_labels(reading: Connection, writing: Connection, old: int, new: int) -> None:
+    numbers: dict[int, int] = {}
+    log = select(LABEL).where(LABEL.c.pool == old).order_by(LABEL.c.number)
+    for one in reading.execute(log).mappings():
+        row = {name: value for name, value in one.items() if name != "number"}
+        row |= {"pool": new, "undoes": numbers.get(one["undoes"])}
+        statement = insert(LABEL).values(row).returning(LABEL.c.number)
+        numbers[one["number"]] = int(writing.execute(statement).scalar_one())

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, exists, insert, select
 from calipers.errors import InvalidInput
 from calipers.model.labels import is_machine
 from calipers.model.result import moment
-from calipers.store.label_tables import LABEL, POOL, POOL_JUDGE
 from calipers.store.open import Store
 from calipers.store.pool import KINDS, EntryKind, LabelState, LogEntry
+from calipers.store.schema import LABEL, POOL, POOL_JUDGE
 from calipers.suggest import did_you_mean
 
 LONGEST_TEXT = 20_000

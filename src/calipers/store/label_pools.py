@@ -16,10 +16,11 @@ from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
 from calipers.store.label_log import judges_of, label_state, lock_pool
-from calipers.store.label_tables import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
+from calipers.store.load import query_tags
 from calipers.store.open import Store
 from calipers.store.pool import PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.store.record import TAG_COLUMN, check_name
+from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
 from calipers.suggest import did_you_mean
 
 ITEM_SCHEMA: dict[str, pl.DataType] = {
@@ -221,13 +222,7 @@ def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
         return None
     known = tables["queries"]
     return GroundTruth.from_targets(
-        tables["targets"],
-        queries=known.select("query", "text"),
-        tags={
-            name.removeprefix(TAG_COLUMN): known[name].alias(name.removeprefix(TAG_COLUMN))
-            for name in known.columns
-            if name.startswith(TAG_COLUMN)
-        },
+        tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
     )
 
 

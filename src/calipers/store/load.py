@@ -72,11 +72,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
         metrics=metrics,
         values=frozen_array(values),
         queries=queries.select(*QUERY_COLUMNS, *rest),
-        tags={
-            name.removeprefix(TAG_COLUMN): known[name].alias(name.removeprefix(TAG_COLUMN))
-            for name in known.columns
-            if name.startswith(TAG_COLUMN)
-        },
+        tags=query_tags(known),
         audit=facts.audit,
         policy=facts.policy,
         fingerprints=facts.fingerprints,
@@ -117,14 +113,16 @@ def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
     truth = GroundTruth.from_targets(
         tables["targets"],
         queries=known.select("query", "text"),
-        tags={
-            name.removeprefix(TAG_COLUMN): known[name].alias(name.removeprefix(TAG_COLUMN))
-            for name in known.columns
-            if name.startswith(TAG_COLUMN)
-        },
+        tags=query_tags(known),
     )
     run = Run.from_frame(results, order="rank", queries=tables.get("asked"), name=evaluation.name)
     return Dataset(truth, run, f"the evaluation {evaluation.name} of the history")
+
+
+def query_tags(known: pl.DataFrame) -> dict[str, pl.Series]:
+    """The tags of the queries in a table of them, each under its own name."""
+    names = [name.removeprefix(TAG_COLUMN) for name in known.columns if name.startswith(TAG_COLUMN)]
+    return {name: known[TAG_COLUMN + name].alias(name) for name in names}
 
 
 def _contents(

@@ -2,12 +2,15 @@
 
 import os
 import sqlite3
+import threading
 import weakref
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,8 +19,9 @@ from calipers.errors import CalipersError, InvalidInput, MissingExtra, Unreadabl
 from calipers.store.errors import read_complaint, write_complaint
 from calipers.store.place import StorePlace, locate
 from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
-from calipers.store.turns import Turns, turns_of
 
+_BY_FILE: "WeakValueDictionary[Path, Turns]" = WeakValueDictionary()
+_ONE_AT_A_TIME = threading.Lock()
 PATIENCE_SECONDS = 30.0
 """How long to wait while somebody else writes."""
 APPLICATION_ID = 0x43414C50
@@ -26,6 +30,46 @@ MOST_CONNECTIONS = 20
 """To a server, beside the five that stay open."""
 _LOCK = 0x43414C50
 """The number under which PostgreSQL lets one process at a time change the tables."""
+
+
+class Turns:
+    """A queue of those who write, the threads of one process; the first in it has the turn.
+
+    SQLite has no queue. Who finds the file locked asks again, later each time, while newcomers
+    ask at once: of twenty who write all the time one may wait until its patience is over.
+    Whoever waited longer than the patience goes ahead without a turn: then the lock of the file
+    decides, and says so if somebody holds it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._queue: deque[threading.Event] = deque()
+
+    @contextmanager
+    def mine(self, patience: float) -> Iterator[None]:
+        """Wait for a turn, so many seconds at most, and hand it on at the end of the block."""
+        came = threading.Event()
+        with self._lock:
+            self._queue.append(came)
+            self._queue[0].set()
+        try:
+            came.wait(patience)
+            yield
+        finally:
+            with self._lock:
+                self._queue.remove(came)
+                if self._queue:
+                    self._queue[0].set()
+
+
+def turns_of(path: Path) -> Turns:
+    """The turns of a file: the same for everybody in this process who writes to it."""
+    with _ONE_AT_A_TIME:
+        key = path.resolve()
+        found = _BY_FILE.get(key)
+        if found is None:
+            found = _BY_FILE[key] = Turns()
+        return found
 
 
 @dataclass(frozen=True)
