@@ -30,7 +30,7 @@ from reprlib import repr as short
 from typing import Any, Literal, NamedTuple, SupportsFloat, TypeAlias, TypeVar
 
 from calipers.errors import InvalidInput
-from calipers.io.names import ID
+from calipers.names import ID
 from calipers.text import field, held_by, targets_of, texts_of
 
 Retrieved: TypeAlias = Iterable[object]

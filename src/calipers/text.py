@@ -7,7 +7,7 @@ from reprlib import repr as short
 from typing import Any
 
 from calipers.errors import InvalidInput
-from calipers.io.names import TEXT
+from calipers.names import TEXT
 
 # Characters that take no room on the page: a reader cannot see them, so a quote copied by
 # hand never holds them. Written as code points because the characters themselves are invisible.

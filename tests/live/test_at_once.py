@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.io.names import METADATA, RESULT, WRAPPED
 from calipers.io.records.documents import BadDocument, Row
 from calipers.live.adapters.layout import Layout
 from calipers.live.at_once import rows_at_once
 from calipers.live.shapes import row_of
+from calipers.names import METADATA, RESULT, WRAPPED
 
 words = st.sampled_from(["a", "b", "", "7", "é"])
 odd = st.sampled_from(

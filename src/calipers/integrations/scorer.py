@@ -6,7 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.errors import InvalidInput
-from calipers.io.names import EXPECTED
+from calipers.names import EXPECTED
 from calipers.operation import refuses_unknown
 from calipers.questions.reading import Matching, Reading
 

@@ -14,9 +14,9 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from calipers.io.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
 from calipers.io.records.documents import Row
 from calipers.live.adapters.layout import FIELDS
+from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
 
 Column = Sequence[Any]
 NOTHING = repeat(None)

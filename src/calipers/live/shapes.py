@@ -13,7 +13,6 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.formats.ours import check_spelling
-from calipers.io.names import ATTRIBUTES, COLUMNS, LISTS, METADATA, RESULT, WRAPPED
 from calipers.io.records.documents import (
     SCALARS,
     BadDocument,
@@ -28,6 +27,7 @@ from calipers.live.adapters.base import AskFailed, beginning
 from calipers.live.adapters.layout import Layout, NoMatch, Path
 from calipers.live.at_once import are_numbers, rows_at_once
 from calipers.model.arrays import LARGEST
+from calipers.names import ATTRIBUTES, COLUMNS, LISTS, METADATA, RESULT, WRAPPED
 
 ALLOWED = (
     "a retriever returns a list of ids, of (id, score) pairs, of dictionaries with an id or a "

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.names import CHUNK, START_AND_END, lowered
+from calipers.names import CHUNK, START_AND_END, lowered
 
 CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "id": pl.String(),

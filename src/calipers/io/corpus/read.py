@@ -15,9 +15,9 @@ from calipers.io.corpus.columns import (
     rows_from_mappings,
 )
 from calipers.io.files.open import Progress, Source
-from calipers.io.names import ID, METADATA, TEXT
 from calipers.io.records.documents import as_result, is_document
 from calipers.io.tables.scan import from_other_library
+from calipers.names import ID, METADATA, TEXT
 
 ROWS_AT_ONCE = 20_000
 CHARACTERS_AT_ONCE = 4_000_000

@@ -16,13 +16,13 @@ from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import whole_file
 from calipers.io.format import Format, Output
-from calipers.io.names import BEIR_JUDGEMENTS
 from calipers.io.records.entries import MADE_IDS, Entry, entries, id_of, plain_number
 from calipers.io.records.facets import TRUTH_BY_ID, Remarks
 from calipers.io.records.json_files import BROKEN, explain_mismatch
 from calipers.io.records.records import Id
 from calipers.io.tables.long import read_long
 from calipers.model.dataset import Dataset, Role
+from calipers.names import BEIR_JUDGEMENTS
 
 QUERIES = "queries.jsonl"
 QRELS = "qrels"

@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
+from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
 
 SCALARS = (str, bytes, Real, type(None), list, tuple)
 

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.names import LISTS, QUESTION_IN_INPUT
 from calipers.io.records.documents import BadDocument, read_document
 from calipers.io.records.records import Id, Record, Result
 from calipers.io.records.rows import At, RowFormat, Rows
+from calipers.names import LISTS, QUESTION_IN_INPUT
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Which column of a table is what: as the user says, or by the usual names.
 
-The names are those of ``calipers.io.names``; here is how the columns of one table are compared with
+The names are those of ``calipers.names``; here is how the columns of one table are compared with
 them, and the sentence for a table in which something is missing.
 """
 
@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput
-from calipers.io.names import (
+from calipers.model.dataset import Role
+from calipers.model.ground_truth import TARGET_SCHEMA
+from calipers.model.run import RUN_SCHEMA
+from calipers.names import (
     QUERY_ID,
     QUERY_TEXT,
     ROW,
@@ -18,9 +21,6 @@ from calipers.io.names import (
     plain_name,
     possible_meaning,
 )
-from calipers.model.dataset import Role
-from calipers.model.ground_truth import TARGET_SCHEMA
-from calipers.model.run import RUN_SCHEMA
 from calipers.suggest import did_you_mean
 
 FIELDS = (

@@ -12,7 +12,6 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.checked import TAG, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import (
@@ -28,6 +27,7 @@ from calipers.io.tables.scan import Table, explained, in_one_piece
 from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
+from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
 
 BATCH = 250_000
 SOME = 1_000

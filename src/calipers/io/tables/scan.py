@@ -18,8 +18,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.names import BEIR_JUDGEMENTS
 from calipers.io.tables.columns import Columns, is_long
+from calipers.names import BEIR_JUDGEMENTS
 
 LONGEST_CELL = 1 << 30
 MOST_COLUMNS = 5_000

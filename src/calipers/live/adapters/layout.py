@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from calipers.errors import InvalidInput
-from calipers.io.names import RESULT
+from calipers.names import RESULT
 
 _STEP = re.compile(
     r"""\.(?P<name>[^\W\d][\w-]*)
