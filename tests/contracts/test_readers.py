@@ -16,7 +16,7 @@ from calipers.io.load import load
 from calipers.io.records.rows import RowFormat
 from calipers.io.records.whole import WholeFormat
 from calipers.io.registry import built_in, named, recognise
-from calipers.model.dataset import Dataset, Role
+from calipers.model.matched import Dataset, Role
 
 FIXTURES = Path(__file__).parent.parent / "data" / "formats"
 ROLES: dict[str, Role] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from calipers.model.result import Plain, from_moment, moment, plain
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 
 
 @dataclass(frozen=True)

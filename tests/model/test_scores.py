@@ -10,7 +10,7 @@ import pytest
 import calipers
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
 from calipers.model.policy import CHOICES
-from calipers.model.scores import SCHEMA
+from calipers.model.scores import SCHEMA, Summary
 from tests.command import calipers_command
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
@@ -120,3 +120,12 @@ def test_a_prompt_shows_the_means_in_one_line():
     shown = many.values.shape[1]
     assert repr(many).endswith(f", … ({shown} in all)>")
     assert f"hit_rate@1 {many['hit_rate@1'].mean:.3f}," in repr(many)
+
+
+def test_none_is_an_interval_that_there_is_not():
+    assert Summary("mrr", None, None, None, 0, 4).interval is None
+
+
+def test_it_must_be_given():
+    with pytest.raises(TypeError, match="missing 3 required positional arguments: 'interval'"):
+        Summary("mrr", 0.5, 0.5)  # type: ignore[call-arg]

@@ -10,7 +10,7 @@ from calipers.checks.evidence import CorpusEvidence
 from calipers.io.corpus.read import Corpus
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 from calipers.words import plural
 
 WIDEST = 0.1

@@ -20,7 +20,6 @@ from calipers.match.choose import Choice, as_quotes, check_evidence, parse_match
 from calipers.match.pair import match_as_chosen
 from calipers.measures import compute, parse
 from calipers.model.arrays import Floats, Ints
-from calipers.model.counts import InputCounts
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import EXAMPLES, Tally
@@ -28,7 +27,7 @@ from calipers.model.matches import Matches
 from calipers.model.policy import Policy, Ties
 from calipers.model.ranking import Order, whole_queries
 from calipers.model.run import RUN_SCHEMA, Run
-from calipers.model.scores import combine
+from calipers.model.scores import InputCounts, combine
 
 IDENTITIES = ("item", "quote", "document")
 

@@ -41,12 +41,12 @@ from calipers.match.pair import Settled
 from calipers.match.tally import QueryPlaces
 from calipers.measures import Metric
 from calipers.model.arrays import Bools, Ints
-from calipers.model.counts import InputCounts
 from calipers.model.fingerprint import Fingerprints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.ranking import NotGroupedError, SeenQueries, whole_queries
 from calipers.model.run import SAMPLE, Run, brought_together
+from calipers.model.scores import InputCounts
 from calipers.prefetch import ahead
 from calipers.version import __version__
 

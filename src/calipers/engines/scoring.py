@@ -11,7 +11,7 @@ from calipers.checks.counts import audit_counts, enforce
 from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute, parse
-from calipers.measures.spec import check_cutoff
+from calipers.measures.spec import check_cutoff, find_name
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.matched import Matched
@@ -83,6 +83,7 @@ def score(
         settings=settings,
         summaries=summarise(facts, values, weighted, settings, clusters),
         weights=weighted,
+        find_name=find_name,
     )
 
 

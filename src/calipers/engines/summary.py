@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Floats
-from calipers.model.scores import MetricFacts, Scores, Summary, combine
+from calipers.model.scores import Interval, MetricFacts, Scores, Summary, combine
 from calipers.model.slicing import clusters_in, cut
-from calipers.model.summary import Interval
 from calipers.statistics.clusters import Units, as_units
 from calipers.statistics.score_interval import Bounds, units_intervals
 

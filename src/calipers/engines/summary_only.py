@@ -11,10 +11,9 @@ from calipers.engines.blocks import EnginePlan, Part
 from calipers.engines.summary import facts_by_name, score_facts, summarise
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.checked import TAG
+from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats
-from calipers.model.counts import InputCounts
-from calipers.model.scores import ROWS_AT_ONCE, MetricFacts, Scores
-from calipers.model.summary import Summary
+from calipers.model.scores import ROWS_AT_ONCE, InputCounts, MetricFacts, Scores, Summary
 
 
 class ScoresElsewhere(Scores):
@@ -52,6 +51,7 @@ class ScoresElsewhere(Scores):
             fingerprints=self.fingerprints,
             settings=self.settings,
             summaries=self.summaries,
+            find_name=self.find_name,
         )
 
 
@@ -83,6 +83,7 @@ def scores_elsewhere(
         summaries=_summaries(metrics, part, plan, settings),
         weights=plan.weights,
         **place,
+        find_name=find_name,
     )
 
 

@@ -18,8 +18,8 @@ from calipers.io.files.probe import Sight
 from calipers.io.files.spill import Room
 from calipers.io.records.facets import Remarks
 from calipers.io.records.records import Place, Record, build, in_chunks
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset, Role
 
 
 @dataclass(frozen=True)

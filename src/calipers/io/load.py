@@ -10,8 +10,8 @@ from calipers.io.files.spill import Room
 from calipers.io.formats.ours import Ours
 from calipers.io.registry import read_source
 from calipers.io.tables.columns import Columns
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
 
 

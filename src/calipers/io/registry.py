@@ -21,7 +21,7 @@ from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.records.rows import RowFormat
 from calipers.io.records.whole import WholeFormat
 from calipers.io.tables.columns import Columns, nothing_fits
-from calipers.model.dataset import Dataset, Role
+from calipers.model.matched import Dataset, Role
 from calipers.suggest import did_you_mean
 
 

@@ -16,7 +16,7 @@ from calipers.io.records.whole import stream_whole
 from calipers.io.registry import of_object, of_rows
 from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.tables.scan import Table, from_other_library, in_memory
-from calipers.model.dataset import Dataset, Role
+from calipers.model.matched import Dataset, Role
 
 ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
 WHOLE_PARTS = ("queries", "corpus", "relevant_docs")

@@ -30,7 +30,7 @@ from calipers.labels.result import (
 )
 from calipers.model.arrays import Floats, Ints
 from calipers.model.labels import TARGETS_AS, TargetsAs
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.prediction_powered import against_people
 from calipers.statistics.score_interval import Ends

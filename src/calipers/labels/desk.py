@@ -30,7 +30,7 @@ from calipers.labels.result import (
 )
 from calipers.model.labels import Label, Pair, TargetsAs, is_machine
 from calipers.model.result import from_moment
-from calipers.model.summary import Summary
+from calipers.model.scores import Summary
 from calipers.questions.convert.rule import convert
 from calipers.store.label_log import append, append_on, entries_after, new_request
 from calipers.store.label_pools import PoolContent, add_judges, load_pool, pool_number

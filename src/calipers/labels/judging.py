@@ -20,7 +20,7 @@ from calipers.model.labels import Label, Pair, is_machine
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.model.summary import Summary
+from calipers.model.scores import Summary
 from calipers.questions.bounds.rule import has_bounds, unjudged_results
 from calipers.questions.diff.rule import diff_runs
 from calipers.questions.listing import list_results

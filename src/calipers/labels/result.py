@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
 from calipers.model.result import ShowsItself
-from calipers.model.summary import Interval, Summary
+from calipers.model.scores import Interval, Summary
 from calipers.store.pool import LogEntry, PoolItem
 
 Scale = Literal["nominal", "ordinal", "interval"]

@@ -15,7 +15,7 @@ from calipers.labels.result import (
     Merged,
     Opinions,
 )
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
 from calipers.present.printers import show_with

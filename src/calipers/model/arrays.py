@@ -1,8 +1,8 @@
 """The numpy types the nouns and the kernels share, and rows on their way to columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -122,3 +122,41 @@ class Rows:
         """All rows as columns of these types."""
         columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.names)
         return frame_of_columns(dict(zip(self.names, columns, strict=True)), schema)
+
+
+T = TypeVar("T")
+
+_NO_DEFAULT: Any = object()
+
+
+class WhenAsked(Generic[T]):
+    """A field of a dataclass that may be given as a function, called at the first look.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Answer:
+    ...     value: WhenAsked[int] = WhenAsked(0)
+    >>> Answer(), Answer(lambda: 6 * 7)
+    (Answer(value=0), Answer(value=42))
+    """
+
+    def __init__(self, default: T | Callable[[], T] = _NO_DEFAULT) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> T:
+        if instance is None:
+            # Here a dataclass asks for the default.
+            if self._default is _NO_DEFAULT:
+                raise AttributeError(self._name)
+            return self._default  # type: ignore[return-value]
+        value: T | Callable[[], T] = vars(instance)[self._name]
+        if callable(value):
+            value = vars(instance)[self._name] = value()
+        return value
+
+    # Any, as a type checker would else believe that what was set is what comes back.
+    def __set__(self, instance: object, value: Any) -> None:
+        vars(instance)[self._name] = value

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from calipers.model.result import Plain, plain
-from calipers.model.summary import Summary
+from calipers.model.scores import Summary
 
 SHORT = 8
 """How many characters of an id are shown; a beginning is enough to name an evaluation."""

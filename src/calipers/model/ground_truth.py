@@ -9,14 +9,13 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, as_series
+from calipers.model.arrays import Floats, Ints, WhenAsked, as_series
 from calipers.model.fingerprint import (
     fingerprint_rows,
     fingerprint_settings,
     mixed_hashes,
     suspected_duplicates,
 )
-from calipers.model.lazy import WhenAsked
 from calipers.model.ranking import query_starts
 
 TARGET_SCHEMA: dict[str, pl.DataType] = {

@@ -1,9 +1,9 @@
-"""A ground truth and a run, matched: the noun in the middle of the house."""
+"""A ground truth and a run, as they were read and as they were matched: the middle of the house."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,22 @@ from calipers.model.run import Run
 
 EXAMPLES = 3
 """How many names an error or an audit shows."""
+
+
+Role = Literal["ground_truth", "run", "both"]
+"""What the caller takes a file for; ``both`` where one file holds questions and results."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A ground truth, a run, or both, as they stood in one place."""
+
+    ground_truth: GroundTruth | None = None
+    run: Run | None = None
+    kind: str = ""
+    """The form it had, in words, for messages."""
+    no_truth: str = ""
+    """Why it holds no ground truth, where it looks as if it did."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Bools, Floats, Ints, WhenAsked
 from calipers.model.ground_truth import SpanTable
-from calipers.model.lazy import WhenAsked
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 """What became of a query: results came, none came, it is not in the run, the retriever failed."""

@@ -9,8 +9,7 @@ from typing import Any, Self
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, as_series
-from calipers.model.lazy import WhenAsked
+from calipers.model.arrays import Floats, Ints, WhenAsked, as_series
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, Order, RankedBatch, query_starts, rank_batches
 

@@ -1,6 +1,6 @@
 """One number per query and metric, with everything needed to know what it means."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -9,13 +9,88 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats
-from calipers.model.counts import InputCounts
-from calipers.model.lazy import WhenAsked
+from calipers.model.arrays import Floats, WhenAsked
 from calipers.model.policy import Policy
 from calipers.model.result import Plain, ShowsItself, plain
-from calipers.model.summary import Summary as Summary
 from calipers.suggest import did_you_mean
+
+Method = Literal["score", "t", "paired", "jackknife", "wilson", "bootstrap", "normal"]
+"""How an interval was made: of a mean between bounds, of a mean without bounds, of paired
+differences, of agreement, of a share. The last two stand in results of earlier versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where the mean over all such queries plausibly lies, at a level such as 0.95."""
+
+    low: float
+    high: float
+    level: float
+    method: Method
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One metric over all queries for which it is defined."""
+
+    metric: str
+    mean: float | None
+    median: float | None
+    interval: Interval | None
+    n: int
+    undefined: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputCounts(Plain):
+    """The counts behind a result."""
+
+    queries: int
+    """Queries in the ground truth."""
+    answered: int
+    empty: int
+    """Queries in the run for which nothing came back."""
+    missing: int
+    """Queries of the ground truth that the run does not have."""
+    missing_examples: tuple[str, ...]
+    errors: int
+    """Queries on which the retriever failed."""
+    unanswerable: int
+    """Queries without any relevant target."""
+    unanswerable_silent: int
+    """How many of those rightly got nothing back."""
+    unknown: int
+    """Queries of the run that the ground truth does not have; they are not measured."""
+    unknown_examples: tuple[str, ...]
+    targets: int
+    """Relevant targets."""
+    judgements: int
+    """All targets, relevant or not."""
+    repeated_judgements: int
+    retrieved: int
+    """Results for queries of the ground truth."""
+    duplicates: int
+    """Results that had been returned before for the same query."""
+    ties: int
+    """Results that share their score with a neighbour, where scores make the order."""
+    ties_on_targets: int
+    """How many of those hold a relevant target: the tie rule decides their rank."""
+    depth: int | None
+    """The largest cut-off in use, over which the unjudged rate is taken; None: all ranks."""
+    shown: int
+    """Results within that depth."""
+    unjudged: int
+    """How many of those nobody judged."""
+
+    @property
+    def unjudged_rate(self) -> float | None:
+        """The share of the results within ``depth`` that nobody judged."""
+        return self.unjudged / self.shown if self.shown else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts by name."""
+        return {**super().to_dict(), "unjudged_rate": self.unjudged_rate}
+
 
 SCHEMA = 1
 """The number of the documented form of ``to_dict``."""
@@ -67,11 +142,13 @@ class Scores(Plain, ShowsItself):
     """The summary of every metric by name, and of ``score`` where weights were given."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """The metrics that make the combined score, with their weights; empty: no such score."""
+    find_name: Callable[[str, Iterable[str]], str | None]
+    """The one of some names that another spelling stands for, such as P_5 for precision@5."""
 
     def __getitem__(self, name: str) -> Summary:
         if name in self.summaries:
             return self.summaries[name]
-        if (known := self._known_as(name)) is not None:
+        if (known := self.find_name(name, self.summaries)) is not None:
             return self.summaries[known]
         raise InvalidInput(
             f"These scores have no {name!r}; they have {', '.join(self.summaries)}."
@@ -97,17 +174,11 @@ class Scores(Plain, ShowsItself):
         if name == "score" and self.weights:
             return self.combined
         names = [metric.name for metric in self.metrics]
-        if name not in names and (known := self._known_as(name)) is not None:
+        if name not in names and (known := self.find_name(name, self.summaries)) is not None:
             name = known
         if name not in names:
             self[name]
         return self.values[:, names.index(name)]
-
-    def _known_as(self, name: str) -> str | None:
-        """The metric of these that another spelling stands for, such as P_5."""
-        from calipers.measures.spec import find_name
-
-        return find_name(name, self.summaries)
 
     @cached_property
     def combined(self) -> Floats:

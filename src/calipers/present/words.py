@@ -1,6 +1,6 @@
 """Numbers, shares, p-values and names of queries as sentences and tables have them."""
 
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 from calipers.present.escape import printable
 
 _LONGEST_TEXT = 60

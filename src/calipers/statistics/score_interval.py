@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 from calipers.statistics.clusters import Units, as_units
 from calipers.statistics.distributions import normal_quantile, t_quantile
 

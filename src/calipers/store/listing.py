@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, Select, and_, func, or_, select
 
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.result import from_moment, moment
-from calipers.model.summary import Interval, Summary
+from calipers.model.scores import Interval, Summary
 from calipers.store import checksum
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION, SUMMARY

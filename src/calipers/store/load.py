@@ -9,14 +9,14 @@ import polars as pl
 from sqlalchemy import Connection, select
 
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.measures.spec import find_name
 from calipers.model.arrays import frozen_array
-from calipers.model.counts import InputCounts
-from calipers.model.dataset import Dataset
 from calipers.model.evaluation import Evaluation
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset
 from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.model.scores import MetricFacts, Scores
+from calipers.model.scores import InputCounts, MetricFacts, Scores
 from calipers.store import checksum
 from calipers.store.blob import check, unpack
 from calipers.store.listing import summaries_of, summary_of
@@ -79,6 +79,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
         settings=facts.settings,
         summaries={summary.metric: summary for summary in kept},
         weights=facts.weights,
+        find_name=find_name,
     )
 
 

@@ -12,7 +12,7 @@ from calipers.io.records import Record, Target, build
 from calipers.measures import metric
 from calipers.measures.views import Found
 from calipers.model.arrays import Floats
-from calipers.model.dataset import Dataset, Role
+from calipers.model.matched import Dataset, Role
 
 MARK = b"%arrows\n"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.io.load import load
-from calipers.model.dataset import Role
+from calipers.model.matched import Role
 
 FIXTURES = Path(__file__).parents[2] / "data" / "formats"
 

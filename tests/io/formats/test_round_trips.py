@@ -16,8 +16,8 @@ from calipers.io.formats.trec import encoded
 from calipers.io.load import load
 from calipers.io.records.entries import id_of
 from calipers.io.registry import built_in
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset, Role
 from tests.io.formats.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
 
 EXAMPLES = 25

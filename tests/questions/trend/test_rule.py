@@ -5,8 +5,7 @@ from datetime import timedelta
 from calipers import evaluate
 from calipers.engines.summary import slice_summaries
 from calipers.model.evaluation import Evaluation, SliceSummary
-from calipers.model.scores import Summary
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval, Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.trend.rule import trend_of
 from tests.store.saved import START

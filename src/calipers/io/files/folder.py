@@ -16,8 +16,8 @@ from calipers.io.files.probe import Sight
 from calipers.io.files.spill import Room
 from calipers.io.registry import read_source, recognise
 from calipers.io.tables.columns import Columns
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
 
 DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".trec", ".run", ".txt")

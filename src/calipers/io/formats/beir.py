@@ -21,7 +21,7 @@ from calipers.io.records.facets import TRUTH_BY_ID, Remarks
 from calipers.io.records.json_files import BROKEN, explain_mismatch
 from calipers.io.records.records import Id
 from calipers.io.tables.long import read_long
-from calipers.model.dataset import Dataset, Role
+from calipers.model.matched import Dataset, Role
 from calipers.names import BEIR_JUDGEMENTS
 
 QUERIES = "queries.jsonl"

@@ -14,7 +14,7 @@ from calipers.io.records.facets import Remarks
 from calipers.io.records.records import Id, Record, Target
 from calipers.io.records.rows import At, EachRow
 from calipers.io.records.whole import PathPlace, WholeFormat
-from calipers.model.dataset import Dataset
+from calipers.model.matched import Dataset
 
 
 class QuestionsOverNodes(msgspec.Struct):

@@ -14,8 +14,8 @@ from calipers.io.files.probe import Sight
 from calipers.io.format import Format, wrong_form
 from calipers.io.records import json_files
 from calipers.model.arrays import Floats, Ints, plain_floats
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import WAYS, GroundTruth
+from calipers.model.matched import Dataset, Role
 from calipers.model.run import MOST_RESULTS, SAMPLE, Run, Scored
 from calipers.text import are_texts
 

@@ -22,8 +22,8 @@ from calipers.io.tables.lines import (
     scan,
 )
 from calipers.io.tables.scan import explained
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
 
 RUN = LineLayout("run", "query item rank", ((0, "query"), (1, "item"), (2, "rank")), "rank", 3)

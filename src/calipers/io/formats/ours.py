@@ -20,7 +20,7 @@ from calipers.io.format import Output, RecordStream
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.records.records import EXAMPLE, MOST, Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow
-from calipers.model.dataset import Dataset, Role
+from calipers.model.matched import Dataset, Role
 
 NEAR = 0.85
 """How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""

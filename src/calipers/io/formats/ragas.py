@@ -19,7 +19,7 @@ from calipers.io.records.entries import Entry, entries
 from calipers.io.records.facets import Remarks, note_filled
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow, results, side_by_side, targets
-from calipers.model.dataset import Dataset
+from calipers.model.matched import Dataset
 
 RETRIEVED = ("retrieved_contexts", "retrieved_context_ids")
 REFERENCE = ("reference_contexts", "reference_context_ids")

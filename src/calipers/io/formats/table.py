@@ -17,8 +17,8 @@ from calipers.io.records.entries import AT_ONCE, in_frames, records
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.tables.columns import is_long
 from calipers.io.tables.long import read_long
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}

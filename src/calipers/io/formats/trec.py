@@ -26,8 +26,8 @@ from calipers.io.tables.lines import (
     place_of,
     scan,
 )
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 

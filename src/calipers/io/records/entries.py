@@ -11,8 +11,8 @@ import msgspec
 import polars as pl
 
 from calipers.io.records.facets import Remarks, note_filled
-from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 

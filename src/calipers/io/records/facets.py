@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset
 from calipers.model.run import Run
 
 Counts = Counter[str]

@@ -12,7 +12,7 @@ from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
 from calipers.io.records.json_files import BROKEN, opening
 from calipers.io.tables.columns import Columns
-from calipers.model.dataset import Dataset
+from calipers.model.matched import Dataset
 
 OURS = ("query", "ground_truth")
 

@@ -19,8 +19,8 @@ from calipers.errors import InvalidInput
 from calipers.io.files.spill import Room
 from calipers.io.records.gather import ListedResults, ReadyResults, Results
 from calipers.model.arrays import Rows
-from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
+from calipers.model.matched import Dataset
 from calipers.model.run import MOST_RESULTS, Run
 
 CHUNK, RESULTS = 5_000, 20_000

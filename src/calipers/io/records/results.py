@@ -12,11 +12,10 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.records.json_files import BROKEN, explain_broken, opening
+from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats, frozen_array
-from calipers.model.counts import InputCounts
 from calipers.model.policy import Policy
-from calipers.model.scores import SCHEMA, MetricFacts, Scores, Summary
-from calipers.model.summary import Interval
+from calipers.model.scores import SCHEMA, InputCounts, Interval, MetricFacts, Scores, Summary
 from calipers.version import __version__
 
 _SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
@@ -77,6 +76,7 @@ class StoredResult(msgspec.Struct):
             settings={"calipers": self.calipers, **self.settings},
             summaries={one.metric: one.read() for one in self.summaries},
             weights=self.weights,
+            find_name=find_name,
         )
 
 

@@ -23,7 +23,7 @@ from calipers.io.records.gather import ReadyResults
 from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records.records import Id, Place, Record, Result, Target
 from calipers.io.tables.scan import Table, explained
-from calipers.model.dataset import Role
+from calipers.model.matched import Role
 
 TRUTH = "ground_truth"
 

@@ -13,7 +13,7 @@ from calipers.io.files.probe import Sight
 from calipers.io.format import Format, RecordStream, Unread, note_unread, wrong_form
 from calipers.io.records.json_files import BROKEN, explain_broken, explain_mismatch
 from calipers.io.records.records import Record
-from calipers.model.dataset import Role
+from calipers.model.matched import Role
 
 PathPlace = Callable[[str], str]
 """Turns a path inside an object into words."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput
-from calipers.model.dataset import Role
 from calipers.model.ground_truth import TARGET_SCHEMA
+from calipers.model.matched import Role
 from calipers.model.run import RUN_SCHEMA
 from calipers.names import (
     QUERY_ID,

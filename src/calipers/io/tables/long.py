@@ -24,8 +24,8 @@ from calipers.io.tables.columns import (
     weak_quote,
 )
 from calipers.io.tables.scan import Table, explained, in_one_piece
-from calipers.model.dataset import Dataset, Role
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
+from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
 from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.model.arrays import Floats
-from calipers.model.scores import MetricFacts
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval, MetricFacts
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_test import MeanDifference, difference
 

@@ -11,8 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.result import ShowsItself, plain
-from calipers.model.scores import SCHEMA, MetricFacts
-from calipers.model.summary import Interval
+from calipers.model.scores import SCHEMA, Interval, MetricFacts
 from calipers.model.visibility import Unseen, Visibility
 from calipers.suggest import did_you_mean
 

@@ -18,7 +18,7 @@ from calipers.io.load import load
 from calipers.io.records.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
 from calipers.io.tables.columns import Columns
 from calipers.io.values import ARGUMENT, read_value
-from calipers.model.dataset import Dataset, Role
+from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import NotGroupedError
 from calipers.questions.convert.result import Conversion
 

@@ -5,9 +5,8 @@ import numpy as np
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
-from calipers.model.scores import Scores
+from calipers.model.scores import Interval, Method, Scores
 from calipers.model.slicing import clusters_in
-from calipers.model.summary import Interval, Method
 from calipers.questions.corrected.result import CorrectedMetric, CorrectedScores
 from calipers.statistics.prediction_powered import corrected_mean
 

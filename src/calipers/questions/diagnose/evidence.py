@@ -11,9 +11,8 @@ from calipers.measures.views import Found, Gains, ratio
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matches import Matches
-from calipers.model.scores import Scores
+from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import clusters_in
-from calipers.model.summary import Interval
 from calipers.questions.shown_results import Context, wanted_per_query
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs

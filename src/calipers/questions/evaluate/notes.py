@@ -1,8 +1,7 @@
 """What was counted and which policies applied, in plain words."""
 
-from calipers.model.counts import InputCounts
 from calipers.model.policy import Policy
-from calipers.model.scores import Scores
+from calipers.model.scores import InputCounts, Scores
 from calipers.present.escape import printable
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}

@@ -9,8 +9,7 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from calipers.model.scores import MetricFacts, Scores
-from calipers.model.summary import Summary
+from calipers.model.scores import MetricFacts, Scores, Summary
 from calipers.present.answer import print_notes, print_verdict
 from calipers.present.printers import show_with
 from calipers.present.table import OpenTable, csv_text

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from calipers.model.result import Plain, ShowsItself
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 
 Goal = Literal["keep", "recall"]
 

@@ -9,9 +9,8 @@ import polars as pl
 from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
-from calipers.model.scores import MetricFacts, Scores
+from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import clusters_in
-from calipers.model.summary import Interval
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import obstacles
 from calipers.questions.compare.metric_difference import (

@@ -11,9 +11,8 @@ from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched
-from calipers.model.scores import Scores
+from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import cut
-from calipers.model.summary import Interval
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
 from calipers.questions.shown_results import Context

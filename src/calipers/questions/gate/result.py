@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from calipers.model.result import Plain, ShowsItself
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 from calipers.model.visibility import Unseen, Visibility
 
 Status = Literal["passed", "failed", "untested", "supporting"]

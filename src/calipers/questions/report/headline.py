@@ -1,6 +1,6 @@
 """How good one retriever of a report is, in one sentence."""
 
-from calipers.model.summary import Summary
+from calipers.model.scores import Summary
 from calipers.present.words import first_results, share
 from calipers.questions.report.result import SystemReport
 

@@ -7,8 +7,8 @@ from calipers.errors import InvalidInput
 from calipers.io.corpus.read import Corpus
 from calipers.io.records.kept import kept_records
 from calipers.io.tables.columns import Columns
-from calipers.model.dataset import Dataset
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset
 from calipers.questions.resolve.quotes import resolve_quotes
 from calipers.questions.resolve.result import Resolution, Wanted
 

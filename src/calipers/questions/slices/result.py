@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calipers.model.result import Plain, ShowsItself
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval
 
 Standing = Literal["above", "below", "not shown", "not tested", "supporting"]
 """How a slice stands to the rest of the queries, after correction; other metrics than the

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calipers.model.result import Plain, ShowsItself
-from calipers.model.scores import with_version
-from calipers.model.summary import Interval
+from calipers.model.scores import Interval, with_version
 
 
 @dataclass(frozen=True)

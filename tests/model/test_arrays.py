@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from calipers.model.lazy import WhenAsked
+from calipers.model.arrays import WhenAsked
 
 
 @dataclass(frozen=True)
