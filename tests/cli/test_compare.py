@@ -46,7 +46,7 @@ def test_json_is_what_the_library_returns(folder):
 
 def test_other_forms(folder):
     common = ("compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr,recall@5")
-    rows = list(csv.DictReader(io.StringIO(calipers_command(*common, "--csv").out)))
+    rows = list(csv.DictReader(io.StringIO(calipers_command(*common, "--as", "csv").out)))
     assert [row["system"] for row in rows] == ["old", "new"] * 2
     markdown = calipers_command(*common, "--as", "markdown", "--queries-by", "recall@5").out
     assert markdown.startswith("| metric | old (baseline) | new |")
@@ -107,7 +107,7 @@ def test_a_changed_ground_truth_blocks_and_anyway_marks(folder):
         (["a=old.jsonl", "a=new.jsonl"], "Two systems are called 'a'"),
         (["a=old.jsonl", "b=old.jsonl"], "no difference to look at"),
         (["old.jsonl", "none.jsonl"], "There is no file none.jsonl"),
-        (["old.jsonl", "new.jsonl", "-b", "odl"], "Did you mean old?"),
+        (["old.jsonl", "new.jsonl", "--against", "odl"], "Did you mean old?"),
         (["old.jsonl", "new.jsonl", "-m", "recal@5"], "Did you mean recall?"),
         (["old.jsonl", "new.jsonl", "--queries-by", "ndcg@1"], "no metric 'ndcg@1'"),
         (["old.jsonl", "new.jsonl", "-m", "first_rank"], "undefined for 2 queries of old"),

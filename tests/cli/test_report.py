@@ -46,9 +46,9 @@ def test_compare_writes_a_page(evals, tmp_path):
     second = tmp_path / "reversed.json"
     second.write_text(json.dumps(reversed_records()))
     page = tmp_path / "report.html"
-    printed = calipers_command("compare", evals, second, "--html", page, "-b", "reversed")
+    printed = calipers_command("compare", evals, second, "--html", page, "--against", "reversed")
     assert printed.code == 0, printed.err
-    assert printed.out == calipers_command("compare", evals, second, "-b", "reversed").out
+    assert printed.out == calipers_command("compare", evals, second, "--against", "reversed").out
     assert "Differences from reversed" in page.read_text()
 
 
@@ -67,5 +67,5 @@ def test_plot_writes_one_chart(evals, tmp_path):
 
 def test_plot_refuses_what_it_cannot_draw(evals, tmp_path):
     assert "a chart can be written to" in refused("plot", evals, "-o", tmp_path / "a.bmp")
-    said = refused("plot", evals, "-c", "differences", "-o", tmp_path / "a.svg")
+    said = refused("plot", evals, "--chart", "differences", "-o", tmp_path / "a.svg")
     assert "two systems or more" in said

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
@@ -14,6 +14,9 @@ from calipers.cli.parts.progress import asking, reading
 from calipers.operation import Argument, arguments
 from calipers.questions.reading import Inputs
 from calipers.setting import Setting
+
+if TYPE_CHECKING:
+    from calipers.config import Config
 
 
 @dataclass
@@ -28,7 +31,7 @@ class Asked:
     config: str | None
     """The settings file that was named."""
 
-    def fill(self, *but: str, table: str = "") -> None:
+    def fill(self, *but: str, table: str = "") -> "Config":
         """Take what is not given from the settings file, but for these."""
         from calipers.config import find_config, read_config
 
@@ -47,24 +50,29 @@ class Asked:
                 # A command that looks at one k, where the file has several.
                 found[one.name] = max(found[one.name])
         self.settings |= found
+        return file
 
     def answer(self, **more: Any) -> Any:
         """The answer of the operation, with a bar where it takes long."""
         takes = arguments(self.operation)
         if "watch" in takes:
-            more["watch"] = asking
+            more.setdefault("watch", asking)
         with reading() as progress:
             if "progress" in takes:
                 more["progress"] = progress
             return self.operation(**self.settings, **more)
 
-    def is_printed(self, found: Any, **forms: Callable[[Any], str]) -> bool:
+    def is_printed(self, found: Any, **forms: Callable[[Any], Any]) -> bool:
         """Print the answer as JSON or in one of these forms, where that was asked for."""
         if self.form == "json":
-            print_json(found.to_dict() if hasattr(found, "to_dict") else found)
+            print_json(forms.get("json", _plain)(found))
         elif self.form is not None:
             click.echo(forms[self.form](found), nl=False)
         return self.form is not None
+
+
+def _plain(found: Any) -> Any:
+    return found.to_dict() if hasattr(found, "to_dict") else found
 
 
 def command(
@@ -92,7 +100,7 @@ def command(
             config = given.pop("config") if is_configured else None
             asked = Asked(operation, settings, _form(given), config)
             if is_configured and fill:
-                asked.fill(table=called)
+                asked.fill()
             body(asked, **given)
 
         return click.Command(
@@ -141,7 +149,7 @@ def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
     return click.Option(
         [*setting.names(argument.name), argument.name],
         type=_type(kind, setting),
-        is_flag=kind is bool,
+        is_flag=True if kind is bool else None,
         multiple=setting.several,
         required=required,
         metavar=setting.metavar,

@@ -1,7 +1,8 @@
 """Several systems on one command line: their names, and the questions for those that are asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from calipers.errors import InvalidInput
 
@@ -23,15 +24,19 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
     return named
 
 
-def questions_beside(
-    systems: tuple[str, ...], ground_truth: str | None, retrievers: Mapping[str, str]
-) -> tuple[tuple[str, ...], str | None]:
-    """The runs, and the questions: a file that stands alone beside retrievers is these."""
-    if retrievers and ground_truth is None and len(systems) == 1:
-        return (), systems[0]
-    if retrievers and ground_truth is None and systems:
-        raise InvalidInput(
-            f"Retrievers are given together with {', '.join(systems)}; say which file holds the "
-            "questions with their ground truth: --ground-truth FILE."
-        )
-    return systems, ground_truth
+def files_and_retrievers(
+    given: dict[str, Any], keyword: str
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The systems among the settings, taken out: files, and retrievers to ask by their names.
+
+    A file that stands alone beside retrievers holds the questions for them.
+    """
+    files, live = given.pop(keyword, ()), given.pop("retrievers", {})
+    if live and files and "ground_truth" not in given:
+        if len(files) > 1:
+            raise InvalidInput(
+                f"Retrievers are given together with {', '.join(files)}; say which file holds the "
+                "questions with their ground truth: --ground-truth FILE."
+            )
+        given["ground_truth"], files = files[0], ()
+    return files, live

@@ -6,7 +6,7 @@ import calipers
 from calipers.cli.command import Asked, command
 from calipers.cli.face import CONFIG, EXPLAIN, JSON, csv, examples, flag, output, text
 from calipers.cli.parts.output import console
-from calipers.cli.systems import named_systems, questions_beside
+from calipers.cli.systems import files_and_retrievers, named_systems
 
 
 @command(calipers.sweep, CONFIG, EXPLAIN, JSON, csv("Print every k as CSV."))
@@ -235,10 +235,7 @@ def plot(asked: Asked, output: str, width: int | None) -> None:
 
     check_plot_place(output)
     given = asked.settings
-    live = given.pop("retrievers", {})
-    files, truth = questions_beside(given.pop("data", ()), given.pop("ground_truth", None), live)
-    if truth is not None:
-        given["ground_truth"] = truth
+    files, live = files_and_retrievers(given, "data")
     if len(files) + len(live) > 1:
         # As in compare, a ground truth in the settings file is for retrievers alone.
         asked.fill("data", "run", "retriever", *([] if live else ["ground_truth"]))

@@ -134,11 +134,6 @@ def test_two_forms_are_one_too_many_whichever_way_they_are_written(given: list[s
     assert "a result is printed in one form" in str(done.exception)
 
 
-def test_an_option_may_have_had_two_spellings() -> None:
-    for old in ("--baseline", "-b"):
-        assert "--against" in refused("compare", "a.json", "b.json", old, "b")
-
-
 @pytest.mark.parametrize("name", list(command_names(group)))
 def test_help_says_what_an_option_does(name: str) -> None:
     found: click.Command = group

@@ -1,35 +1,60 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.live.keywords import Watch
+from calipers.live.keywords import AskFor, Watch, Workers
 from calipers.operation import operation
-from calipers.questions.reading import Matching
+from calipers.questions.reading import (
+    Against,
+    Anyway,
+    Cluster,
+    Confidence,
+    Cutoffs,
+    Matching,
+    Metrics,
+    Primary,
+    Truth,
+    Weights,
+    named_retrievers,
+)
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
-    from calipers.measures import Metric
     from calipers.questions.compare.result import Comparison
 
 
 @operation(page="compare", command="compare")
 def compare(
-    systems: Mapping[str, Any] | Sequence[Any] | str | PathLike[str] = (),
-    ground_truth: Any = None,
+    systems: Annotated[
+        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
+        Setting("", argument="SYSTEM SYSTEM...", several=True),
+    ] = (),
+    ground_truth: Truth = None,
     *,
-    retrievers: Mapping[str, Any] | None = None,
-    ask_for: int | None = None,
-    workers: int | None = None,
+    retrievers: Annotated[
+        Mapping[str, Any] | None,
+        Setting(
+            "Also compare this live retriever, asked the questions of the ground truth: "
+            "package.module:function, an address or cmd:command; may be given several times.",
+            "--retriever",
+            "NAME=RETRIEVER",
+            several=True,
+            read=named_retrievers,
+        ),
+    ] = None,
+    ask_for: AskFor = None,
+    workers: Workers = None,
     watch: Watch | None = None,
-    baseline: str | None = None,
-    anyway: bool = False,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    weights: Mapping[str, float] | None = None,
-    primary: str | None = None,
-    cluster: str | None = None,
-    confidence: float = 0.95,
+    baseline: Against = None,
+    anyway: Anyway = False,
+    metrics: Metrics = None,
+    k: Cutoffs = None,
+    weights: Weights = None,
+    primary: Primary = None,
+    cluster: Cluster = None,
+    confidence: Confidence = 0.95,
     **matching: Unpack[Matching],
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?

@@ -1,36 +1,83 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Reading
+from calipers.questions.reading import Cluster, Cutoffs, Data, Metrics, Primary, Reading, Weights
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
-    from calipers.measures import Metric
     from calipers.questions.baseline import Baseline
     from calipers.questions.gate.result import Verdict
 
 
 @operation(page="gate", command="gate")
 def gate(
-    data: Any = None,
+    data: Data = None,
     *,
-    require: str | Iterable[str] = (),
-    baseline: Any = None,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    primary: str | None = None,
-    by: str | Iterable[str] = (),
-    allow: float = 0.0,
-    strict: bool = False,
-    cluster: str | None = None,
-    max_age: str | None = None,
-    anyway: bool = False,
-    weights: Mapping[str, float] | None = None,
-    confidence: float = 0.95,
+    require: Annotated[
+        str | Iterable[str],
+        Setting(
+            "metric op value [for tag=value], such as 'recall@10 >= 0.85'; may be given several "
+            "times.",
+            metavar="CONDITION",
+            several=True,
+            file="require",
+        ),
+    ] = (),
+    baseline: Annotated[
+        Any,
+        Setting(
+            "Fail when the primary metric is shown to be worse than in this result of `calipers "
+            "baseline save`.",
+            "-b",
+            "FILE",
+            file="baseline",
+        ),
+    ] = None,
+    by: Annotated[
+        str | Iterable[str],
+        Setting(
+            "Compare each value of a tag with the baseline too; may be given several times.",
+            metavar="TAG",
+            several=True,
+            file="by",
+        ),
+    ] = (),
+    primary: Primary = None,
+    allow: Annotated[
+        float,
+        Setting(
+            "The loss that is allowed: fail when more is shown to be lost. [default: 0]",
+            metavar="LOSS",
+            file="allow",
+        ),
+    ] = 0.0,
+    strict: Annotated[
+        bool,
+        Setting("Pass only when it is shown that no more than --allow is lost.", file="strict"),
+    ] = False,
+    confidence: Annotated[
+        float, Setting("How sure the answer must be.", metavar="LEVEL", file="confidence")
+    ] = 0.95,
+    cluster: Cluster = None,
+    max_age: Annotated[
+        str | None,
+        Setting("How old the baseline may be, such as 30d.", metavar="AGE", file="max-age"),
+    ] = None,
+    anyway: Annotated[
+        bool,
+        Setting(
+            "Compare although ground truth, policies or age forbid it; the result says so.",
+            file="anyway",
+        ),
+    ] = False,
+    metrics: Metrics = None,
+    k: Cutoffs = None,
+    weights: Weights = None,
     now: datetime | None = None,
     **reading: Unpack[Reading],
 ) -> "Verdict":
@@ -98,7 +145,9 @@ def gate(
 
 
 @operation(page="gate", command="baseline show")
-def read_baseline(path: str | PathLike[str]) -> "Baseline":
+def read_baseline(
+    path: Annotated[str | PathLike[str], Setting("", argument="FILE")],
+) -> "Baseline":
     """A result that was kept in a file: its name, its date and its scores."""
     from pathlib import Path
 
@@ -109,17 +158,22 @@ def read_baseline(path: str | PathLike[str]) -> "Baseline":
 
 @operation(page="gate", command="baseline save")
 def save_baseline(
-    data: Any = None,
+    data: Data = None,
     *,
-    to: str | PathLike[str],
-    name: str | None = None,
-    add: bool = False,
+    to: Annotated[str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")],
+    name: Annotated[
+        str | None, Setting("What to call it. [default: the file's name]", metavar="NAME")
+    ] = None,
+    add: Annotated[
+        bool,
+        Setting("Add this run to those that the file holds: the gate compares with their mean."),
+    ] = False,
     now: datetime | None = None,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    weights: Mapping[str, float] | None = None,
+    metrics: Metrics = None,
+    k: Cutoffs = None,
+    weights: Weights = None,
     confidence: float = 0.95,
-    cluster: str | None = None,
+    cluster: Cluster = None,
     **reading: Unpack[Reading],
 ) -> "Baseline":
     """Measure, and write the result with a name and the date to a JSON file.

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from calipers.live.keywords import Callbacks
 from calipers.operation import operation
-from calipers.questions.reading import Matching
+from calipers.questions.reading import Anyway, Matching
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,13 +21,24 @@ MATCHING = frozenset(Matching.__annotations__)
 
 @operation(page="grid", command="grid")
 def grid(
-    config: str | os.PathLike[str] | None = None,
+    config: Annotated[str | os.PathLike[str] | None, Setting("", argument="[FILE]")] = None,
     *,
-    baseline: str | None = None,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    restart: bool = False,
-    retry_errors: bool = False,
-    anyway: bool = False,
+    baseline: Annotated[
+        str | None,
+        Setting(
+            "The combination that the others are compared with. [default: as in the file, or the "
+            "first]",
+            "--against",
+            "NAME",
+        ),
+    ] = None,
+    metrics: Annotated[
+        "str | Iterable[str | Metric] | None",
+        Setting("Metrics to compare by. [default: as in the file]", "-m", "LIST"),
+    ] = None,
+    retry_errors: Annotated[bool, Setting("Ask the failed questions again.")] = False,
+    restart: Annotated[bool, Setting("Begin again, replacing the runs.")] = False,
+    anyway: Anyway = False,
     watch: Callable[..., Callbacks] | None = None,
 ) -> "Grid":
     """Ask every combination of a grid file every question, and compare them all.

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Matching
+from calipers.questions.reading import Cluster, Matching, Primary, cutoff_list
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
@@ -14,18 +15,36 @@ if TYPE_CHECKING:
 
 @operation(page="compare", command="plan")
 def plan(
-    pilot: Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
-    ground_truth: Any = None,
+    pilot: Annotated[
+        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
+        Setting("", argument="SYSTEM SYSTEM", several=True),
+    ] = (),
+    # One in the settings file is not for runs, which may bring their own.
+    ground_truth: Annotated[Any, Setting("What should be found.", "-g", "FILE")] = None,
     *,
-    difference: float | None = None,
-    queries: int | None = None,
-    power: float = 0.8,
-    primary: str | None = None,
-    metrics: "str | Iterable[str | Metric] | None" = None,
-    k: int | Sequence[int] | None = None,
-    weights: Mapping[str, float] | None = None,
-    cluster: str | None = None,
-    confidence: float = 0.95,
+    difference: Annotated[
+        float | None, Setting("The difference that must not be missed.", metavar="D")
+    ] = None,
+    queries: Annotated[
+        int | None,
+        Setting(
+            "How many queries there will be: say how small a difference they show.", metavar="N"
+        ),
+    ] = None,
+    power: Annotated[float, Setting("The chance to see the difference where it is there.")] = 0.8,
+    primary: Primary = None,
+    metrics: Annotated[
+        "str | Iterable[str | Metric] | None", Setting("", file="metrics", only="a file")
+    ] = None,
+    k: Annotated[
+        int | Sequence[int] | None,
+        Setting("Cut-offs of the usual metrics.", "-k", "LIST", read=cutoff_list, file="k"),
+    ] = None,
+    weights: Annotated[Mapping[str, float] | None, Setting("", file="score", only="a file")] = None,
+    confidence: Annotated[
+        float, Setting("The confidence level of the comparison that is planned.")
+    ] = 0.95,
+    cluster: Cluster = None,
     **matching: Unpack[Matching],
 ) -> "QueryPlan":
     """How many queries show a ``difference``, or how small a difference some ``queries`` show.
