@@ -31,6 +31,9 @@ class Setting:
     only: str = ""
     """The one command that offers it, where others take the keyword in Python alone."""
 
+    needs: tuple[str, ...] = ()
+    """What it needs of the data, where a question can be asked of several kinds; see ``Source``."""
+
     def names(self, keyword: str) -> list[str]:
         """How the option of a keyword is written: long, then short.
 

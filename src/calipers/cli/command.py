@@ -30,6 +30,8 @@ class Asked:
     """json, csv or another form to print the answer in; None: as tables."""
     config: str | None
     """The settings file that was named."""
+    given: frozenset[str]
+    """The names of the settings that stand on the command line."""
 
     def fill(self, *but: str, table: str = "") -> "Config":
         """Take what is not given from the settings file, but for these."""
@@ -98,7 +100,7 @@ def command(
             settings = _read({one.name: given.pop(one.name) for one in offered}, offered)
             is_configured = CONFIG in face
             config = given.pop("config") if is_configured else None
-            asked = Asked(operation, settings, _form(given), config)
+            asked = Asked(operation, settings, _form(given), config, frozenset(settings))
             if is_configured and fill:
                 asked.fill()
             body(asked, **given)

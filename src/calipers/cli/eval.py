@@ -1,85 +1,40 @@
 """calipers eval: score a run against a ground truth."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
-
-from calipers.cli.parts import deciding, options
-from calipers.cli.parts.options import engine_options, memory_options
+from calipers.cli.command import Asked, command
+from calipers.cli.face import CONFIG, EXPLAIN, FULL, JSON, QUIET, csv
 from calipers.cli.parts.output import (
     Outputs,
     console,
-    print_json,
     print_long_json,
     write_page,
     write_short_form,
 )
-from calipers.cli.parts.progress import asking, reading, working
-from calipers.cli.parts.saving import Saving, save_options
+from calipers.cli.parts.progress import working
+from calipers.cli.parts.saving import NO_RESULTS, TAG, Saving
+from calipers.questions.evaluate.settings import ask
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.result import Evaluation
 
+FILES = ("per_query", "html", "markdown")
 
-@click.command("eval")
-@options.input_options
-@options.measure_options
-@deciding.score_option
-@click.option("--corpus-size", type=int, metavar="N", help="Items in the corpus, for tn@k.")
-@deciding.interval_options
-@click.option(
-    "--per-query",
-    metavar="FILE",
-    help="Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
+
+@command(
+    ask,
+    FULL,
+    TAG,
+    NO_RESULTS,
+    JSON,
+    csv("Print the summary (with --by the slices, with --bounds the bounds) as CSV."),
+    QUIET,
+    EXPLAIN,
+    CONFIG,
+    name="eval",
 )
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="TAG",
-    help="Also print the metrics by slices of the queries: a tag, length or targets; may be given "
-    "several times.",
-)
-@deciding.primary_option
-@click.option(
-    "--bounds",
-    is_flag=True,
-    help="Also print the lowest and highest value that judging the unjudged results could give.",
-)
-@click.option(
-    "--corrected-by",
-    metavar="FILE",
-    help="What people judged for a sample of the queries: also print each metric as they would "
-    "have found it over all of them, where a model judged everything.",
-)
-@click.option("--html", metavar="FILE", help="Write a page with everything that is known.")
-@options.full_option
-@click.option("--markdown", metavar="FILE", help="Write the short form, for a pull request.")
-@click.option(
-    "--corpus",
-    metavar="FILE",
-    help="The chunks that are searched: page and short form then tell more of the misses, and "
-    "the history knows when it changed.",
-)
-@save_options
-@options.json_option
-@options.printed_as(
-    "csv", "Print the summary (with --by the slices, with --bounds the bounds) as CSV."
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print the table without the notes.")
-@options.explain_option
-@memory_options
-@engine_options
-@options.config_option
-def command(
-    cutoffs: str | None,
-    score: str | None,
-    config: str | None,
-    full: bool,
-    as_json: bool,
-    as_csv: bool,
-    quiet: bool,
-    explain: bool,
-    **settings: Any,
+def eval(  # noqa: A001 - as the command is called
+    asked: Asked, full: bool, tags: tuple[str, ...], no_results: bool, quiet: bool, explain: bool
 ) -> None:
     """Score what a retriever returned against what should be found.
 
@@ -99,30 +54,27 @@ def command(
       calipers eval evals.jsonl --match "quote(min=0.8)" --level all
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
-    from calipers.questions.evaluate.rule import answer, report_of
-
-    given = _given()
-    saving, outputs = Saving(settings), Outputs()
-    asked = options.filled(
-        config, k=options.cutoff_list(cutoffs), weights=options.weights(score), **settings
-    )
-    saving.store = asked.get("store")
-    files = (asked.get(name, "") for name in ("per_query", "html", "markdown"))
-    per_query, html, markdown = files
-    if asked["engine"] == "local":
+    settings, outputs = asked.settings, Outputs()
+    saving = Saving(settings, tags, results=not no_results)
+    per_query, html, markdown = (settings.get(name, "") for name in FILES)
+    if settings.get("engine") != "spark":
         outputs.check_table(per_query)
     outputs.check_page(html)
     outputs.check_page(markdown)
     outputs.begin(others=saving.wanted)
-    asked |= {"csv": as_csv, "save": saving.name, "mlflow": saving.mlflow}
-    # A table shows no fingerprints, so they are not made for it.
-    asked["fingerprints"] = bool(as_json or html or markdown or saving.wanted or per_query)
-    with reading() as progress:
-        found = answer({**asked, "progress": progress, "watch": asking}, given)
+    is_page = bool(html or markdown or settings.get("mlflow"))
+    found: Evaluation = asked.answer(
+        # A table shows no fingerprints, so they are not made for it.
+        fingerprints=bool(asked.form == "json" or is_page or saving.wanted or per_query),
+        given=asked.given,
+        one_result_for=["--csv"] if asked.form == "csv" else [],
+    )
     report = None
-    if html or markdown or saving.mlflow:
+    if is_page:
+        from calipers.questions.evaluate.rule import report_of
+
         with working("gathering the report"):
-            report = outputs.attempt(lambda: report_of(found, asked))
+            report = outputs.attempt(lambda: report_of(found, settings))
     if per_query and not found.is_written:
         from calipers.io.tables.scores import write_scores
 
@@ -131,34 +83,18 @@ def command(
         outputs.write(html, lambda: write_page(report, html, full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown))
     try:
-        _show(found, as_json=as_json, as_csv=as_csv, notes=not quiet, explain=explain)
+        _show(asked, found, notes=not quiet, explain=explain)
     finally:
         # What was asked for is kept, also where the reader of the table has left (`| head`).
         if saving.wanted:
-            outputs.attempt(lambda: saving.keep(found, asked.get("corpus"), report))
+            outputs.attempt(lambda: saving.keep(found, report))
     outputs.finish()
 
 
-def _show(found: "Evaluation", *, as_json: bool, as_csv: bool, notes: bool, explain: bool) -> None:
+def _show(asked: Asked, found: "Evaluation", *, notes: bool, explain: bool) -> None:
     from calipers.questions.evaluate.show import evaluation_csv, evaluation_rows, print_evaluation
 
-    if as_json and (rows := evaluation_rows(found)) is not None:
+    if asked.form == "json" and (rows := evaluation_rows(found)) is not None:
         print_long_json(found.to_dict(per_query=False), "per_query", rows)
-    elif as_json:
-        print_json(found.to_dict())
-    elif as_csv:
-        click.echo(evaluation_csv(found), nl=False)
-    else:
+    elif not asked.is_printed(found, csv=evaluation_csv):
         print_evaluation(found, console(), notes=notes, explain=explain)
-
-
-def _given() -> list[str]:
-    """The settings that stand on the command line."""
-    context = click.get_current_context()
-    written = click.core.ParameterSource.COMMANDLINE
-    named = {"cutoffs": "k", "score": "weights"}
-    return [
-        named.get(name, name)
-        for name in context.params
-        if context.get_parameter_source(name) is written
-    ]

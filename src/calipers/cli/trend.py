@@ -6,7 +6,7 @@ import click
 
 from calipers.cli.parts import options
 from calipers.cli.parts.output import console, print_json
-from calipers.cli.parts.saving import tag_pairs
+from calipers.questions.reading import tag_pairs
 
 
 @click.command("trend", short_help="Draw how the saved evaluations of one name moved.")

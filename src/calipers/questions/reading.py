@@ -95,7 +95,17 @@ def named_retrievers(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-Data = Annotated[Any, Setting("", argument="[DATA]", several=True, read=_one_file, file="data")]
+Data = Annotated[
+    Any,
+    Setting(
+        "",
+        argument="[DATA]",
+        several=True,
+        read=_one_file,
+        file="data",
+        needs=("this machine",),
+    ),
+]
 """One thing that holds both sides: a pair of ``read``, or a path, records or a table."""
 Truth = Annotated[Any, Setting("What should be found.", "-g", "FILE", file="ground-truth")]
 Metrics = Annotated[
@@ -125,6 +135,7 @@ Weights = Annotated[
         "WEIGHTS",
         read=_weights,
         file="score",
+        needs=("a run", "one result"),
     ),
 ]
 Primary = Annotated[
@@ -144,6 +155,7 @@ Cluster = Annotated[
         "unit in every interval and test.",
         metavar="TAG",
         file="cluster",
+        needs=("measuring", "every value"),
     ),
 ]
 Price = Annotated[float | None, Setting("What a million tokens cost.", metavar="PRICE")]
@@ -191,6 +203,7 @@ class Inputs(TypedDict, total=False):
             "or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
             metavar="RETRIEVER",
             file="retriever",
+            needs=("this machine", "a run"),
         ),
     ]
     """In Python also a function of (query, k), or an object of a library that `retrieve` knows."""
@@ -228,6 +241,7 @@ class Matching(TypedDict, total=False):
             "[default: evidence]",
             metavar="LEVEL",
             file="level",
+            needs=("a run",),
         ),
     ]
     map_ids: Annotated[

@@ -1,6 +1,6 @@
 """An evaluation: the scores by one of several ways, and what else is asked of the same data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from calipers.engines.scoring import choose_metrics
@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from calipers.questions.report.result import Report
 
 
-def answer(asked: Mapping[str, Any], given: Sequence[str]) -> Evaluation:
-    """Everything that was asked; ``given`` are the settings that come from no file."""
-    with source_of(asked, given) as source:
+def answer(
+    asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
+) -> Evaluation:
+    """Everything that was asked; see ``Source`` for what it needs."""
+    with source_of(asked, given, needs) as source:
         scores = source.scores()
         if not isinstance(scores, Scores):
             return Evaluation(scores=scores)

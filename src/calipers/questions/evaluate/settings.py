@@ -1,13 +1,27 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
 
-from calipers.operation import operation
-from calipers.questions.reading import Cluster, Confidence, Cutoffs, Data, Metrics, Reading, Weights
+from calipers.operation import arguments, operation
+from calipers.questions.reading import (
+    Cluster,
+    Confidence,
+    Cutoffs,
+    Data,
+    Inputs,
+    Matching,
+    Metrics,
+    Primary,
+    Reading,
+    Weights,
+)
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.model.matched import Matched
     from calipers.model.scores import Scores
+    from calipers.questions.evaluate.result import Evaluation
 
 
 @operation(page="evaluate")
@@ -65,25 +79,137 @@ def evaluate(
     return score(pair, chosen, weights=weights, confidence=confidence, cluster=cluster)
 
 
-NEEDS: dict[str, tuple[str, frozenset[str]]] = {
-    **{
-        name: (f"--{name.replace('_', '-')}", frozenset({"measuring"}))
-        for name in (*Reading.__annotations__, "confidence")
-        if name != "store"
-    },
-    "data": ("DATA", frozenset({"this machine"})),
-    "retriever": ("--retriever", frozenset({"this machine", "a run"})),
-    "level": ("--level", frozenset({"a run"})),
-    "weights": ("--score", frozenset({"a run", "one result"})),
-    "per_query": ("--per-query", frozenset({"a run", "one result"})),
-    "by": ("--by", frozenset({"one result"})),
-    "bounds": ("--bounds", frozenset({"pair", "one result"})),
-    "corrected_by": ("--corrected-by", frozenset({"pair", "one result"})),
-    "csv": ("--csv", frozenset({"one result"})),
-    "html": ("--html", frozenset({"pair", "one result"})),
-    "markdown": ("--markdown", frozenset({"pair", "one result"})),
-    "save": ("--save", frozenset({"pair", "one result"})),
-    "mlflow": ("--mlflow", frozenset({"pair", "one result"})),
-    "corpus": ("--corpus", frozenset({"this machine"})),
-    "cluster": ("--cluster", frozenset({"measuring", "every value"})),
-}
+PAIR = ("pair", "one result")
+"""What looks into the results and the ground truth of one evaluation needs both."""
+
+
+class Choosing(TypedDict, total=False):
+    """What is measured of each query."""
+
+    metrics: Metrics
+    k: Cutoffs
+
+
+class Asked(Inputs, Choosing, Matching, total=False):
+    """What `calipers eval` takes: how to measure, what else to ask, and what to make of it."""
+
+    weights: Weights
+    confidence: Annotated[
+        float,
+        Setting("The confidence level of the intervals.  [default: 0.95]", needs=("measuring",)),
+    ]
+    cluster: Cluster
+    per_query: Annotated[
+        str,
+        Setting(
+            "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
+            metavar="FILE",
+            needs=("a run", "one result"),
+        ),
+    ]
+    by: Annotated[
+        Sequence[str],
+        Setting(
+            "Also print the metrics by slices of the queries: a tag, length or targets; may be "
+            "given several times.",
+            metavar="TAG",
+            several=True,
+            needs=("one result",),
+        ),
+    ]
+    primary: Primary
+    bounds: Annotated[
+        bool,
+        Setting(
+            "Also print the lowest and highest value that judging the unjudged results could give.",
+            needs=PAIR,
+        ),
+    ]
+    corrected_by: Annotated[
+        str,
+        Setting(
+            "What people judged for a sample of the queries: also print each metric as they would "
+            "have found it over all of them, where a model judged everything.",
+            metavar="FILE",
+            needs=PAIR,
+        ),
+    ]
+    html: Annotated[
+        str, Setting("Write a page with everything that is known.", metavar="FILE", needs=PAIR)
+    ]
+    markdown: Annotated[
+        str, Setting("Write the short form, for a pull request.", metavar="FILE", needs=PAIR)
+    ]
+    corpus: Annotated[
+        str,
+        Setting(
+            "The chunks that are searched: page and short form then tell more of the misses, and "
+            "the history knows when it changed.",
+            metavar="FILE",
+            file="corpus",
+            needs=("this machine",),
+        ),
+    ]
+    save: Annotated[
+        str,
+        Setting(
+            "Keep the evaluation in the history under this name (see `calipers history`).",
+            metavar="NAME",
+            needs=PAIR,
+        ),
+    ]
+    mlflow: Annotated[
+        str,
+        Setting(
+            "Log to this MLflow tracking store, such as sqlite:///mlflow.db.",
+            metavar="URI",
+            needs=PAIR,
+        ),
+    ]
+    engine: Annotated[
+        Literal["local", "spark"],
+        Setting(
+            "Where the work is done: on this machine, or on Spark, which reads tables of one row "
+            "per item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
+        ),
+    ]
+    master: Annotated[
+        str,
+        Setting(
+            "The master of Spark, such as local[*], or the address of a Spark Connect server "
+            "(sc://…). [default: as Spark is set]",
+            metavar="URL",
+        ),
+    ]
+
+
+def ask(
+    data: Data = None,
+    *,
+    given: Collection[str] | None = None,
+    one_result_for: Sequence[str] = (),
+    **asked: Unpack[Asked],
+) -> "Evaluation":
+    """The scores and everything else that is asked of the same data, whatever they come from.
+
+    ``given`` are the names of what the caller wrote, where the rest is from a settings file;
+    ``one_result_for`` are options of the caller that need one result.
+    """
+    from calipers.questions.evaluate.rule import answer
+
+    named: dict[str, Any] = {**asked} if data is None else {"data": data, **asked}
+    written = named.keys() if given is None else given
+    needs = dict.fromkeys(one_result_for, frozenset({"one result"}))
+    for name, one in arguments(ask).items():
+        if name in named and (setting := one.setting) is not None:
+            option = setting.argument.strip("[]") or setting.names(name)[0]
+            needs[option] = _needs(name, setting, is_given=name in written)
+    return answer(named, written, needs)
+
+
+def _needs(name: str, setting: Setting, *, is_given: bool) -> frozenset[str]:
+    needs = frozenset(setting.needs)
+    if name in Reading.__annotations__ and name != "store":
+        needs |= {"measuring"}
+    # What a file settles for all that is measured means nothing to what was measured before.
+    return needs if is_given else needs - {"measuring"}

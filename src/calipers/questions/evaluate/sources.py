@@ -4,7 +4,7 @@ A setting says what it needs, and a source what it lacks. That a setting cannot 
 source follows from the two, and is said before any work.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,7 +14,6 @@ from calipers.errors import InvalidInput
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.questions.evaluate.settings import NEEDS
 from calipers.questions.inputs import as_read
 from calipers.questions.reading import Reading
 
@@ -31,8 +30,12 @@ class Source:
 
     asked: Mapping[str, Any]
     """Every setting that is not left open, by name."""
-    given: Sequence[str]
+    given: Collection[str]
     """Those that the caller wrote; the others are from the settings file."""
+    needs: Mapping[str, frozenset[str]]
+    """What each of them needs, as the command writes it: a pair (results and ground truth to look
+    into), one result, a run (that is measured now), every value (of a metric, in memory at once),
+    this machine, or measuring (which settles what cannot be changed later)."""
     lacks: ClassVar[frozenset[str]] = frozenset()
     pair: Matched | None = None
     """What was measured, once the scores are there."""
@@ -43,7 +46,7 @@ class Source:
         self.metrics = choose_metrics(
             asked.get("metrics"), asked.get("k"), None, asked.get("weights"), asked.get("like")
         )
-        for option, needs in self._needs():
+        for option, needs in self.needs.items():
             if needs & self.lacks:
                 raise InvalidInput(self._refusal(option))
 
@@ -65,14 +68,6 @@ class Source:
         """Why an option cannot be had here."""
         raise NotImplementedError
 
-    def _needs(self) -> Iterator[tuple[str, frozenset[str]]]:
-        """What is asked for, as the command writes it, and what it needs."""
-        for name, (option, needs) in NEEDS.items():
-            # How scores that are there were measured is settled, whatever the file says now.
-            is_asked = name in self.given if needs == {"measuring"} else self.asked.get(name)
-            if is_asked:
-                yield option, needs
-
     def _some(self, names: Sequence[str] | frozenset[str]) -> Any:
         return {name: value for name, value in self.asked.items() if name in names}
 
@@ -82,7 +77,7 @@ class InMemory(Source):
 
     def scores(self) -> Scores:
         """The scores of a pair; of very many queries, those that are written block by block."""
-        needs = frozenset[str]().union(*(some for _, some in self._needs()))
+        needs = frozenset[str]().union(*self.needs.values())
         reading, path = self._some(_READING), self.asked.get("per_query")
         fingerprints = reading.pop("fingerprints", True)
         truth, run, matching = as_read(self.asked.get("data"), reading, deepest(self.metrics))
@@ -216,9 +211,11 @@ class OnSpark(Source):
         return f"{option} does not work with --engine spark; leave one out."
 
 
-def source_of(asked: Mapping[str, Any], given: Sequence[str]) -> Source:
+def source_of(
+    asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
+) -> Source:
     """The way that was asked for, or that the data need."""
-    return _way(asked)(asked, given)
+    return _way(asked)(asked, given, needs)
 
 
 def _way(asked: Mapping[str, Any]) -> type[Source]:
