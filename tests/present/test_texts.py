@@ -6,7 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.present.texts import MARKS, clean, excerpt, merged, places_of
+from calipers.present.escape import clean
+from calipers.present.texts import MARKS, excerpt, merged, places_of
 
 PLACES = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)).map(sorted).map(tuple))
 

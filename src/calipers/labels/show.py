@@ -16,9 +16,8 @@ from calipers.labels.result import (
     Opinions,
 )
 from calipers.model.scores import Interval
-from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
-from calipers.present.printers import show_with
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.present.words import first_results
 from calipers.store.pool import PoolInfo, PoolList
 from calipers.words import plural

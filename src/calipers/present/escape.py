@@ -1,4 +1,4 @@
-"""Hostile text made harmless on a terminal, in Markdown and in LaTeX."""
+"""Hostile text made harmless on a terminal, on a page, in Markdown and in LaTeX."""
 
 import html
 import re
@@ -24,6 +24,13 @@ _LATEX = {
     "→": r"$\to$",
 }
 
+# What a browser would not show as a character, or what turns the reading direction around:
+# controls, direction overrides and isolates, halves of a surrogate pair, non-characters.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef"
+    "\ufffe\uffff]"
+)
+
 
 def printable(text: str, limit: int | None = None) -> str:
     """The text without anything that could steer a terminal or turn its reading direction.
@@ -42,6 +49,15 @@ def printable(text: str, limit: int | None = None) -> str:
 
 def _steers(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def clean(text: str) -> str:
+    """The text with everything that could break a page replaced, one character for one.
+
+    >>> clean("a\\x00b\\u202ec")
+    'a�b�c'
+    """
+    return _UNFIT.sub(lambda found: " " if found[0] in "\r\x0b\x0c" else "\ufffd", text)
 
 
 def for_markdown(text: str, limit: int | None = None) -> str:

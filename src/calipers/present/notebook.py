@@ -13,8 +13,7 @@ from rich.text import Text
 
 from calipers.errors import MissingExtra
 from calipers.present.charts import Spec, inline_svg
-from calipers.present.table import OpenTable
-from calipers.present.texts import clean
+from calipers.present.escape import clean
 
 WIDTH = 160
 """Characters that a table may take beside itself: a notebook is wider than a terminal."""
@@ -56,10 +55,10 @@ class PaperConsole(Console):
 def _block(value: Any) -> str:
     if isinstance(value, Padding):
         return _block(value.renderable)
-    if isinstance(value, OpenTable):
-        return _table(value.as_table())
     if isinstance(value, Table):
         return _table(value)
+    if hasattr(value, "as_table"):
+        return _table(value.as_table())
     inner = _inline(value)
     return f"<p>{inner}</p>" if inner else ""
 

@@ -1,6 +1,5 @@
 """Texts of a corpus made fit for a page: clean, short, with the matched quote marked."""
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -9,6 +8,7 @@ from typing import Any
 
 from calipers.match.locate import positions
 from calipers.match.mapped_text import MappedText
+from calipers.present.escape import clean
 from calipers.text import normalise
 
 LONGEST = 700
@@ -20,23 +20,7 @@ SMALLEST = 12
 MARKS = 100
 """A quote that stands more often than this in one text is marked at its first places."""
 
-# What a browser would not show as a character, or what turns the reading direction around:
-# controls, direction overrides and isolates, halves of a surrogate pair, non-characters.
-_UNFIT = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef"
-    "\ufffe\uffff]"
-)
-
 Place = tuple[int, int]
-
-
-def clean(text: str) -> str:
-    """The text with everything that could break a page replaced, one character for one.
-
-    >>> clean("a\\x00b\\u202ec")
-    'a�b�c'
-    """
-    return _UNFIT.sub(lambda found: " " if found[0] in "\r\x0b\x0c" else "\ufffd", text)
 
 
 def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[str, Any]:

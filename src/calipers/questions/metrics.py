@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.operation import operation
-from calipers.present.answer import print_notes, print_verdict
+from calipers.present.terminal import print_notes, print_verdict
 
 
 @operation(page="metrics", command="metrics")

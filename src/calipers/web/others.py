@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.model.evaluation import Evaluation
-from calipers.present.texts import clean
+from calipers.present.escape import clean
 from calipers.store.listing import evaluations
 from calipers.store.schema import EVALUATION
 from calipers.web.sources import WebShelf

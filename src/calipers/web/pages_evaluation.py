@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.present.texts import clean
+from calipers.present.escape import clean
 from calipers.present.words import query_name
 from calipers.questions.report.browse_result import OpenedQuery
 from calipers.questions.report.headline import headline

@@ -7,8 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput, MissingExtra
-from calipers.present.charts import inline_svg
-from calipers.present.palette import PAGE
+from calipers.present.charts import PAGE, inline_svg
 from calipers.questions.history.settings import history
 from calipers.questions.trend.charts import trend_chart
 from calipers.questions.trend.result import Trend

@@ -4,9 +4,8 @@ from collections import Counter
 
 import numpy as np
 
-from calipers.present.charts import NARROW, WIDE, Spec, finished
+from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
 from calipers.present.escape import printable
-from calipers.present.palette import LIGHT, Palette
 from calipers.present.words import between, number, signed
 from calipers.questions.compare.result import Comparison
 

@@ -4,8 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.answer import print_notes, print_verdict
-from calipers.present.printers import show_with
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.present.words import number
 from calipers.questions.corrected.result import CorrectedScores
 from calipers.words import plural

@@ -10,9 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from calipers.model.scores import MetricFacts, Scores, Summary
-from calipers.present.answer import print_notes, print_verdict
-from calipers.present.printers import show_with
-from calipers.present.table import OpenTable, csv_text
+from calipers.present.terminal import OpenTable, csv_text, print_notes, print_verdict, show_with
 from calipers.present.words import first_results, number, share
 from calipers.questions.evaluate.notes import notes as notes_of
 from calipers.questions.evaluate.notes import remarked

@@ -5,9 +5,7 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.answer import print_notes, print_verdict
-from calipers.present.printers import show_with
-from calipers.present.table import csv_text
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.present.words import first_results, number
 from calipers.questions.floor.result import Floor, FloorPoint, HeldOut
 

@@ -9,10 +9,8 @@ from rich.text import Text
 from calipers.io.files.guard import guard
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import moment
-from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
-from calipers.present.printers import show_with
-from calipers.present.table import csv_text
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.present.words import number
 from calipers.questions.evaluate.notes import notes as notes_of
 from calipers.questions.evaluate.show import print_score_table

@@ -2,8 +2,7 @@
 
 import textwrap
 
-from calipers.present.charts import NARROW, WIDE, Spec, finished
-from calipers.present.palette import LIGHT, Palette
+from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
 from calipers.questions.misses.result import REASONS, Misses
 
 

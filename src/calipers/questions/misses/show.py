@@ -7,9 +7,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.answer import print_notes
 from calipers.present.escape import printable
-from calipers.present.printers import show_with
+from calipers.present.terminal import print_notes, show_with
 from calipers.present.words import first_results, query_name
 from calipers.questions.misses.chart import waterfall
 from calipers.questions.misses.result import REASONS, Misses

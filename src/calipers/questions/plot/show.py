@@ -10,8 +10,8 @@ from rich.console import Console
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.present import charts
-from calipers.present.palette import LIGHT, PAGE, Palette
-from calipers.present.printers import show_with
+from calipers.present.charts import LIGHT, PAGE, Palette
+from calipers.present.terminal import show_with
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
 from calipers.questions.misses.chart import waterfall

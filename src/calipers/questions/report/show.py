@@ -11,7 +11,7 @@ from rich.console import Console
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
 from calipers.present.escape import for_markdown, printable
-from calipers.present.printers import show_with
+from calipers.present.terminal import show_with
 from calipers.present.words import number, query_name
 from calipers.questions.compare.export import comparison_markdown
 from calipers.questions.evaluate.notes import notes

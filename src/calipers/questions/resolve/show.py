@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
-from calipers.present.printers import show_with
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.resolve.quotes import MOST_PLACES
 from calipers.questions.resolve.result import Located, Resolution
 from calipers.words import plural

@@ -7,12 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.io.files.guard import guard
-from calipers.present.answer import print_notes, print_verdict
-from calipers.present.charts import NARROW, WIDE, Spec, finished
+from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
 from calipers.present.escape import printable
-from calipers.present.palette import LIGHT, Palette
-from calipers.present.printers import show_with
-from calipers.present.table import csv_text
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.present.words import number
 from calipers.questions.slices.result import Slice, Slices
 

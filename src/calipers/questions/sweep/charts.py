@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from calipers.present.charts import NARROW, WIDE, Spec, finished
-from calipers.present.palette import LIGHT, Palette
+from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
 from calipers.present.words import number
 from calipers.questions.sweep.result import Sweep
 

@@ -7,8 +7,8 @@ from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.model.result import moment
 from calipers.present import charts
+from calipers.present.charts import LIGHT, PAGE, Palette
 from calipers.present.escape import printable
-from calipers.present.palette import LIGHT, PAGE, Palette
 from calipers.present.words import number
 from calipers.questions.trend.result import Trend
 

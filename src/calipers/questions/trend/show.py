@@ -9,10 +9,8 @@ from rich.text import Text
 
 from calipers.io.files.guard import guard
 from calipers.model.result import moment
-from calipers.present.answer import print_notes, print_verdict
 from calipers.present.escape import printable
-from calipers.present.printers import show_with
-from calipers.present.table import csv_text
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.present.words import number
 from calipers.questions.trend.result import Line, Point, Trend
 from calipers.words import plural

@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import polars as pl
 
-from calipers.present.texts import LONGEST, Place, clean, excerpt, places_of
+from calipers.present.escape import clean
+from calipers.present.texts import LONGEST, Place, excerpt, places_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.report.browse_result import OpenedQuery
 from calipers.questions.report.result import SystemReport

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import Ints
-from calipers.present.texts import LONGEST, clean
+from calipers.present.escape import clean
+from calipers.present.texts import LONGEST
 from calipers.questions.misses.result import Misses
 from calipers.questions.report.page.details import Details
 from calipers.questions.report.result import FEWEST_SHOWN, Report

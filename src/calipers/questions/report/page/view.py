@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from calipers.model.scores import Summary
-from calipers.present.charts import NARROW, WIDE, inline_svg, why_no_charts
-from calipers.present.palette import PAGE
-from calipers.present.texts import clean
+from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
+from calipers.present.escape import clean
 from calipers.present.words import number, signed
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison

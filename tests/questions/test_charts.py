@@ -4,7 +4,7 @@ import pytest
 
 import calipers
 from calipers.present import charts
-from calipers.present.palette import LIGHT, PAGE
+from calipers.present.charts import LIGHT, PAGE
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.misses.chart import waterfall
 from calipers.questions.slices.show import slices_chart

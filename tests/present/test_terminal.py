@@ -9,7 +9,7 @@ import pytest
 import calipers
 from calipers.model.result import LOOKS, ShowsItself
 from calipers.model.scores import Scores
-from calipers.present.printers import SCREEN
+from calipers.present.terminal import SCREEN
 from tests.present.results import MAKERS, hostile
 
 WIDTHS = (60, 80, 200)
