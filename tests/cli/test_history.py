@@ -89,16 +89,6 @@ def test_history_can_be_filtered(history):
     assert "at least 1" in refused("history", "-n", "-1")
 
 
-@pytest.mark.parametrize("command", [("history",), ("trend", "nightly"), ("alarm", "nightly")])
-def test_the_filter_by_tag_still_answers_to_its_former_name(history, command):
-    new = calipers_command(*command, "--with-tag", "model=none", "--json")
-    old = calipers_command(*command, "--tag", "model=none", "--json")
-    assert (old.out, old.code) == (new.out, new.code)
-    assert old.err == (
-        "Warning: --tag is called --with-tag now; the next release will not know --tag.\n" + new.err
-    )
-
-
 def test_show_prints_what_eval_printed(history):
     printed = calipers_command("show", "@nightly~3")
     assert printed.out.startswith("Finds ")

@@ -20,7 +20,7 @@ COMMANDS = {
     "eval": "eval",
     "metrics": "metrics",
     "agreement": "agreement",
-    "alarm": "alarm",
+    "alarm": "history",
     "audit": "audit",
     "baseline": "decide",
     "calls": "understand",
@@ -43,11 +43,11 @@ COMMANDS = {
     "resolve": "resolve",
     "retrieve": "retrieve",
     "serve": "serve",
-    "show": "show",
-    "store": "store",
+    "show": "history",
+    "store": "history",
     "sweep": "understand",
     "traces": "traces",
-    "trend": "trend",
+    "trend": "history",
 }
 """Every command in the order of help, with the module that holds it."""
 PARTS_OF_EVAL = {

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -45,6 +45,15 @@ def console() -> Any:
 
     # Without emoji: a name such as "machine:m:" is a name, not a picture.
     return PipedConsole(highlight=False, soft_wrap=False, emoji=False, stderr=_is_taken())
+
+
+def print_lines(lines: Iterable[str], *, soft_wrap: bool = True) -> None:
+    """Lines of an answer that needs no table."""
+    from rich.text import Text
+
+    out = console()
+    for line in lines:
+        out.print(Text(line), soft_wrap=soft_wrap)
 
 
 def _is_taken() -> bool:

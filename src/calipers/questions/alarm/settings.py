@@ -1,11 +1,13 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from calipers.operation import operation
-from calipers.questions.reading import Where
+from calipers.questions.history.settings import Branch, WithTags
+from calipers.questions.reading import Primary, Store
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.alarm.result import Alarm
@@ -13,17 +15,46 @@ if TYPE_CHECKING:
 
 @operation(page="history", command="alarm")
 def alarm(
-    name: str,
+    name: Annotated[str, Setting("", argument="NAME")],
     *,
-    metrics: str | Iterable[str] | None = None,
-    by: str | Iterable[str] = (),
-    primary: str | None = None,
-    reference: int = 7,
-    since: str | datetime | None = None,
-    tags: Mapping[str, str] | None = None,
-    branch: str | None = None,
-    false_alarms: float = 1.0,
-    store: Where = None,
+    metrics: Annotated[
+        str | Iterable[str] | None,
+        Setting("Metrics to watch. [default: the primary]", "-m", "LIST"),
+    ] = None,
+    primary: Primary = None,
+    by: Annotated[
+        str | Iterable[str],
+        Setting(
+            "Check each value of a tag too; may be given several times.",
+            metavar="TAG",
+            several=True,
+        ),
+    ] = (),
+    reference: Annotated[
+        int,
+        Setting(
+            "The first N evaluations are the period that later ones are compared with.",
+            metavar="N",
+        ),
+    ] = 7,
+    since: Annotated[
+        str | datetime | None,
+        Setting(
+            "Begin the reference at this time, such as after a deliberate change: a date, or an "
+            "age such as 30d.",
+            metavar="TIME",
+        ),
+    ] = None,
+    tags: WithTags = None,
+    branch: Branch = None,
+    false_alarms: Annotated[
+        float,
+        Setting(
+            "How many false alarms a year are acceptable, with one evaluation a day.",
+            metavar="N",
+        ),
+    ] = 1.0,
+    store: Store = None,
 ) -> "Alarm":
     """Have the evaluations of a name become worse than its reference period, and since when?
 

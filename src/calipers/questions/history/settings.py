@@ -3,16 +3,38 @@
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.operation import operation
-from calipers.questions.reading import Where
+from calipers.questions.reading import Store, Where, tag_pairs
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
     from calipers.questions.history.result import History, Shown
     from calipers.store.result import Checked, Copied, Logged, Pruned, StoreInfo, Vacuumed
+
+
+WithTags = Annotated[
+    Mapping[str, str] | None,
+    Setting(
+        "Only evaluations with this tag; may be given several times.",
+        "--with-tag",
+        "NAME=VALUE",
+        several=True,
+        read=tag_pairs,
+    ),
+]
+Branch = Annotated[str | None, Setting("Only evaluations of this git branch.", metavar="BRANCH")]
+Since = Annotated[
+    str | datetime | None,
+    Setting("Only evaluations from this time on: a date, or an age such as 30d.", metavar="TIME"),
+]
+Until = Annotated[
+    str | datetime | None,
+    Setting("Only evaluations before this time: a date, or an age.", metavar="TIME"),
+]
 
 
 @operation(page="history", command="eval")
@@ -59,7 +81,9 @@ def save(
 
 
 @operation(page="history", command="show")
-def show(reference: str, *, store: Where = None) -> "Shown":
+def show(
+    reference: Annotated[str, Setting("", argument="REFERENCE")], *, store: Store = None
+) -> "Shown":
     """The whole result of a saved evaluation, exactly as it was.
 
     ``reference`` is "@name" (the latest), "@name~2" (two before it), "@id", "@branch:main" or
@@ -73,15 +97,18 @@ def show(reference: str, *, store: Where = None) -> "Shown":
 
 @operation(page="history", command="history")
 def history(
-    name: str | None = None,
+    name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
     *,
-    tags: Mapping[str, str] | None = None,
-    branch: str | None = None,
-    since: str | datetime | None = None,
-    until: str | datetime | None = None,
-    last: int | None = 20,
-    metrics: str | Iterable[str] | None = None,
-    store: Where = None,
+    tags: WithTags = None,
+    branch: Branch = None,
+    since: Since = None,
+    until: Until = None,
+    last: Annotated[int | None, Setting("How many to list; 0: all.", "-n")] = 20,
+    metrics: Annotated[
+        str | Iterable[str] | None,
+        Setting("Metrics to show. [default: a few that matter most]", "-m", "LIST"),
+    ] = None,
+    store: Store = None,
     now: datetime | None = None,
 ) -> "History":
     """What was measured when, on which commit, how good; newest first.
@@ -128,7 +155,7 @@ def log_to_mlflow(
 
 
 @operation(page="history", command="store info")
-def store_info(store: Where = None) -> "StoreInfo":
+def store_info(store: Store = None) -> "StoreInfo":
     """Where the history is, how much it holds and how large it is."""
     from calipers.store.care import info
     from calipers.store.open import open_store
@@ -137,7 +164,7 @@ def store_info(store: Where = None) -> "StoreInfo":
 
 
 @operation(page="history", command="store check")
-def store_check(store: Where = None) -> "Checked":
+def store_check(store: Store = None) -> "Checked":
     """Whether everything in the history is as it was written; every content is read."""
     from calipers.store.care import check
     from calipers.store.open import open_store
@@ -146,7 +173,7 @@ def store_check(store: Where = None) -> "Checked":
 
 
 @operation(page="history", command="store vacuum")
-def store_vacuum(store: Where = None) -> "Vacuumed":
+def store_vacuum(store: Store = None) -> "Vacuumed":
     """Give unused space back to the disk."""
     from calipers.store.care import vacuum
     from calipers.store.open import open_store
@@ -155,7 +182,9 @@ def store_vacuum(store: Where = None) -> "Vacuumed":
 
 
 @operation(page="history", command="store export")
-def store_export(target: Where, *, store: Where = None) -> "Copied":
+def store_export(
+    target: Annotated[Where, Setting("", argument="TARGET")], *, store: Store = None
+) -> "Copied":
     """Copy every evaluation that the target lacks to it; it may be of the other kind."""
     from calipers.store.copy import copy_to
     from calipers.store.open import open_store
@@ -164,7 +193,9 @@ def store_export(target: Where, *, store: Where = None) -> "Copied":
 
 
 @operation(page="history", command="store import")
-def store_import(source: Where, *, store: Where = None) -> "Copied":
+def store_import(
+    source: Annotated[Where, Setting("", argument="SOURCE")], *, store: Store = None
+) -> "Copied":
     """Copy every evaluation that is missing here from another history."""
     from calipers.store.copy import copy_to
     from calipers.store.open import open_store
@@ -175,13 +206,16 @@ def store_import(source: Where, *, store: Where = None) -> "Copied":
 @operation(page="history", command="store prune")
 def store_prune(
     *,
-    keep: int | None = None,
-    older_than: str | datetime | None = None,
-    name: str | None = None,
-    tagged: bool = False,
-    dry_run: bool = False,
+    name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
+    keep: Annotated[int | None, Setting("Keep the latest N of each name.", metavar="N")] = None,
+    older_than: Annotated[
+        str | datetime | None,
+        Setting("Remove only what is older, such as 90d.", metavar="AGE"),
+    ] = None,
+    tagged: Annotated[bool, Setting("Remove also what is tagged.")] = False,
+    dry_run: Annotated[bool, Setting("Only list what would go.")] = False,
     among: Collection[str] | None = None,
-    store: Where = None,
+    store: Store = None,
     now: datetime | None = None,
 ) -> "Pruned":
     """Remove old evaluations: beyond the latest ``keep`` of each name, and ``older_than`` a time.

@@ -1,11 +1,13 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from calipers.operation import operation
-from calipers.questions.reading import Where
+from calipers.questions.history.settings import Branch, Since, Until, WithTags
+from calipers.questions.reading import Store
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.trend.result import Trend
@@ -13,16 +15,22 @@ if TYPE_CHECKING:
 
 @operation(page="history", command="trend")
 def trend(
-    name: str,
+    name: Annotated[str, Setting("", argument="NAME")],
     *,
-    metrics: str | Iterable[str] | None = None,
-    by: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    branch: str | None = None,
-    since: str | datetime | None = None,
-    until: str | datetime | None = None,
-    last: int | None = 50,
-    store: Where = None,
+    metrics: Annotated[
+        str | Iterable[str] | None,
+        Setting("Metrics to draw. [default: a few that matter most]", "-m", "LIST"),
+    ] = None,
+    by: Annotated[
+        str | None,
+        Setting("One line for each value of a tag, or by length or targets.", metavar="TAG"),
+    ] = None,
+    tags: WithTags = None,
+    branch: Branch = None,
+    since: Since = None,
+    until: Until = None,
+    last: Annotated[int | None, Setting("How many evaluations; 0: all.", "-n")] = 50,
+    store: Store = None,
     now: datetime | None = None,
 ) -> "Trend":
     """The means of some metrics with their intervals, evaluation by evaluation.
