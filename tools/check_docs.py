@@ -97,10 +97,10 @@ def with_operations(text: str) -> str:
 
 
 def unreferenced(text: str) -> Iterator[str]:
-    """Yield one sentence for each module of operations that the reference page leaves out."""
-    for module in sorted({one.function.__module__ for one in OPERATIONS.values()}):
-        if f"::: {module}\n" not in text:
-            yield f"{REFERENCE}: the operations of {module} are missing; add `::: {module}`"
+    """Yield one sentence for each operation that the reference page leaves out."""
+    for name in sorted(OPERATIONS):
+        if f"::: calipers.{name}\n" not in text:
+            yield f"{REFERENCE}: {name} is missing; add `::: calipers.{name}`"
 
 
 def operations_table() -> str:

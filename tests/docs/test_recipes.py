@@ -1,0 +1,131 @@
+"""The recipes of CONTRIBUTING, carried out as they are written, in a copy of the project."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("src", "tests", "tools", "fuzz", "docs", "examples", "action", "pyproject.toml")
+RECIPES = ("a metric", "a form of files", "a question and its command", "a kind of retriever")
+STEP = re.compile(
+    r"^ *(?P<how>At the end of|New file|In) `(?P<file>[^`]+)`"
+    r"(?:, (?P<side>above|below) `(?P<line>[^`]+)`)?:\n\n"
+    r"(?P<indent> *)```\w+\n(?P<block>.*?)^ *```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def steps(recipe):
+    """What a recipe writes, step by step."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.partition(f"## Add {recipe}\n")[2].partition("\n## ")[0]
+    found = list(STEP.finditer(section))
+    assert section.count("```") == 2 * len(found) > 0, "above each example stands its file"
+    return found
+
+
+def carry_out(step, project):
+    """Write what a step shows where it says."""
+    path = project / step["file"]
+    indent = len(step["indent"])
+    block = "".join(line[indent:] or "\n" for line in step["block"].splitlines(keepends=True))
+    is_definition = block.startswith(("def ", "class ", "@"))
+    if step["how"] == "New file":
+        assert not path.exists(), step["file"]
+        path.write_text(block, encoding="utf-8")
+        return
+    text = path.read_text(encoding="utf-8")
+    if step["how"] == "At the end of":
+        path.write_text(text + ("\n\n" if is_definition else "\n") + block, encoding="utf-8")
+        return
+    lines = text.splitlines(keepends=True)
+    at = [number for number, line in enumerate(lines) if line.startswith(step["line"])]
+    assert at, f"{step['file']} has no line that begins with {step['line']!r}"
+    place = at[0] + (step["side"] == "below")
+    lines.insert(place, block + ("\n\n" if is_definition else ""))
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the project with what all recipes add."""
+    folder = tmp_path_factory.mktemp("project")
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            skipped = shutil.ignore_patterns("__pycache__", "node_modules")
+            shutil.copytree(source, folder / part, ignore=skipped)
+        else:
+            shutil.copy(source, folder / part)
+    for page in ROOT.glob("*.md"):
+        shutil.copy(page, folder)
+    for recipe in RECIPES:
+        for step in steps(recipe):
+            carry_out(step, folder)
+    return folder
+
+
+def run(project, *arguments):
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": f"{project / 'src'}{os.pathsep}{project}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_what_is_written_stands_within_the_walls_and_as_the_house_writes(project):
+    written = {step["file"] for recipe in RECIPES for step in steps(recipe)}
+    code = sorted(file for file in written if file.endswith(".py"))
+    run(project, "-m", "ruff", "check", *code)
+    run(project, "-m", "ruff", "format", "--check", *code)
+    run(project, "tools/check_walls.py")
+
+
+def test_the_metric_is_listed_and_measured(project):
+    said = json.loads(run(project, "-m", "calipers", "metrics", "miss_rate", "--json"))
+    assert said[0]["formula"] == "1 if no target stands in the first k results, else 0."
+    data = "examples/python_questions.json"
+    found = run(project, "-m", "calipers", "eval", data, "-m", "miss_rate@3,hit_rate@3", "--json")
+    missed, hit = json.loads(found)["summaries"]
+    assert (missed["metric"], hit["metric"]) == ("miss_rate@3", "hit_rate@3")
+    assert missed["mean"] == pytest.approx(1 - hit["mean"])
+
+
+def test_the_question_is_asked_and_printed(project):
+    data = "examples/python_questions.json"
+    printed = run(project, "-m", "calipers", "reach", data, "--deepest", "2")
+    code = f"import calipers; print(calipers.reach({data!r}, deepest=2))"
+    assert run(project, "-c", code).strip() == printed.strip()
+    assert " are found at rank 1." in printed
+
+
+def test_contracts_and_references_hold_for_what_was_added(project):
+    added = "miss_rate or quizbook or reach or shelf"
+    places = (
+        "tests/contracts/test_readers.py",
+        "tests/contracts/test_retrievers.py",
+        "tests/questions/test_operations.py",
+        "src/calipers/questions/reach.py",
+    )
+    said = run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", added, *places)
+    assert "passed" in said
+
+
+def test_the_documents_are_brought_up_to_date(project):
+    run(project, "tools/write_metrics_page.py")
+    assert "`miss_rate" in (project / "docs" / "metrics.md").read_text(encoding="utf-8")
+    run(project, "tools/check_docs.py", "--fix")
+    assert "| [`reach`](evaluate.md) |" in (project / "docs/README.md").read_text("utf-8")
+    run(project, "tools/check_docs.py")
