@@ -4,7 +4,6 @@ import math
 import sys
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,24 +56,6 @@ def test_some_queries_at_a_time_have_the_values_of_all_at_once(world: World, at_
         patch.setattr(sys.modules["calipers.measures.compute"], "_AT_ONCE", at_once)
         parts = compute(pair.matches, ALL_METRICS, pair.policy)
     assert parts.tobytes() == whole.tobytes()
-
-
-@settings(max_examples=40)
-@given(worlds)
-def test_two_threads_find_what_one_finds(world: World) -> None:
-    def values() -> Any:
-        return calipers.evaluate(
-            ground_truth=world.ground_truth_value(),
-            run=world.run_value(),
-            metrics=ALL_METRICS,
-            corpus_size=1000,
-        ).values
-
-    alone = values()
-    with pytest.MonkeyPatch.context() as patch:
-        # The name calipers.measures.compute is the function, not its module.
-        patch.setattr(sys.modules[compute.__module__], "_MANY_QUERIES", 0)
-        np.testing.assert_array_equal(values(), alone)
 
 
 @pytest.mark.parametrize("highest", [2000.0, 1e308])

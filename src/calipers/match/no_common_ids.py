@@ -50,20 +50,14 @@ def check_common_ids(
     Items that are targets of other queries are ids in common: then the ids are right, and the
     retriever found nothing.
     """
-    if not _is_suspicious(ground_truth, policy, tally, n_edges):
-        return
-    _check_queries(ground_truth, tally)
-    _check_names(ground_truth.targets["item"], run, "item", "item id")
+    _check_common_names("item", "item id", ground_truth, run, policy, tally, n_edges)
 
 
 def check_common_documents(
     ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
 ) -> None:
     """The same for spans: refuse when no result comes from a document of the ground truth."""
-    if not _is_suspicious(ground_truth, policy, tally, n_edges):
-        return
-    _check_queries(ground_truth, tally)
-    _check_names(ground_truth.targets["document"], run, "document", "document")
+    _check_common_names("document", "document", ground_truth, run, policy, tally, n_edges)
 
 
 def check_common_texts(
@@ -147,9 +141,20 @@ def _check_queries(ground_truth: GroundTruth, tally: Tally) -> None:
     raise NoCommonIds(_sentence("query id", ours, theirs, reason))
 
 
-def _check_names(wanted: pl.Series, run: Run, column: str, what: str) -> None:
+def _check_common_names(
+    column: str,
+    what: str,
+    ground_truth: GroundTruth,
+    run: Run,
+    policy: Policy,
+    tally: Tally,
+    n_edges: int,
+) -> None:
     """Read once more, but only here, where nothing was found at all."""
-    wanted = wanted.drop_nulls().unique(maintain_order=True)
+    if not _is_suspicious(ground_truth, policy, tally, n_edges):
+        return
+    _check_queries(ground_truth, tally)
+    wanted = ground_truth.targets[column].drop_nulls().unique(maintain_order=True)
     ours: dict[str, None] = {}
     for frame in run.scan():
         if _shares(frame, column, wanted):

@@ -48,9 +48,9 @@ def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) ->
 
 def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
     """A note where a target that was not found has nearly the name of a result of its query."""
-    results = pl.DataFrame({"query": named["query"], "called": named[named.columns[1]]})
-    if not may_be_alike(missed.iter_rows(), results.iter_rows()):
+    if not missed.height:
         return []
+    results = pl.DataFrame({"query": named["query"], "called": named[named.columns[1]]})
     pairs = nearly_alike(missed, "wanted", results, "called", on=["query"])
     if not pairs.height:
         return []

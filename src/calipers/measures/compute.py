@@ -1,7 +1,6 @@
 """Metrics over matches: each view is built once and shared."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,9 @@ from calipers.measures.spec import Metric
 from calipers.model.arrays import Bools, Floats
 from calipers.model.matches import FAILED, MISSING, Matches
 from calipers.model.policy import Policy
-from calipers.prefetch import ahead
 
 ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]
 """A view, and the parameters of a metric that are the view's."""
-
-Each = Callable[[Callable[[Any], Any], Iterator[Any]], Iterator[Any]]
-"""Does some work for each of several, in order."""
-
-_MANY_QUERIES = 20_000
-"""From here on two threads are quicker than one: the arrays are long, and numpy
-releases the GIL."""
-
 
 _AT_ONCE = 1_000_000
 """Queries that are measured together: their views take some 150 bytes for each."""
@@ -42,22 +32,16 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
 
 def _compute(matches: Matches, metrics: Sequence[Metric], policy: Policy, values: Floats) -> None:
     """Fill in the values of some whole queries."""
-    each: Each = ahead if matches.n_queries >= _MANY_QUERIES else map
-    keys = dict.fromkeys(map(_view_key, metrics))
-    views = dict(zip(keys, each(partial(_view, matches), iter(keys)), strict=True))
-    needs = dict.fromkeys(map(_need, metrics))
-    hopeless = dict(zip(needs, each(partial(_hopeless, matches), iter(needs)), strict=True))
+    views = {key: _view(matches, key) for key in dict.fromkeys(map(_view_key, metrics))}
+    hopeless = {need: _hopeless(matches, need) for need in dict.fromkeys(map(_need, metrics))}
     left_out = _left_out(matches, policy)
 
-    def value_of(metric: Metric) -> Floats:
+    for column, metric in enumerate(metrics):
         view, own = views[_view_key(metric)], _own_parameters(metric)
         value = np.array(metric.definition.function(view, **own), dtype=np.float64)
         if metric.definition.without_targets == "undefined":
             _settle_unanswerable(value, hopeless[_need(metric)], metric, policy)
         value[left_out] = np.nan
-        return value
-
-    for column, value in enumerate(each(value_of, iter(metrics))):
         values[:, column] = value
 
 

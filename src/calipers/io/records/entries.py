@@ -14,7 +14,7 @@ from calipers.io.records.facets import Remarks, note_filled
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.ranking import RankedBatch
-from calipers.model.run import Run
+from calipers.model.run import RUN_SCHEMA, Run
 
 AT_ONCE = 2_000
 """Queries that are plain Python at one time."""
@@ -22,14 +22,9 @@ MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
 
 _RESULT = pl.Struct(
     {
-        "id": pl.String(),
-        "score": pl.Float64(),
-        "text": pl.String(),
-        "document": pl.String(),
-        "start": pl.Int64(),
-        "end": pl.Int64(),
-        "tokens": pl.Int64(),
-        "call": pl.Int64(),
+        "id" if name == "item" else name: kind
+        for name, kind in RUN_SCHEMA.items()
+        if name not in ("query", "rank")
     }
 )
 _TARGET = pl.Struct(
