@@ -1,0 +1,250 @@
+"""Every setting of ``calipers eval`` in every way: the effect it has in memory, or a sentence.
+
+The settings are those of the command: a new one is found here without being named, and fails
+until it has an example below.
+"""
+
+import json
+import random
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from calipers.cli.eval import eval as command
+from tests.command import Printed, calipers_command
+from tests.engines.spark_frames import FILTERS
+
+pytestmark = FILTERS
+
+MANY = "calipers.engines.in_blocks.MANY_QUERIES"
+PAIR = ("-g", "truth.jsonl", "-r", "run")
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "data": ("evals.jsonl",),
+    "ground_truth": ("-g", "other_truth.jsonl"),
+    "run": ("-r", "other_run"),
+    "retriever": ("--retriever", "search.py:search"),
+    "ask_for": ("--retriever", "search.py:search", "-k", "3", "--ask-for", "4"),
+    "workers": ("--retriever", "search.py:search", "--workers", "2"),
+    "metrics": ("-m", "recall@3,mrr"),
+    "k": ("-k", "3"),
+    "rel": ("--rel", "2"),
+    "match": ("--match", "id"),
+    "level": ("--level", "document"),
+    "map_ids": ("--map-ids", "case"),
+    "columns": ("--column", "document=document"),
+    "like": ("--like", "trec_eval"),
+    "missing": ("--missing", "exclude"),
+    "unanswerable": ("--unanswerable", "zero"),
+    "duplicates": ("--duplicates", "error"),
+    "unknown": ("--unknown", "error"),
+    "errors": ("--errors", "exclude"),
+    "ties": ("--ties", "trec-9"),
+    "nothing_in_common": ("--nothing-in-common", "zero"),
+    "calls": ("--calls", "last"),
+    "store": ("--store", "history.db"),
+    "corpus_size": ("-m", "tn@3,mrr", "--corpus-size", "100"),
+    "memory": ("--memory", "2GB"),
+    "temp": ("--temp", "."),
+    "weights": ("--score", "recall@3=2,mrr=1"),
+    "confidence": ("--confidence", "0.8"),
+    "cluster": ("--cluster", "land"),
+    "per_query": ("--per-query", "scores.parquet"),
+    "by": ("--by", "land"),
+    "primary": ("--by", "land", "--primary", "mrr"),
+    "bounds": ("--bounds",),
+    "corrected_by": ("--corrected-by", "truth.jsonl"),
+    "html": ("--html", "page.html"),
+    "markdown": ("--markdown", "short.md"),
+    "corpus": ("--corpus", "corpus.jsonl"),
+    "save": ("--save", "night", "--store", "history.db"),
+    "mlflow": ("--mlflow", "sqlite:///mlflow.db"),
+    "engine": ("--engine", "local"),
+    "master": ("--master", "local[2]"),
+    "full": ("--html", "page.html", "--full"),
+    "tags": ("--save", "night", "--store", "history.db", "--tag", "model=e5"),
+    "no_results": ("--save", "night", "--store", "history.db", "--no-results"),
+    "as_json": (),
+    "as_csv": ("--csv",),
+    "quiet": ("--quiet",),
+    "explain": ("--explain",),
+    "config": ("--config", "settings.toml"),
+}
+"""What a person would write for each setting, together with what it cannot be without."""
+AS_TEXT = ("as_csv", "quiet", "explain")
+"""Settings that show nothing in JSON."""
+THE_WAY_ITSELF = {
+    "blocks": ("per_query",),
+    "saved": ("data",),
+    "levels": ("level",),
+    "page": ("markdown",),
+    "spark": ("engine", "master"),
+}
+"""Settings that lead to a way: there is nothing to compare."""
+WAYS = tuple(THE_WAY_ITSELF)
+KNOWN = {
+    "spark": ("summaries", "slices", "fingerprints", "metrics", "weights", "policy"),
+    "saved": ("summaries", "slices", "per_query", "metrics", "weights", "policy"),
+}
+"""What these ways have of an answer: values of queries stay in Spark, and a file of scores says
+what was counted when all of them were measured."""
+FILES = ("scores.parquet", "page.html", "short.md", "history.db", "logged")
+
+
+def made_records() -> list[dict[str, Any]]:
+    """Queries with tags, grades, documents, ties, repetitions, and some without results."""
+    draw = random.Random(24)
+    chunks = [f"d{n // 4}#{n}" for n in range(24)]
+    records = []
+    for q in range(30):
+        wanted = draw.sample(chunks, draw.choice((1, 2, 3)))
+        grades = [0] if q == 7 else [1, 2, 3]
+        found = [] if q == 11 else draw.sample(chunks, 8)
+        scores = sorted((draw.choice((0.9, 0.8, 0.5, 0.25)) for _ in found), reverse=True)
+        records.append(
+            {
+                "id": f"q{q}",
+                "query": f"question number {q}",
+                "tags": {"land": "north" if q % 3 else "south"},
+                "ground_truth": [
+                    {"id": one, "document": one[:2], "grade": draw.choice(grades)} for one in wanted
+                ],
+                "retrieved": [
+                    {"id": one, "document": one[:2], "score": score}
+                    for one, score in zip(found, scores, strict=True)
+                ],
+            }
+        )
+    return records
+
+
+def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+
+
+def write_run(folder: Path, records: list[dict[str, Any]]) -> None:
+    folder.mkdir()
+    rows = [{"query": one["id"], **item} for one in records for item in one["retrieved"]]
+    pl.DataFrame(rows).rename({"id": "item"}).write_parquet(folder / "part-0.parquet")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    here = tmp_path_factory.mktemp("ways")
+    records = made_records()
+    truth = [{k: v for k, v in one.items() if k != "retrieved"} for one in records]
+    write_lines(here / "evals.jsonl", records)
+    write_lines(here / "truth.jsonl", truth)
+    write_lines(here / "other_truth.jsonl", truth[:20])
+    write_run(here / "run", records)
+    write_run(here / "other_run", records[:25])
+    write_lines(here / "corpus.jsonl", [{"id": f"d{n // 4}#{n}"} for n in range(24)])
+    (here / "settings.toml").write_text('metrics = "recall@3,mrr"\n')
+    (here / "search.py").write_text(
+        "def search(query, k):\n"
+        "    first = sum(map(ord, query)) % 24\n"
+        "    return [f'd{n % 24 // 4}#{n % 24}' for n in range(first, first + k)]\n"
+    )
+    return here
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    # The other package would take seconds each time, and it is not asked here whether it works.
+    monkeypatch.setattr("calipers.questions.history.settings.log_to_mlflow", logged)
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
+def logged(*_: Any, **__: Any) -> SimpleNamespace:
+    Path("logged").touch()
+    return SimpleNamespace(run_id="1", experiment="calipers")
+
+
+def test_every_setting_has_an_example_here() -> None:
+    settings = {str(one.name) for one in command.params}
+    lacking, stale = settings - EXAMPLES.keys(), EXAMPLES.keys() - settings
+    assert not lacking, f"no example of {', '.join(sorted(lacking))}"
+    assert not stale, f"{', '.join(sorted(stale))}: not a setting of calipers eval"
+
+
+def arguments_of(name: str, *, saved: bool = False) -> list[str]:
+    """A whole command for the example of a setting, or without any for an empty name."""
+    example = EXAMPLES.get(name, ())
+    inputs: list[str] = []
+    if saved:
+        inputs = ["base.parquet"]
+    elif name != "data":
+        inputs += () if "-g" in example else PAIR[:2]
+        inputs += () if {"-r", "--retriever"} & {*example} else PAIR[2:]
+    form = () if name in AS_TEXT else ("--json",)
+    return ["eval", *inputs, *example, *form]
+
+
+@cache
+def in_memory(name: str) -> tuple[Printed, frozenset[str]]:
+    """What is printed in memory, and which files are written."""
+    printed = calipers_command(*arguments_of(name))
+    return printed, frozenset(written())
+
+
+def written() -> list[str]:
+    return [name for name in FILES if Path(name).exists()]
+
+
+def in_a_way(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> Printed:
+    if way == "saved":
+        calipers_command("eval", *PAIR, "--per-query", "base.parquet")
+        return calipers_command(*arguments_of(name, saved=True))
+    if way == "blocks":
+        monkeypatch.setattr(MANY, 1)
+        return calipers_command(*arguments_of(name), "--per-query", "blocks.parquet")
+    further = {
+        "levels": ("--level", "all"),
+        "page": ("--markdown", "way.md"),
+        "spark": ("--engine", "spark"),
+    }
+    return calipers_command(*arguments_of(name), *further[way])
+
+
+def comparable(printed: str, way: str) -> Any:
+    """What a way must have in common with memory."""
+    if not printed.startswith("{"):
+        return printed
+    found = json.loads(printed)
+    if way == "levels":
+        found = found.get("levels", {}).get("evidence", found)
+    found["per_query"].sort(key=lambda row: row["query"])
+    return {part: found.get(part) for part in KNOWN.get(way, found)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_same_effect_or_a_sentence(
+    way: str, name: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if way == "spark":
+        request.getfixturevalue("session")
+    if name in THE_WAY_ITSELF[way]:
+        pytest.skip(f"{name} is what leads to {way}")
+    here, files = in_memory(name)
+    assert (here.code == 0) == (name != "master"), here.err
+    for left in files:
+        Path(left).unlink(missing_ok=True)
+    there = in_a_way(way, name, monkeypatch)
+    assert "Traceback" not in there.err
+    if there.code == 2:
+        named = [name, *(one for one in EXAMPLES[name] if one.startswith("-"))]
+        assert here.code == 2 or any(one in there.err for one in named), there.err
+        return
+    assert (there.code, here.code) == (0, 0), (there.err, here.err)
+    assert files <= {*written()}
+    if way == "levels" and name in AS_TEXT:
+        plain = in_a_way(way, "", monkeypatch)
+        assert there.out != plain.out
+    else:
+        assert comparable(there.out, way) == comparable(here.out, way)
