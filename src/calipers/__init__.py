@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from calipers.questions.misses.result import Misses as Misses
     from calipers.questions.misses.settings import misses as misses
     from calipers.questions.plan.settings import plan as plan
-    from calipers.questions.plot.result import Plot as Plot
+    from calipers.questions.plot.rule import Plot as Plot
     from calipers.questions.plot.settings import plot as plot
     from calipers.questions.report.result import Report as Report
     from calipers.questions.report.settings import report as report
@@ -151,7 +151,7 @@ _HOMES = {
     "questions.misses.result": ("Misses",),
     "questions.misses.settings": ("misses",),
     "questions.plan.settings": ("plan",),
-    "questions.plot.result": ("Plot",),
+    "questions.plot.rule": ("Plot",),
     "questions.plot.settings": ("plot",),
     "questions.report.result": ("Report",),
     "questions.report.settings": ("report",),

@@ -6,5 +6,6 @@ from calipers import _HOMES
 from calipers.operation import OPERATIONS as OPERATIONS
 
 for _module in _HOMES:
-    if _module.startswith(("labels", "live", "questions")) and not _module.endswith("result"):
+    _room, _, _name = _module.partition(".")
+    if _room in ("labels", "live", "questions") and not _name.endswith(("result", "rule")):
         import_module(f"calipers.{_module}")

@@ -6,7 +6,7 @@ import calipers
 from calipers.present import charts
 from calipers.present.charts import LIGHT, PAGE
 from calipers.questions.compare.charts import differences, head_to_head
-from calipers.questions.misses.chart import waterfall
+from calipers.questions.misses.show import waterfall
 from calipers.questions.slices.show import slices_chart
 from calipers.questions.sweep.charts import over_k, precision_recall
 from tests.reports import records, report_of, reversed_records

@@ -23,8 +23,8 @@ from calipers.model.run import Run
 from calipers.model.scores import Summary
 from calipers.questions.bounds.rule import has_bounds, unjudged_results
 from calipers.questions.diff.rule import diff_runs
-from calipers.questions.listing import list_results
 from calipers.questions.misses.rule import explain_misses
+from calipers.questions.shown_results import list_results
 from calipers.store.pool import LabelState, PoolItem, PoolSettings
 
 DEEPEST = 20

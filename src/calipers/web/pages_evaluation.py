@@ -7,10 +7,9 @@ from starlette.responses import Response
 
 from calipers.present.escape import clean
 from calipers.present.words import query_name
-from calipers.questions.report.browse_result import OpenedQuery
-from calipers.questions.report.headline import headline
 from calipers.questions.report.page.details import opened_view
-from calipers.questions.report.page.view import system_view
+from calipers.questions.report.page.view import headline, system_view
+from calipers.questions.report.result import OpenedQuery
 from calipers.web import parameters as asked
 from calipers.web.others import other_runs, ranks_in
 from calipers.web.render import address

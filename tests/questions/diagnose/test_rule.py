@@ -1,8 +1,13 @@
+"""Tests."""
+
+from typing import Any
+
 import pytest
 
 from calipers import diagnose, evaluate, rules
 from calipers.errors import InvalidInput
-from tests.systems import records
+from calipers.questions.diagnose.rule import RULES, thresholds_in_force
+from tests.systems import records, tagged
 
 LATE, EARLY = [8] * 15 + [9] * 15, [1] * 25 + [2] * 5
 
@@ -76,3 +81,197 @@ def test_every_rule_is_listed_with_its_thresholds_filled_in():
     for rule in listed:
         assert "{" not in rule["holds_when"]
         assert rule["thresholds"]
+
+
+N = 30
+
+
+def many(make, n=N):
+    return [{"id": f"q{i}", "query": f"question {i}", **make(i)} for i in range(n)]
+
+
+def listed(*places, length=10, targets=None):
+    """A list with targets at these places, as many targets in all as said."""
+    retrieved = [f"x{n}" for n in range(length)]
+    for number, place in enumerate(places):
+        retrieved[place - 1] = f"t{number}"
+    wanted = len(places) if targets is None else targets
+    return {"retrieved": retrieved, "ground_truth": [f"t{n}" for n in range(wanted)]}
+
+
+def healthy():
+    """Half of the list is useful, all of it on top, nothing is missing."""
+    return many(lambda _: listed(1, 2, 3, 4, 5, length=10))
+
+
+def in_document(document, missed_in):
+    return {
+        "retrieved": [{"id": f"{document}#{n}", "document": document} for n in range(4)],
+        "ground_truth": [
+            {"id": f"{document}#0", "document": document},
+            {"id": f"{missed_in}#9", "document": missed_in},
+        ],
+    }
+
+
+SHOWN = {
+    "too_selective": many(lambda _: listed(1, 2, length=2, targets=8)),
+    "finds_little": many(lambda i: listed(3, targets=4) if i % 2 else listed(targets=3)),
+    "too_wide": many(lambda _: listed(1, length=10)),
+    "ordered_badly": many(lambda _: listed(8, 9, 10)),
+    "buried_in_the_middle": many(lambda _: listed(4, 5, 6)),
+    "wrong_chunk": many(lambda i: in_document(f"d{i}", f"d{i}")),
+    "duplicates": many(lambda _: {"retrieved": ["t", "t", "x", "x", "x"], "ground_truth": ["t"]}),
+    "k_too_small": many(lambda _: listed(*range(1, 11), targets=20)),
+    "k_too_large": many(lambda _: listed(1)),
+    "thin_ground_truth": many(lambda _: listed(1)),
+    "slice_collapses": tagged({"fact": [1] * 40, "multi-hop": [None] * 12}),
+}
+NOT_SHOWN = {
+    "too_selective": many(lambda _: listed(1, 2, length=2)),
+    "finds_little": many(lambda _: listed(1, 2, length=2, targets=8)),
+    "too_wide": many(lambda _: listed(1, 2, 3, 4)),
+    "ordered_badly": many(lambda _: listed(1, 2, targets=9)),
+    "buried_in_the_middle": many(lambda _: listed(1, 5, 10)),
+    "wrong_chunk": many(lambda i: in_document(f"d{i}", f"other{i}")),
+    "duplicates": many(lambda _: listed(1)),
+    "k_too_small": many(lambda _: listed(*range(1, 11))),
+    "k_too_large": many(lambda _: listed(1, 2, 3)),
+    "thin_ground_truth": many(lambda _: listed(1, 2, 3)),
+    "slice_collapses": tagged({"fact": [1, 1, None] * 13, "multi-hop": [1, 1, None] * 4}),
+}
+
+
+def names(made, **settings):
+    return [finding.rule for finding in diagnose(made, **settings).findings]
+
+
+def test_every_rule_has_its_data():
+    assert list(SHOWN) == list(NOT_SHOWN) == [rule.name for rule in RULES]
+
+
+@pytest.mark.parametrize("rule", SHOWN)
+def test_a_rule_finds_what_it_is_for(rule):
+    diagnosis = diagnose(SHOWN[rule])
+    finding = next(one for one in diagnosis.findings if one.rule == rule)
+    assert finding.evidence
+    assert all(line.endswith(".") for line in (*finding.evidence, *finding.advice))
+    assert finding.advice
+    assert set(finding.numbers) <= {
+        name for one in RULES if one.name == rule for name in one.thresholds
+    }
+
+
+@pytest.mark.parametrize("rule", NOT_SHOWN)
+def test_a_rule_stays_silent_where_nothing_is_wrong(rule):
+    diagnosis = diagnose(NOT_SHOWN[rule])
+    assert rule not in [finding.rule for finding in diagnosis.findings]
+    assert rule not in [unchecked.rule for unchecked in diagnosis.unchecked]
+
+
+def test_a_healthy_system_has_no_findings():
+    diagnosis = diagnose(healthy())
+    assert diagnosis.findings == ()
+    assert [one.rule for one in diagnosis.unchecked] == ["wrong_chunk", "slice_collapses"]
+    assert len(diagnosis.fine) == len(RULES) - 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "value"),
+    [
+        ("too_selective", "recall", 0.1),
+        ("finds_little", "recall", 0.05),
+        ("too_wide", "precision", 0.05),
+        ("ordered_badly", "gain", 0.9),
+        ("buried_in_the_middle", "excess", 0.9),
+        ("wrong_chunk", "share", 1.1),
+        ("duplicates", "share", 0.9),
+        ("k_too_small", "recall", 0.2),
+        ("k_too_large", "precision", 0.05),
+        ("slice_collapses", "gap", 1.1),
+        ("slice_collapses", "queries", 13),
+        ("slice_collapses", "mean", 0.99),
+    ],
+)
+def test_a_threshold_can_be_overridden(rule, name, value):
+    assert rule in names(SHOWN[rule])
+    assert rule not in names(SHOWN[rule], thresholds={f"{rule}.{name}": value})
+
+
+def test_both_thresholds_of_a_thin_ground_truth_decide():
+    thin = SHOWN["thin_ground_truth"]
+    changed = {"thin_ground_truth.single": 1.1}
+    assert "thin_ground_truth" in names(thin, thresholds=changed)
+    changed["thin_ground_truth.judged"] = 0.05
+    assert "thin_ground_truth" not in names(thin, thresholds=changed)
+
+
+def test_evidence_in_quotes_is_not_called_unjudged():
+    made = [
+        {
+            "query": f"q{i}",
+            "ground_truth": [{"quote": "the answer"}, {"quote": "its reason"}],
+            "retrieved": [
+                {"text": f"chunk {n}" if n else "the answer; its reason"} for n in range(10)
+            ],
+        }
+        for i in range(30)
+    ]
+    assert "thin_ground_truth" not in names(made)
+
+
+def test_slices_are_looked_for_where_the_caller_says():
+    made = SHOWN["slice_collapses"]
+    assert "slice_collapses" in names(made, by="type")
+    assert "slice_collapses" not in names(made, by=["targets", "length"])
+    with pytest.raises(InvalidInput, match=r"no tag 'tpye'.*mean type\?"):
+        diagnose(made, by="tpye")
+
+
+def test_confidence_follows_the_intervals_and_the_number_of_queries():
+    def confidence(made, rule):
+        return {one.rule: one.confidence for one in diagnose(made).findings}[rule]
+
+    assert confidence(SHOWN["ordered_badly"], "ordered_badly") == "high"
+    assert confidence(SHOWN["ordered_badly"][:10], "ordered_badly") == "low"
+    doubtful = many(lambda i: listed(9) if i % 4 == 0 else listed(1, 2), 40)
+    assert confidence(doubtful, "ordered_badly") == "moderate"
+
+
+def test_several_targets_are_hit_hardest_and_it_is_said():
+    made = many(lambda i: listed(1, length=1, targets=8 if i % 3 else 1))
+    finding = next(one for one in diagnose(made).findings if one.rule == "too_selective")
+    assert "Queries with several targets are hit hardest" in " ".join(finding.evidence)
+
+
+def test_waste_is_said_in_tokens_and_money():
+    made = SHOWN["too_wide"]
+    made = [
+        {
+            **record,
+            "id": f"{record['id']} {again}",
+            "retrieved": [{"id": item, "tokens": 100} for item in record["retrieved"]],
+        }
+        for again in range(3)
+        for record in made
+    ]
+    finding = next(one for one in diagnose(made, price=3.0).findings if one.rule == "too_wide")
+    said = " ".join(finding.evidence)
+    assert "900 tokens per query" in said
+    assert "2.70 per 1,000 queries" in said
+    assert finding.advice[0].startswith("Lower k: at k = 1")
+
+
+def test_too_wide_advises_a_reranker_where_every_smaller_k_loses():
+    made = many(lambda i: listed(1 + i % 10), 100)
+    finding = next(one for one in diagnose(made).findings if one.rule == "too_wide")
+    assert "Rerank first" in finding.advice[0]
+
+
+def test_unknown_thresholds_and_values_are_refused():
+    with pytest.raises(InvalidInput, match=r"no threshold 'too_wide.recal'.*too_wide.recall\?"):
+        thresholds_in_force({"too_wide.recal": 1.0})
+    bad: list[Any] = [float("nan"), float("inf"), True, "1"]
+    for value in bad:
+        with pytest.raises(InvalidInput, match="it must be a number"):
+            thresholds_in_force({"too_wide.recall": value})

@@ -9,8 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.live.settings import retrieve
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.index_recall.neighbours import exact_neighbours
-from calipers.questions.index_recall.result import IndexRecall
-from calipers.questions.index_recall.rule import share_found
+from calipers.questions.index_recall.rule import IndexRecall, share_found
 from calipers.questions.index_recall.settings import index_recall
 
 rankings = st.lists(st.permutations(range(8)), min_size=1, max_size=6)

@@ -9,7 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.browse import Browse
-from calipers.questions.report.browse_result import View
+from calipers.questions.report.result import View
 from calipers.questions.report.rule import rank_table
 from calipers.questions.report.subset import Portions
 

@@ -28,7 +28,7 @@ from calipers.model.matches import Matches
 from calipers.model.policy import Policy
 from calipers.questions.bounds.gain import highest_ndcg
 from calipers.questions.bounds.result import Bound, Bounds
-from calipers.questions.listing import list_results
+from calipers.questions.shown_results import list_results
 from calipers.statistics.clusters import exact_mean
 
 ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})

@@ -7,7 +7,7 @@ from calipers.questions.reading import Data, Reading
 from calipers.setting import Setting
 
 if TYPE_CHECKING:
-    from calipers.questions.calls.result import CallTable
+    from calipers.questions.calls.rule import CallTable
 
 
 @operation(page="calls", command="calls")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io import registry
@@ -20,7 +20,30 @@ from calipers.io.tables.columns import Columns
 from calipers.io.values import ARGUMENT, read_value
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import NotGroupedError
-from calipers.questions.convert.result import Conversion
+from calipers.model.result import Plain
+
+
+@dataclass(frozen=True)
+class Conversion(Plain):
+    """What was written, and what did not come along."""
+
+    dict_keys: ClassVar[str] = "read form files counts lost unread remarks"
+
+    read: tuple[str, ...]
+    """The forms that were recognised."""
+    form: str
+    """The form that was written."""
+    files: tuple[str, ...]
+    counts: Mapping[str, int]
+    """What the input held."""
+    lost: Mapping[str, int]
+    """What the written form cannot hold."""
+    unread: Mapping[str, int]
+    """Fields of the input that are not about retrieval, or did not fit, and their rows."""
+    remarks: tuple[str, ...]
+    """What was changed on the way."""
+    sentences: tuple[str, ...]
+    """What a person should know about it, one sentence each."""
 
 
 def convert(

@@ -7,7 +7,7 @@ from calipers.operation import operation
 from calipers.questions.reading import Progress
 
 if TYPE_CHECKING:
-    from calipers.questions.convert.result import Conversion
+    from calipers.questions.convert.rule import Conversion
 
 
 @operation(page="formats", command="convert")

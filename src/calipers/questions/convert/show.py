@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from calipers.present.escape import printable
-from calipers.questions.convert.result import Conversion
+from calipers.questions.convert.rule import Conversion
 
 SHOWN = {"targets": "target", "results": "result"}
 

@@ -1,14 +1,59 @@
 """The scores of a machine's ground truth, corrected by people's on a sample of the queries."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import numpy as np
 
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
-from calipers.model.scores import Interval, Method, Scores
+from calipers.model.result import Plain, ShowsItself
+from calipers.model.scores import SCHEMA, Interval, Method, Scores
 from calipers.model.slicing import clusters_in
-from calipers.questions.corrected.result import CorrectedMetric, CorrectedScores
 from calipers.statistics.prediction_powered import corrected_mean
+
+
+@dataclass(frozen=True)
+class CorrectedMetric:
+    """One metric as people would have found it over all queries."""
+
+    metric: str
+    value: float
+    interval: Interval
+    machine: float
+    """The mean by the machine's labels."""
+    people: float
+    """The mean of the sample by the people's labels alone."""
+    weight: float
+    """How much of the machine's word was used: 0 nothing, 1 all."""
+    sampled: int
+    n: int
+
+
+@dataclass(frozen=True, repr=False)
+class CorrectedScores(Plain, ShowsItself):
+    """Every metric, corrected by people."""
+
+    shown_by: ClassVar[str] = "calipers.questions.corrected.show"
+    dict_keys: ClassVar[str] = "queries sampled metrics skipped settings"
+
+    metrics: tuple[CorrectedMetric, ...]
+    queries: int
+    sampled: int
+    """Queries that people judged."""
+    skipped: tuple[str, ...]
+    """Metrics that are defined for too few of these."""
+    settings: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> CorrectedMetric:
+        return next(one for one in self.metrics if one.metric == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values: what ``--json`` prints."""
+        return {"schema": SCHEMA, **super().to_dict()}
+
 
 FEWEST = 2
 """Queries, or clusters of them, that people must have judged for a metric to be corrected."""

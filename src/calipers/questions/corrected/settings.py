@@ -8,7 +8,7 @@ from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.questions.corrected.result import CorrectedScores
+    from calipers.questions.corrected.rule import CorrectedScores
 
 
 @operation(page="make-ground-truth", command="eval")

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.present.words import number
-from calipers.questions.corrected.result import CorrectedScores
+from calipers.questions.corrected.rule import CorrectedScores
 from calipers.words import plural
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.questions.diagnose.certainty import (
+from calipers.questions.diagnose.evidence import (
     FEW,
+    Evidence,
+    Fact,
     confidence,
     in_percent,
     in_words,
@@ -15,7 +17,6 @@ from calipers.questions.diagnose.certainty import (
     waste,
     worst_slices,
 )
-from calipers.questions.diagnose.evidence import Evidence, Fact
 from calipers.questions.diagnose.result import Confidence
 from calipers.questions.sweep.rule import ceilings
 

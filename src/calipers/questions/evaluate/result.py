@@ -9,8 +9,8 @@ from calipers.model.scores import Scores
 
 if TYPE_CHECKING:
     from calipers.questions.bounds.result import Bounds
-    from calipers.questions.corrected.result import CorrectedScores
-    from calipers.questions.levels.result import Levels
+    from calipers.questions.corrected.rule import CorrectedScores
+    from calipers.questions.levels.rule import Levels
     from calipers.questions.slices.result import Slices
 
 

@@ -18,7 +18,7 @@ from calipers.questions.inputs import as_read
 from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
-    from calipers.questions.levels.result import Levels
+    from calipers.questions.levels.rule import Levels
 
 INTERVALS = ("confidence", "cluster")
 _READING = frozenset(Reading.__annotations__)

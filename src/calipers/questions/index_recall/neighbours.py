@@ -4,22 +4,33 @@ The answer is the same with and without FAISS: FAISS only proposes candidates, a
 proposal is not beyond doubt, numpy goes through all vectors.
 """
 
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
-from calipers.questions.index_recall.result import Neighbours
-from calipers.questions.index_recall.settings import Distance, Engine
 
 Floats = NDArray[np.float64]
 
+DISTANCES = ("cosine", "dot", "euclidean")
+ENGINES = ("auto", "numpy", "faiss")
 BLOCK_CELLS = 1 << 22
 """Scores held at once: 32 MB in float64."""
 SPARE = 32
 """Candidates beyond k that FAISS proposes, so that rounding cannot push a neighbour out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The k nearest vectors of each query, best first; equal scores stand in order of number."""
+
+    ids: Ints
+    """One row per query: row numbers among the vectors."""
+    scores: NDArray[np.float32]
+    """Cosine or dot product; for euclidean the negative distance, so that higher is nearer."""
 
 
 def exact_neighbours(
@@ -27,8 +38,8 @@ def exact_neighbours(
     queries: ArrayLike,
     k: int,
     *,
-    metric: Distance = "cosine",
-    engine: Engine = "auto",
+    metric: str = "cosine",
+    engine: str = "auto",
 ) -> Neighbours:
     """The k nearest vectors of each query, by comparing with every one of them.
 
@@ -77,11 +88,9 @@ def _check(base: NDArray[Any], asked: NDArray[Any], k: int, metric: str, engine:
         raise InvalidInput("There are no vectors to search in; give at least one.")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
-    for name, value, allowed in (("metric", metric, Distance), ("engine", engine, Engine)):
-        if value not in get_args(allowed):
-            raise InvalidInput(
-                f"The {name} is {value!r}; it can be {', '.join(get_args(allowed))}."
-            )
+    for name, value, allowed in (("metric", metric, DISTANCES), ("engine", engine, ENGINES)):
+        if value not in allowed:
+            raise InvalidInput(f"The {name} is {value!r}; it can be {', '.join(allowed)}.")
 
 
 def _unit(matrix: NDArray[Any]) -> NDArray[Any]:
@@ -89,7 +98,7 @@ def _unit(matrix: NDArray[Any]) -> NDArray[Any]:
     return matrix / np.where(length == 0, 1.0, length)
 
 
-def _scores(base: NDArray[Any], asked: NDArray[Any], metric: Distance) -> Floats:
+def _scores(base: NDArray[Any], asked: NDArray[Any], metric: str) -> Floats:
     """Every query against every vector of a block, in double precision."""
     products: Floats = asked.astype(np.float64) @ base.astype(np.float64).T
     if metric == "cosine":
@@ -106,7 +115,7 @@ def _scores(base: NDArray[Any], asked: NDArray[Any], metric: Distance) -> Floats
     return distance
 
 
-def _with_numpy(base: NDArray[Any], asked: NDArray[Any], k: int, metric: Distance) -> Neighbours:
+def _with_numpy(base: NDArray[Any], asked: NDArray[Any], k: int, metric: str) -> Neighbours:
     height = max(1, min(len(asked), 256))
     width = max(k, BLOCK_CELLS // height)
     ids = np.empty((len(asked), k), dtype=np.int64)
@@ -142,7 +151,7 @@ def _first(ids: Ints, scores: NDArray[np.float32], k: int) -> tuple[Ints, NDArra
     return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
-def _faiss(engine: Engine) -> Any:
+def _faiss(engine: str) -> Any:
     try:
         import faiss
     except ImportError:
@@ -157,7 +166,7 @@ def _faiss(engine: Engine) -> Any:
 
 
 def _with_faiss(
-    faiss: Any, base: NDArray[Any], asked: NDArray[Any], k: int, metric: Distance
+    faiss: Any, base: NDArray[Any], asked: NDArray[Any], k: int, metric: str
 ) -> Neighbours:
     wide = min(len(base), k + SPARE)
     kind = faiss.IndexFlatL2 if metric == "euclidean" else faiss.IndexFlatIP

@@ -2,15 +2,38 @@
 
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
+from calipers.model.result import Plain
 from calipers.model.run import Run
-from calipers.questions.index_recall.result import IndexRecall
+
+
+@dataclass(frozen=True)
+class IndexRecall(Plain):
+    """The recall of one index at one cut-off, against exact search."""
+
+    dict_keys: ClassVar[str] = (
+        "name k recall worst perfect queries queries_per_second speedup per_query"
+    )
+
+    name: str
+    k: int
+    recall: float
+    """Mean share of the exact first k that are among the first k of the index."""
+    worst: float
+    """The lowest share of any query."""
+    perfect: float
+    """Share of the queries for which nothing is missing."""
+    queries: int
+    per_query: tuple[float, ...] = field(repr=False)
+    queries_per_second: float | None = None
+    speedup: float | None = None
+    """How many times faster than exact search, where both were timed."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from calipers.operation import operation
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from calipers.questions.index_recall.result import IndexRecall, Neighbours
+    from calipers.questions.index_recall.neighbours import Neighbours
+    from calipers.questions.index_recall.rule import IndexRecall
 else:
     ArrayLike = Any
 

@@ -1,7 +1,8 @@
 """The same evaluation at the level of evidence, of chunks and of documents, side by side."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from calipers.engines.scoring import score
 from calipers.match.choose import LEVELS, Level, check_level
@@ -10,9 +11,24 @@ from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Run
 from calipers.model.scores import Scores
-from calipers.questions.levels.result import Levels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Levels(Plain, ShowsItself):
+    """One result per level, and a sentence for what could not be computed."""
+
+    shown_by: ClassVar[str] = "calipers.questions.levels.show"
+
+    scores: Mapping[str, Scores]
+    not_computed: tuple[str, ...] = ()
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """The whole result as plain values."""
+        levels = {name: one.to_dict(per_query=per_query) for name, one in self.scores.items()}
+        return {"levels": levels, "not_computed": list(self.not_computed)}
 
 
 def score_at_levels(

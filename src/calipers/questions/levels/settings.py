@@ -8,7 +8,7 @@ from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.questions.levels.result import Levels
+    from calipers.questions.levels.rule import Levels
 
 
 @operation(page="ground-truth", command="eval")

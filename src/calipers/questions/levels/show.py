@@ -10,7 +10,7 @@ from calipers.present.escape import printable
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.present.words import number
 from calipers.questions.evaluate.show import verdict
-from calipers.questions.levels.result import Levels
+from calipers.questions.levels.rule import Levels
 
 
 @dataclass(frozen=True)

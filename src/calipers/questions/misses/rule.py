@@ -16,7 +16,6 @@ from calipers.match.pair import edges_by_call, match_again
 from calipers.model.matched import Matched
 from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matches
 from calipers.model.run import Run
-from calipers.questions.listing import list_results
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
 from calipers.questions.misses.reasons import (
     STAGES,
@@ -38,6 +37,7 @@ from calipers.questions.misses.table import (
     misses_table,
     ranks_or_null,
 )
+from calipers.questions.shown_results import list_results
 from calipers.suggest import did_you_mean
 
 

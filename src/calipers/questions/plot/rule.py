@@ -1,18 +1,49 @@
 """What one chart of one retriever shows."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, ClassVar
 
 from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
+from calipers.model.result import ShowsItself
+from calipers.questions.compare.result import Comparison
+from calipers.questions.misses.result import Misses
 from calipers.questions.misses.rule import explain_misses
-from calipers.questions.plot.result import Plot
+from calipers.questions.slices.result import Slices
 from calipers.questions.slices.rule import slice_scores
+from calipers.questions.sweep.result import Sweep
 from calipers.questions.sweep.rule import sweep_over_k
 from calipers.suggest import did_you_mean
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plot(ShowsItself):
+    """What ``calipers.plot`` makes: save it, or show it in a notebook."""
+
+    shown_by: ClassVar[str] = "calipers.questions.plot.show"
+
+    chart: str
+    subject: Sweep | Misses | Slices | Comparison
+    metrics: tuple[str, ...]
+    """The metrics to draw, as the chart names them; the first where it has room for one."""
+    overall: float | None = None
+    """The mean over all queries, for slices."""
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification, as plain values."""
+        spec: dict[str, Any] = self._shown.spec_of(self)
+        return spec
+
+    def save(self, path: str | PathLike[str], *, width: int | None = None) -> None:
+        """Write it as .svg, .png, .html (answers to the pointer) or .json (the specification)."""
+        self._shown.save_plot(self, path, width)
+
 
 OF_ONE = ("over-k", "precision-recall", "waterfall", "slices")
 OF_SEVERAL = ("differences", "head-to-head")

@@ -15,7 +15,7 @@ from calipers.questions.reading import (
 from calipers.setting import Setting
 
 if TYPE_CHECKING:
-    from calipers.questions.plot.result import Plot
+    from calipers.questions.plot.rule import Plot
 
 
 @operation(page="report", command="plot")
@@ -95,8 +95,7 @@ def plot(
     from calipers.measures import parse
     from calipers.questions.asking import below
     from calipers.questions.inputs import matched, without_inputs
-    from calipers.questions.plot.result import Plot
-    from calipers.questions.plot.rule import DEFAULT_K, chart_of_pair, check_chart
+    from calipers.questions.plot.rule import DEFAULT_K, Plot, chart_of_pair, check_chart
 
     several = systems is not None or bool(retrievers)
     chart = check_chart(chart, several=several)

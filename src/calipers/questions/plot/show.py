@@ -14,9 +14,9 @@ from calipers.present.charts import LIGHT, PAGE, Palette
 from calipers.present.terminal import show_with
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
-from calipers.questions.misses.chart import waterfall
 from calipers.questions.misses.result import Misses
-from calipers.questions.plot.result import Plot
+from calipers.questions.misses.show import waterfall
+from calipers.questions.plot.rule import Plot
 from calipers.questions.slices.result import Slices
 from calipers.questions.slices.show import slices_chart
 from calipers.questions.sweep.charts import over_k, precision_recall

@@ -17,13 +17,13 @@ from calipers.model.scores import Scores
 from calipers.present.paging import page_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
-from calipers.questions.report.browse_result import (
+from calipers.questions.report.result import (
+    FEWEST_SHOWN,
     OpenedQuery,
     QueryPage,
     QueryRow,
     View,
 )
-from calipers.questions.report.result import FEWEST_SHOWN
 from calipers.questions.report.rule import DEFAULT_K, HEAD, rank_table
 from calipers.questions.report.subset import Portions
 from calipers.suggest import did_you_mean

@@ -14,10 +14,10 @@ from calipers.model.policy import Ties
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.questions.diagnose.rule import diagnose_pair
-from calipers.questions.listing import list_results
 from calipers.questions.metrics import metrics as list_metrics
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.result import FEWEST_SHOWN, SystemReport
+from calipers.questions.shown_results import list_results
 from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.rule import sweep_over_k
 

@@ -17,9 +17,9 @@ from calipers.questions.compare.export import comparison_markdown
 from calipers.questions.evaluate.notes import notes
 from calipers.questions.evaluate.show import score_table
 from calipers.questions.misses.result import REASONS
-from calipers.questions.report.headline import headline, stem_of
 from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.page import render
+from calipers.questions.report.page.view import headline, stem_of
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.sweep.show import advice
 

@@ -3,16 +3,109 @@
 import hashlib
 import math
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from os import PathLike
 from typing import Any
 
 from calipers.errors import InvalidInput
 from calipers.io.records.records import Record, Result
-from calipers.questions.traces.redact import Mask
-from calipers.questions.traces.result import TracedQuestion, TracedQuestions
+from calipers.model.result import Plain
 from calipers.suggest import did_you_mean
 from calipers.text import normalise
+
+
+@dataclass(frozen=True)
+class TracedQuestion:
+    """One question, however often it was asked."""
+
+    id: str
+    query: str
+    """As it was asked, with what is personal masked."""
+    asked: int
+    """In how many traces."""
+    disagreement: float
+    """How unlike the results were from one asking to the next: 0 the same, 1 none in common."""
+    tags: Mapping[str, str]
+    retrieved: tuple[Mapping[str, Any], ...]
+    """Everything that came back for it, each result once."""
+
+    def record(self) -> dict[str, Any]:
+        """The question as a record that ``draft`` takes as a run."""
+        tags = {**self.tags, "asked": str(self.asked), "disagreement": f"{self.disagreement:.2f}"}
+        return {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
+
+
+@dataclass(frozen=True)
+class TracedQuestions(Plain):
+    """A sample of the questions in traces, ready to be judged."""
+
+    questions: tuple[TracedQuestion, ...]
+    traces: int
+    """Askings that were read."""
+    unique: int
+    """Different questions among them."""
+    masked: int
+    """Places in questions and texts where something was masked."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the questions as JSON lines, for ``draft`` and for ``retrieve``."""
+        from calipers.io.records.kept import write_records
+
+        write_records([one.record() for one in self.questions], str(path))
+
+
+KNOWN = {
+    "email": r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    "phone": r"(?<![\w.])\+?\d[\d ()/-]{6,}\d(?![\w])",
+    "iban": r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b",
+    "ip": r"\b\d{1,3}(?:\.\d{1,3}){3}\b",
+    "url": r"https?://\S+",
+}
+"""Patterns that can be named; rough on purpose: a mask too many costs less than one too few."""
+
+
+class Mask:
+    """Replaces what patterns find, and counts how often it did.
+
+    >>> mask = Mask(["email", "K-[0-9]+"])
+    >>> mask("Ann <ann@example.org> asks for K-117")
+    'Ann <[email]> asks for [masked]'
+    >>> mask.count
+    2
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._patterns = [_pattern(one) for one in patterns]
+        self.count = 0
+
+    def __call__(self, text: str) -> str:
+        """The text with everything masked that the patterns find."""
+        for pattern, word in self._patterns:
+            text, found = pattern.subn(word, text)
+            self.count += found
+        return text
+
+
+def _pattern(text: str) -> tuple[re.Pattern[str], str]:
+    if text in KNOWN:
+        return re.compile(KNOWN[text]), f"[{text}]"
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise InvalidInput(
+            f"The pattern {text!r} to mask cannot be read: {error}; write a regular expression, or "
+            f"one of {', '.join(KNOWN)}."
+        ) from None
+    if pattern.match(""):
+        raise InvalidInput(
+            f"The pattern {text!r} to mask is found everywhere, also in nothing; write one that "
+            "needs at least one character."
+        )
+    return pattern, "[masked]"
+
 
 DEPTH = 10
 """How many of the first results say whether two askings agree."""

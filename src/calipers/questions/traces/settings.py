@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from calipers.operation import operation
 
 if TYPE_CHECKING:
-    from calipers.questions.traces.result import TracedQuestions
+    from calipers.questions.traces.rule import TracedQuestions
 
 
 @operation(page="traces", command="traces")

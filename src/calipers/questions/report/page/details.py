@@ -6,10 +6,9 @@ from typing import Any, Self
 import polars as pl
 
 from calipers.present.escape import clean
-from calipers.present.texts import LONGEST, Place, excerpt, places_of
 from calipers.questions.misses.result import REASONS, Misses
-from calipers.questions.report.browse_result import OpenedQuery
-from calipers.questions.report.result import SystemReport
+from calipers.questions.report.page.excerpt import LONGEST, Place, excerpt, places_of
+from calipers.questions.report.result import OpenedQuery, SystemReport
 
 EXPECTED = 300
 """Characters that the page keeps of what was expected."""

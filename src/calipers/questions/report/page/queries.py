@@ -10,9 +10,9 @@ import polars as pl
 
 from calipers.model.arrays import Ints
 from calipers.present.escape import clean
-from calipers.present.texts import LONGEST
 from calipers.questions.misses.result import Misses
 from calipers.questions.report.page.details import Details
+from calipers.questions.report.page.excerpt import LONGEST
 from calipers.questions.report.result import FEWEST_SHOWN, Report
 
 RANKING_BYTES = 8_000_000

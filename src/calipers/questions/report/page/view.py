@@ -7,7 +7,7 @@ from typing import Any
 from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
 from calipers.present.escape import clean
-from calipers.present.words import number, signed
+from calipers.present.words import first_results, number, share, signed
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
@@ -23,8 +23,7 @@ from calipers.questions.compare.words import (
 from calipers.questions.diagnose.show import nothing_found, remarks
 from calipers.questions.evaluate.notes import notes
 from calipers.questions.evaluate.show import score_table
-from calipers.questions.misses.chart import waterfall
-from calipers.questions.report.headline import headline, stem_of
+from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.show import slices_chart
@@ -258,3 +257,22 @@ def drawn_chart(make: Callable[..., dict[str, Any]], label: str, *values: Any) -
         for name, width in (("wide", WIDE), ("narrow", NARROW))
     ]
     return "".join(f'<div class="chart {name}">{svg}</div>' for name, svg in drawn)
+
+
+def stem_of(system: SystemReport, stem: str) -> Summary:
+    """The summary of a metric at the cut-off that is described, whatever its parameters."""
+    name = next(facts.name for facts in system.head.metrics if facts.stem.partition("(")[0] == stem)
+    return system.head[name]
+
+
+def headline(system: SystemReport, name: str) -> str:
+    """How much is found, and how much of what is shown is known to be right."""
+    recall, precision = (stem_of(system, stem).mean for stem in ("recall", "precision"))
+    if recall is None or precision is None:
+        return f"Nothing can be said of {name}: no query has anything to find."
+    # A name is written as it is given; words in place of one begin a sentence.
+    named = name.capitalize() if name.startswith("the ") else name
+    return (
+        f"{named} finds {share(recall)} of what it should in the {first_results(system.k)}; "
+        f"{share(precision)} of what it shows is known to be relevant."
+    )

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.questions.evaluate.settings import read
-from calipers.questions.listing import list_results
+from calipers.questions.shown_results import list_results
 
 TEXTS = st.sampled_from(["one", "two", None])
 RESULTS = st.lists(st.tuples(st.sampled_from("abcd"), TEXTS), max_size=6)
