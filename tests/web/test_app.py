@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from calipers.web.assets import ASSETS
+from calipers.web.app import ASSETS
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 150_000

@@ -5,7 +5,6 @@ import re
 import pytest
 
 import calipers
-from calipers.web import others
 from tests.store.judged import BM25, TRUTH
 
 
@@ -73,7 +72,7 @@ def test_an_opened_query_shows_the_ranks_in_other_runs_of_the_same_ground_truth(
     given = me.get("/evaluations/evals?open=0").text
     assert "not in its list" not in given
     # A large one is opened when somebody asks for it.
-    monkeypatch.setattr(others, "OPENED_UNASKED", 3)
+    monkeypatch.setattr("calipers.web.pages.OPENED_UNASKED", 3)
     text = me.get(path).text
     assert "Show the ranks in" in text
     assert "rank 2" not in text

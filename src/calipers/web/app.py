@@ -1,17 +1,18 @@
 """The application: which address is which page."""
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from calipers.errors import CalipersError
-from calipers.web import api, assets, pages_compare, pages_evaluation, pages_judge, pages_lists
+from calipers.questions.report.page.page import HERE as REPORT
+from calipers.web import api, pages, pages_compare
 from calipers.web.guard import (
     NOT_IN,
     TOO_LARGE,
@@ -22,27 +23,34 @@ from calipers.web.guard import (
     set_cookie,
 )
 from calipers.web.login import LIFETIME, Doors
-from calipers.web.render import Renderer
+from calipers.web.render import Renderer, message, render
 from calipers.web.sources import WebShelf
 
 Page = Callable[[Request], Response]
+OWN_ASSETS = Path(__file__).parent / "assets"
+ASSETS: dict[str, tuple[Path, str]] = {
+    "report.css": (REPORT / "style.css", "text/css"),
+    "web.css": (OWN_ASSETS / "web.css", "text/css"),
+    "icon.svg": (OWN_ASSETS / "icon.svg", "image/svg+xml"),
+    **{path.name: (path, "text/javascript") for path in sorted(OWN_ASSETS.glob("*.js"))},
+}
+"""By the name in the address: only what is listed here can be asked for."""
 
 
 def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
-    renderer = Renderer()
     app = Starlette(
         routes=[
             Route("/enter", enter),
-            Route("/", known(pages_lists.evaluations)),
-            Route("/pools", known(pages_lists.pools)),
-            Route("/evaluations/{reference}", known(pages_evaluation.queries)),
-            Route("/evaluations/{reference}/report", known(pages_evaluation.report)),
-            Route("/evaluations/{reference}/truth", known(pages_evaluation.truth)),
+            Route("/", known(pages.evaluations)),
+            Route("/pools", known(pages.pools)),
+            Route("/evaluations/{reference}", known(pages.queries)),
+            Route("/evaluations/{reference}/report", known(pages.report)),
+            Route("/evaluations/{reference}/truth", known(pages.truth)),
             Route("/compare", known(pages_compare.compared)),
-            Route("/pools/{number:int}/judge", known(pages_judge.judge)),
-            Route("/pools/{number:int}/conflicts", known(pages_judge.conflicts)),
-            Route("/assets/{name}", assets.asset),
+            Route("/pools/{number:int}/judge", known(pages.judge)),
+            Route("/pools/{number:int}/conflicts", known(pages.conflicts)),
+            Route("/assets/{name}", asset),
             *api.routes(),
         ],
         exception_handlers={
@@ -52,7 +60,7 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
             Exception: broken,
         },
     )
-    app.state.shelf, app.state.renderer = shelf, renderer
+    app.state.shelf, app.state.renderer = shelf, Renderer()
     app.state.address, app.state.doors = address, doors
     return Guard(app, address, doors)
 
@@ -62,15 +70,7 @@ def known(page: Page) -> Page:
 
     def handle(request: Request) -> Response:
         if request.state.judge is None:
-            renderer: Renderer = request.app.state.renderer
-            return renderer.page(
-                request,
-                "message.html.j2",
-                status=401,
-                title="Not signed in",
-                sentence=NOT_IN,
-                retry=str(request.url.path),
-            )
+            return message(request, 401, "Not signed in", NOT_IN, str(request.url.path))
         return page(request)
 
     return handle
@@ -79,33 +79,25 @@ def known(page: Page) -> Page:
 def enter(request: Request) -> Response:
     """Exchange the token of a link for a cookie, and go on to where no token is in the address."""
     doors: Doors = request.app.state.doors
-    renderer: Renderer = request.app.state.renderer
     if doors.shut:
-        return renderer.page(
-            request,
-            "message.html.j2",
-            status=429,
-            title="Too many tries",
-            sentence="Too many wrong links were tried; wait a minute.",
-            retry=None,
+        return message(
+            request, 429, "Too many tries", "Too many wrong links were tried; wait a minute."
         )
     token = request.query_params.get("token", "")
     cookie = doors.enter(token) if request.method == "GET" else None
     if cookie is None:
         if request.state.judge is not None:
-            return renderer.page(request, "entered.html.j2", title="Signed in")
-        return renderer.page(
+            return render(request, "entered.html.j2", title="Signed in")
+        return message(
             request,
-            "message.html.j2",
-            status=403,
-            title="This link is used up",
-            sentence="A link works once, and this one was used or never given. Start the server "
-            "again for new links.",
-            retry=None,
+            403,
+            "This link is used up",
+            "A link works once, and this one was used or never given. Start the server again for "
+            "new links.",
         )
     # A page and no redirect: after a redirect from another site a browser would hold back a
     # cookie that is for this site alone.
-    response = renderer.page(request, "entered.html.j2", title="Signed in")
+    response = render(request, "entered.html.j2", title="Signed in")
     set_cookie(response, request.app.state.address, cookie, LIFETIME)
     return response
 
@@ -135,13 +127,14 @@ def said(request: Request, status: int, words: str) -> Response:
     """A sentence as JSON or as a page."""
     if request.url.path.startswith("/api/") or request.state.judge is None:
         return refusal(request.scope, status, words)
-    renderer: Any = request.app.state.renderer
-    page: HTMLResponse = renderer.page(
-        request,
-        "message.html.j2",
-        status=status,
-        title="That did not work",
-        sentence=words,
-        retry=None,
+    return message(request, status, "That did not work", words)
+
+
+def asset(request: Request) -> Response:
+    """One file."""
+    if request.path_params["name"] not in ASSETS:
+        raise HTTPException(404)
+    path, kind = ASSETS[request.path_params["name"]]
+    return Response(
+        path.read_bytes(), media_type=kind, headers={"cache-control": "private, max-age=300"}
     )
-    return page

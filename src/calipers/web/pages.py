@@ -1,22 +1,104 @@
-"""Pages of one evaluation: its queries, its report, its ground truth."""
+"""Pages: what was measured when, one evaluation, one pool and what its judges differ on."""
 
+import html
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from calipers.errors import InvalidInput, MissingExtra
+from calipers.model.evaluation import Evaluation
+from calipers.present.charts import PAGE, inline_svg
 from calipers.present.escape import clean
 from calipers.present.words import query_name
+from calipers.questions.history.settings import history
+from calipers.questions.report.result import OpenedQuery
 from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.page.view import headline, system_view
-from calipers.questions.report.result import OpenedQuery
+from calipers.questions.trend.show import trend_chart
+from calipers.questions.trend.result import Trend
+from calipers.questions.trend.settings import trend
+from calipers.store import listing
+from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
-from calipers.web.others import other_runs, ranks_in
-from calipers.web.render import address
+from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
 
+PAGE_SIZE = 50
+DRAWN = 2
+"""Metrics that are drawn over time."""
 SHOWN_FINDINGS = 8
 """Examples of one finding that a page lists."""
+MOST_OTHERS = 3
+"""Other runs that a page looks at."""
+LOOKED_AT = 50
+"""Evaluations of the history among which other runs are looked for, the newest first."""
+OPENED_UNASKED = 5_000
+"""Queries of an evaluation up to which it is opened unasked; a larger one gets a link."""
+
+
+def evaluations(request: Request) -> Response:
+    """The history, newest first; of one name also how it moved."""
+    shelf: WebShelf = request.app.state.shelf
+    page = max(asked.whole(request, "page"), 1)
+    name, branch = asked.words(request, "name"), asked.words(request, "branch")
+    tag, since = asked.words(request, "tag"), asked.words(request, "since")
+    found: Any = None
+    if shelf.has_store:
+        found = history(
+            name or None,
+            branch=branch or None,
+            tags=_tags(tag),
+            since=since or None,
+            last=page * PAGE_SIZE + 1,
+            store=shelf.where,
+        )
+    listed = list(found.evaluations) if found else []
+    return render(
+        request,
+        "evaluations.html.j2",
+        title="Evaluations",
+        found=found,
+        rows=listed[(page - 1) * PAGE_SIZE : page * PAGE_SIZE],
+        page=page,
+        more=len(listed) > page * PAGE_SIZE,
+        given=list(shelf.given),
+        name=name,
+        branch=branch,
+        tag=tag,
+        since=since,
+        names=sorted({one.name for one in listed}),
+        chart=_chart(name, shelf) if name and len(listed) > 1 else None,
+        pools=shelf.pools(),
+    )
+
+
+def _tags(text: str) -> dict[str, str] | None:
+    if not text:
+        return None
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidInput(f"The tag is {text[:60]!r}; write it as name=value, such as model=e5.")
+    return {name: value}
+
+
+def _chart(name: str, shelf: WebShelf) -> str:
+    """The means over time; a sentence where they cannot be drawn."""
+    listed = history(name, last=1, store=shelf.where)
+    moved: Trend = trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
+    try:
+        drawn = inline_svg(trend_chart(moved, palette=PAGE), html.escape(f"{name} over time"))
+    except MissingExtra as error:
+        return f"<p>{html.escape(str(error))}</p>"
+    return f'<div class="chart">{drawn}</div>'
+
+
+def pools(request: Request) -> Response:
+    """What there is to judge."""
+    shelf: WebShelf = request.app.state.shelf
+    return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
 
 
 def queries(request: Request) -> Response:
@@ -43,7 +125,7 @@ def queries(request: Request) -> Response:
         **{f"{asked.SLICE}{name}": value for name, value in view.slices.items()},
     }
     path = request.url.path
-    page: Response = request.app.state.renderer.page(
+    return render(
         request,
         "evaluation.html.j2",
         title=clean(browse.name),
@@ -58,7 +140,6 @@ def queries(request: Request) -> Response:
         reasons_here=browse.reasons,
         summaries=[browse.head[name] for name in browse.shown] if len(browse.scores) else [],
     )
-    return page
 
 
 def shown(opened: OpenedQuery) -> dict[str, Any]:
@@ -76,7 +157,7 @@ def report(request: Request) -> Response:
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
     made = shelf.report(reference)
-    page: Response = request.app.state.renderer.page(
+    return render(
         request,
         "report.html.j2",
         title=clean(browse.name),
@@ -87,7 +168,6 @@ def report(request: Request) -> Response:
         system=system_view(made, False),
         lead=headline(made, clean(made.name)),
     )
-    return page
 
 
 def truth(request: Request) -> Response:
@@ -96,7 +176,7 @@ def truth(request: Request) -> Response:
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
     health = shelf.health(reference)
-    page: Response = request.app.state.renderer.page(
+    return render(
         request,
         "truth.html.j2",
         title=clean(browse.name),
@@ -114,4 +194,97 @@ def truth(request: Request) -> Response:
         ],
         most=SHOWN_FINDINGS,
     )
-    return page
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """Another run that answered the same questions."""
+
+    reference: str
+    name: str
+    queries: int
+
+
+def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> list[OtherRun]:
+    """The other runs: those given beside this one, or the newest of the history."""
+    if saved is None:
+        return [
+            OtherRun(name, clean(name), len(pair.matches.queries))
+            for name, pair in shelf.given.items()
+            if name != reference
+        ][:MOST_OTHERS]
+    found: dict[str, OtherRun] = {}
+    # Newest first, so that of the same name the newest stays.
+    for one in listing.evaluations(
+        shelf.store(),
+        metrics=(),
+        last=LOOKED_AT,
+        where=[
+            EVALUATION.c.ground_truth == saved.fingerprints["ground_truth"],
+            EVALUATION.c.run != saved.fingerprints["run"],
+        ],
+    ):
+        called = one.name if one.name != saved.name else f"{one.name} {one.short}"
+        found.setdefault(one.name, OtherRun(one.id, clean(called), one.queries))
+    return list(found.values())[:MOST_OTHERS]
+
+
+def ranks_in(
+    shelf: WebShelf, others: Collection[OtherRun], query: str, wanted: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """The ranks of each other run, by item; ``ranks`` is None for one that must be asked for."""
+    for other in others:
+        shown: dict[str, Any] = {"name": other.name, "reference": other.reference, "ranks": None}
+        if other.queries <= OPENED_UNASKED or other.reference in wanted:
+            browse, _ = shelf.evaluation(other.reference)
+            row = browse.row_of(query)
+            if row is None or browse.pair is None:
+                continue
+            ranks = browse.open(row).rankings.select("item", "rank").reverse()
+            shown["ranks"] = {clean(str(item)): rank for item, rank in ranks.iter_rows()}
+        yield shown
+
+
+def judge(request: Request) -> Response:
+    """The page on which somebody judges; its script asks the API for one item after another."""
+    shelf: WebShelf = request.app.state.shelf
+    desk = shelf.desk(request.path_params["number"])
+    who = request.state.judge
+    if who not in desk.judges:
+        raise InvalidInput(
+            f"{who} is not among the judges of the pool {desk.name}: {', '.join(desk.judges)}."
+        )
+    return render(
+        request,
+        "judge.html.j2",
+        title=desk.name,
+        desk=desk,
+        number=desk.content.number,
+        settings=desk.content.settings,
+        progress=desk.progress(who),
+        tab="judge",
+        query=asked.words(request, "query"),
+    )
+
+
+def conflicts(request: Request) -> Response:
+    """How far the judges agree, and every item on which they do not."""
+    shelf: WebShelf = request.app.state.shelf
+    desk = shelf.desk(request.path_params["number"])
+    machines = asked.switch(request, "machines")
+    found = desk.agreement(machines=machines)
+    return render(
+        request,
+        "conflicts.html.j2",
+        title=desk.name,
+        desk=desk,
+        number=desk.content.number,
+        settings=desk.content.settings,
+        tab="conflicts",
+        machines=machines,
+        found=found,
+        shared=found.agreement is not None and any(c.n for c in found.agreement.coefficients),
+        numbers=desk.numbers(),
+        truth=desk.truth(),
+        progress=[desk.progress(one) for one in desk.judges],
+    )

@@ -11,8 +11,8 @@ from calipers.questions.compare.query_differences import contrast, places_won
 from calipers.questions.report.page.view import comparison_view
 from calipers.suggest import did_you_mean
 from calipers.web import parameters as asked
-from calipers.web.pages_evaluation import shown
-from calipers.web.render import address
+from calipers.web.pages import shown
+from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
 
 
@@ -21,13 +21,12 @@ def compared(request: Request) -> Response:
     shelf: WebShelf = request.app.state.shelf
     references = tuple(dict.fromkeys(request.query_params.getlist("of")))[:8]
     anyway = asked.switch(request, "anyway")
-    renderer = request.app.state.renderer
     if len(references) < 2:
         raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
     try:
         comparison = shelf.comparison(references, anyway)
     except InvalidInput as error:
-        refused: Response = renderer.page(
+        return render(
             request,
             "refused.html.j2",
             status=409,
@@ -36,7 +35,6 @@ def compared(request: Request) -> Response:
             anyway=address("/compare", of=list(references), anyway="1"),
             references=references,
         )
-        return refused
     names = [facts.name for facts in comparison.metrics]
     metric = asked.words(request, "metric") or names[0]
     if metric not in names:
@@ -56,7 +54,7 @@ def compared(request: Request) -> Response:
         "different": "1" if different else None,
     }
     opened = asked.words(request, "open")
-    page: Response = renderer.page(
+    return render(
         request,
         "compare.html.j2",
         title="Compare",
@@ -73,7 +71,6 @@ def compared(request: Request) -> Response:
         open_query=opened,
         link=lambda **more: address("/compare", **{**kept, "page": found.page, **more}),
     )
-    return page
 
 
 def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> list[dict[str, Any]]:

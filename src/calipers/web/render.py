@@ -41,6 +41,19 @@ class Renderer:
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
 
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page of ours, by the templates of the application that was asked."""
+    renderer: Renderer = request.app.state.renderer
+    return renderer.page(request, template, status, **values)
+
+
+def message(
+    request: Request, status: int, title: str, sentence: str, retry: str | None = None
+) -> HTMLResponse:
+    """A page that says one sentence, with a way to try again where there is one."""
+    return render(request, "message.html.j2", status, title=title, sentence=sentence, retry=retry)
+
+
 def address(path: str, **query: Any) -> str:
     """A path with a query of those values that say something.
 
