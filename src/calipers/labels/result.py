@@ -1,13 +1,13 @@
 """What judging gives: rows to label, how far judges agree, what their labels make and move."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label, Pair
-from calipers.model.result import ShowsItself
+from calipers.model.result import Plain, ShowsItself, plain
 from calipers.model.scores import Interval, Summary
 from calipers.store.pool import LogEntry, PoolItem
 
@@ -29,7 +29,7 @@ ONLY: tuple[str, ...] = get_args(JudgeOnly)
 
 
 @dataclass(frozen=True)
-class Coefficient:
+class Coefficient(Plain):
     """One measure of agreement, with what it rests on."""
 
     name: str
@@ -44,10 +44,6 @@ class Coefficient:
     why_not: str | None = None
     """Where there is no value."""
     interval: Interval | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The coefficient as plain values."""
-        return {**asdict(self), "judges": list(self.judges)}
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class MachineCheck:
 
 
 @dataclass(frozen=True)
-class Opinions:
+class Opinions(Plain):
     """What every judge said about one question and one item."""
 
     about: Label
@@ -100,7 +96,7 @@ class Opinions:
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
+class Merged(Plain):
     """A ground truth out of all opinions, in our form."""
 
     records: tuple[dict[str, Any], ...]
@@ -120,7 +116,7 @@ class Merged:
             "ties": self.when_tied,
             "queries": len(self.records),
             "targets": self.targets,
-            "tied": [one.to_dict() for one in self.tied],
+            "tied": plain(self.tied),
             "left_without": list(self.left_without),
         }
 
@@ -136,7 +132,7 @@ class Judge:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(ShowsItself):
+class Agreement(Plain, ShowsItself):
     """How far judges agree, where they do not, and the ground truth they make together."""
 
     shown_by: ClassVar[str] = "calipers.labels.show"
@@ -169,24 +165,25 @@ class Agreement(ShowsItself):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
         return {
-            "judges": [
-                {"name": one.name, "labelled": one.labelled, "missing": one.missing}
-                for one in self.judges
-            ],
+            "judges": plain(self.judges),
             "pairs": len(self.opinions),
             "pairs_judged_by_several": self.shared,
             "scale": self.scale,
             "weights": self.weights,
-            "coefficients": [one.to_dict() for one in self.coefficients],
-            "disagreements": [one.to_dict() for one in self.disagreements],
-            "machine": None if self.machine is None else asdict(self.machine),
-            "merged": None if self.merged is None else self.merged.to_dict(),
+            "coefficients": plain(self.coefficients),
+            "disagreements": plain(self.disagreements),
+            "machine": plain(self.machine),
+            "merged": plain(self.merged),
         }
 
 
 @dataclass(frozen=True)
-class JudgeProgress:
+class JudgeProgress(Plain):
     """How far one judge is."""
+
+    dict_keys: ClassVar[str] = (
+        "judge total labelled skipped remaining per_minute done place minutes_left"
+    )
 
     judge: str
     total: int
@@ -212,19 +209,12 @@ class JudgeProgress:
         """How long the rest takes at this pace."""
         return None if not self.per_minute else self.remaining / self.per_minute
 
-    def to_dict(self) -> dict[str, Any]:
-        """The progress as plain values."""
-        return {
-            **asdict(self),
-            "done": self.done,
-            "place": self.place,
-            "minutes_left": self.minutes_left,
-        }
-
 
 @dataclass(frozen=True)
-class LabelEffect:
+class LabelEffect(Plain):
     """What the latest labels did to the watched metric of one run."""
+
+    dict_keys: ClassVar[str] = "run before after difference"
 
     run: str
     before: Summary
@@ -237,18 +227,9 @@ class LabelEffect:
             return None
         return self.after.mean - self.before.mean
 
-    def to_dict(self) -> dict[str, Any]:
-        """The move as plain values."""
-        return {
-            "run": self.run,
-            "before": asdict(self.before),
-            "after": asdict(self.after),
-            "difference": self.difference,
-        }
-
 
 @dataclass(frozen=True)
-class Conflict:
+class Conflict(Plain):
     """An item on which judges differ."""
 
     item: PoolItem
@@ -260,12 +241,12 @@ class Conflict:
         return {
             "item": self.item.position,
             **self.opinions.to_dict(),
-            "settled": None if self.settled is None else self.settled.to_dict(),
+            "settled": plain(self.settled),
         }
 
 
 @dataclass(frozen=True, eq=False)
-class PoolAgreement:
+class PoolAgreement(Plain):
     """How far the judges of a pool agree, and where they do not."""
 
     agreement: Agreement | None
@@ -277,16 +258,9 @@ class PoolAgreement:
         """Conflicts that nobody has settled."""
         return tuple(one for one in self.conflicts if one.settled is None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "agreement": None if self.agreement is None else self.agreement.to_dict(),
-            "conflicts": [one.to_dict() for one in self.conflicts],
-        }
-
 
 @dataclass(frozen=True)
-class Exported:
+class Exported(Plain):
     """A ground truth that was written, and what it was made of."""
 
     files: tuple[str, ...]
@@ -299,13 +273,9 @@ class Exported:
     """Items left out: judges differ, and nobody settled it."""
     fingerprint: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return {**asdict(self), "files": list(self.files)}
-
 
 @dataclass(frozen=True)
-class Imported:
+class Imported(Plain):
     """Labels that were read from files into a pool."""
 
     pool: str
@@ -315,7 +285,3 @@ class Imported:
     ungraded: int
     """Rows that nobody filled in."""
     judges: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return {**asdict(self), "judges": list(self.judges)}

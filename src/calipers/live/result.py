@@ -4,19 +4,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import stamp
 from calipers.io.load import load
+from calipers.model.result import Plain
 from calipers.model.run import Run
 
 
 @dataclass(frozen=True)
-class RetrievalReport:
+class RetrievalReport(Plain):
     """How a retrieval went; part of what ``calipers.retrieve`` returns."""
+
+    dict_keys: ClassVar[str] = (
+        "retriever k questions answered failed errors first_error asked cached seconds "
+        "per_second latency_ms cut short empty unsorted output earlier"
+    )
 
     retriever: str
     k: int
@@ -51,29 +57,6 @@ class RetrievalReport:
     def per_second(self) -> float | None:
         """Questions asked per second, this time."""
         return self.asked / self.seconds if self.asked and self.seconds else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain values."""
-        return {
-            "retriever": self.retriever,
-            "k": self.k,
-            "questions": self.questions,
-            "answered": self.answered,
-            "failed": self.failed,
-            "errors": dict(self.errors),
-            "first_error": self.first_error,
-            "asked": self.asked,
-            "cached": self.cached,
-            "seconds": self.seconds,
-            "per_second": self.per_second,
-            "latency_ms": dict(self.latency_ms),
-            "cut": self.cut,
-            "short": self.short,
-            "empty": self.empty,
-            "unsorted": self.unsorted,
-            "output": self.output,
-            "earlier": self.earlier,
-        }
 
 
 class RunFile:

@@ -1,10 +1,11 @@
 """A pool of what is to be judged, and the log of what judges said, as values."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
 
 from calipers.model.labels import Label, TargetsAs
+from calipers.model.result import Plain
 
 EntryKind = Literal["label", "skip", "note", "settle", "undo"]
 """What an entry of the log does. Nothing is ever overwritten: an undo is an entry too."""
@@ -42,8 +43,10 @@ class PoolSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogEntry:
+class LogEntry(Plain):
     """One line of the log."""
+
+    dict_keys: ClassVar[str] = "number item judge kind saved grade quote note undoes"
 
     number: int
     item: int
@@ -58,10 +61,6 @@ class LogEntry:
     undoes: int | None = None
     request: str | None = field(default=None, repr=False)
     """What the sender calls it: sent twice, it is kept once."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The entry as plain values."""
-        return {name: value for name, value in asdict(self).items() if name != "request"}
 
 
 @dataclass(frozen=True)
@@ -145,8 +144,12 @@ class LabelState:
 
 
 @dataclass(frozen=True)
-class PoolInfo:
+class PoolInfo(Plain):
     """What a list of pools shows."""
+
+    dict_keys: ClassVar[str] = (
+        "name created items queries runs judges labels judged entries settings"
+    )
 
     name: str
     created: str
@@ -163,20 +166,10 @@ class PoolInfo:
     settings: PoolSettings
     number: int = field(default=0, repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The pool as plain values."""
-        found = asdict(self)
-        found.pop("number")
-        return {**found, "runs": list(self.runs), "judges": list(self.judges)}
-
 
 @dataclass(frozen=True)
-class PoolList:
+class PoolList(Plain):
     """The pools of a store."""
 
     place: str
     pools: tuple[PoolInfo, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return {"place": self.place, "pools": [one.to_dict() for one in self.pools]}

@@ -2,9 +2,10 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.model.evaluation import Evaluation
+from calipers.model.result import Plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,33 +32,25 @@ class StoreInfo:
 
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(Plain):
     """What a check of the history found."""
 
     place: str
     evaluations: int
     problems: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {**asdict(self), "problems": list(self.problems)}
-
 
 @dataclass(frozen=True)
-class Vacuumed:
+class Vacuumed(Plain):
     """The size of a history before and after unused space was given back."""
 
     place: str
     before: int
     after: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class Copied:
+class Copied(Plain):
     """What a copy from one history to another did."""
 
     source: str
@@ -68,26 +61,16 @@ class Copied:
     fingerprint: str
     """The digest of everything that was copied, the same on both sides."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class Pruned:
+class Pruned(Plain):
     """The evaluations that were removed, or would be."""
+
+    dict_keys: ClassVar[str] = "place removed evaluations"
 
     place: str
     evaluations: tuple[Evaluation, ...]
     removed: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "place": self.place,
-            "removed": self.removed,
-            "evaluations": [one.to_dict() for one in self.evaluations],
-        }
 
 
 @dataclass(frozen=True)
