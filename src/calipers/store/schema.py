@@ -46,15 +46,17 @@ EVALUATION = Table(
     Column("checksum", String(32)),
 )
 
+
+def _of_evaluation() -> Column[int]:
+    """The evaluation that a row belongs to and goes with."""
+    owner = ForeignKey("calipers_evaluation.number", ondelete="CASCADE")
+    return Column("evaluation", Integer, owner, primary_key=True)
+
+
 TAG = Table(
     "calipers_tag",
     METADATA,
-    Column(
-        "evaluation",
-        Integer,
-        ForeignKey("calipers_evaluation.number", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    _of_evaluation(),
     Column("name", String(100), primary_key=True),
     Column("value", Text, nullable=False),
 )
@@ -62,12 +64,7 @@ TAG = Table(
 SUMMARY = Table(
     "calipers_summary",
     METADATA,
-    Column(
-        "evaluation",
-        Integer,
-        ForeignKey("calipers_evaluation.number", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    _of_evaluation(),
     Column("position", Integer, primary_key=True, autoincrement=False),
     # Both null: over all queries.
     Column("slice_tag", Text),
@@ -96,12 +93,7 @@ CONTENT = Table(
 PART = Table(
     "calipers_part",
     METADATA,
-    Column(
-        "evaluation",
-        Integer,
-        ForeignKey("calipers_evaluation.number", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    _of_evaluation(),
     # definitions, queries, scores; where they were kept: targets, results, texts.
     Column("kind", String(20), primary_key=True),
     Column("digest", String(64), ForeignKey("calipers_content.digest"), nullable=False, index=True),

@@ -9,15 +9,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput, MissingExtra
+from calipers.labels.desk import Desk
 from calipers.model.evaluation import Evaluation
 from calipers.present.charts import PAGE, inline_svg
 from calipers.present.escape import clean
 from calipers.present.words import query_name
 from calipers.questions.history.settings import history
-from calipers.questions.report.result import OpenedQuery
+from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.page.view import headline, system_view
-from calipers.questions.trend.show import trend_chart
+from calipers.questions.report.result import OpenedQuery
+from calipers.questions.trend.charts import trend_chart
 from calipers.questions.trend.result import Trend
 from calipers.questions.trend.settings import trend
 from calipers.store import listing
@@ -101,17 +103,25 @@ def pools(request: Request) -> Response:
     return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
 
 
-def queries(request: Request) -> Response:
-    """The queries, a page at a time, one of them opened where the address says so."""
+def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:
+    """The evaluation that the address names, and what every page about it is given."""
     shelf: WebShelf = request.app.state.shelf
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
+    title = clean(browse.name)
+    about = {"title": title, "browse": browse, "saved": saved, "reference": reference}
+    return shelf, browse, about
+
+
+def queries(request: Request) -> Response:
+    """The queries, a page at a time, one of them opened where the address says so."""
+    shelf, browse, about = _evaluation(request)
     view = asked.view(request)
     found = browse.select(view)
     opened = None
     if asked.words(request, "open"):
         opened = shown(browse.open(asked.whole(request, "open", 0)))
-        others = other_runs(shelf, reference, saved)
+        others = other_runs(shelf, about["reference"], about["saved"])
         beside = request.query_params.getlist("beside")
         opened["other_runs"] = list(ranks_in(shelf, others, opened["row"].query, beside))
     kept: dict[str, Any] = {
@@ -128,10 +138,7 @@ def queries(request: Request) -> Response:
     return render(
         request,
         "evaluation.html.j2",
-        title=clean(browse.name),
-        browse=browse,
-        saved=saved,
-        reference=reference,
+        **about,
         view=view,
         found=found,
         opened=opened,
@@ -153,17 +160,12 @@ def shown(opened: OpenedQuery) -> dict[str, Any]:
 
 def report(request: Request) -> Response:
     """Everything that the report shows."""
-    shelf: WebShelf = request.app.state.shelf
-    reference = request.path_params["reference"]
-    browse, saved = shelf.evaluation(reference)
-    made = shelf.report(reference)
+    shelf, _, about = _evaluation(request)
+    made = shelf.report(about["reference"])
     return render(
         request,
         "report.html.j2",
-        title=clean(browse.name),
-        browse=browse,
-        saved=saved,
-        reference=reference,
+        **about,
         tab="report",
         system=system_view(made, False),
         lead=headline(made, clean(made.name)),
@@ -172,19 +174,13 @@ def report(request: Request) -> Response:
 
 def truth(request: Request) -> Response:
     """The health of the ground truth, each finding with the queries it is about."""
-    shelf: WebShelf = request.app.state.shelf
-    reference = request.path_params["reference"]
-    browse, saved = shelf.evaluation(reference)
-    health = shelf.health(reference)
+    shelf, browse, about = _evaluation(request)
     return render(
         request,
         "truth.html.j2",
-        title=clean(browse.name),
-        browse=browse,
-        saved=saved,
-        reference=reference,
+        **about,
         tab="truth",
-        health=health,
+        health=shelf.health(about["reference"]),
         row_of=browse.row_of,
         fingerprint=browse.scores.fingerprints.get("ground_truth"),
         versions=[
@@ -245,10 +241,23 @@ def ranks_in(
         yield shown
 
 
-def judge(request: Request) -> Response:
-    """The page on which somebody judges; its script asks the API for one item after another."""
+def _pool(request: Request) -> tuple[Desk, dict[str, Any]]:
+    """The pool that the address names, and what every page about it is given."""
     shelf: WebShelf = request.app.state.shelf
     desk = shelf.desk(request.path_params["number"])
+    content = desk.content
+    about = {
+        "title": desk.name,
+        "desk": desk,
+        "number": content.number,
+        "settings": content.settings,
+    }
+    return desk, about
+
+
+def judge(request: Request) -> Response:
+    """The page on which somebody judges; its script asks the API for one item after another."""
+    desk, about = _pool(request)
     who = request.state.judge
     if who not in desk.judges:
         raise InvalidInput(
@@ -257,10 +266,7 @@ def judge(request: Request) -> Response:
     return render(
         request,
         "judge.html.j2",
-        title=desk.name,
-        desk=desk,
-        number=desk.content.number,
-        settings=desk.content.settings,
+        **about,
         progress=desk.progress(who),
         tab="judge",
         query=asked.words(request, "query"),
@@ -269,17 +275,13 @@ def judge(request: Request) -> Response:
 
 def conflicts(request: Request) -> Response:
     """How far the judges agree, and every item on which they do not."""
-    shelf: WebShelf = request.app.state.shelf
-    desk = shelf.desk(request.path_params["number"])
+    desk, about = _pool(request)
     machines = asked.switch(request, "machines")
     found = desk.agreement(machines=machines)
     return render(
         request,
         "conflicts.html.j2",
-        title=desk.name,
-        desk=desk,
-        number=desk.content.number,
-        settings=desk.content.settings,
+        **about,
         tab="conflicts",
         machines=machines,
         found=found,
