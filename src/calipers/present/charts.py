@@ -86,6 +86,51 @@ _STYLE = re.compile(r'\sstyle="[^"]*"')
 _SIZE = re.compile(r' width="([\d.]+)" height="[\d.]+"')
 
 
+def dots_with_intervals(x: Spec, y: Spec, colour: Spec, value: str) -> list[Spec]:
+    """One row for each datum: a line from its ``low`` to its ``high``, a dot at its value."""
+    return [
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "aria": False},
+            "encoding": {
+                "x": {**x, "field": "low"},
+                "x2": {"field": "high"},
+                "y": y,
+                "color": colour,
+            },
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            "encoding": {
+                "x": {**x, "field": value},
+                "y": y,
+                "color": colour,
+                "description": {"field": "said"},
+                "tooltip": {"field": "said"},
+            },
+        },
+    ]
+
+
+def panels_by(field: str, palette: Palette) -> Spec:
+    """One panel under the other, each headed by its value of the field."""
+    return {
+        "row": {
+            "field": field,
+            "type": "nominal",
+            "sort": None,
+            "header": {
+                "title": None,
+                "labelAngle": 0,
+                "labelOrient": "top",
+                "labelAnchor": "start",
+                "labelFontSize": 13,
+                "labelFontWeight": 600,
+                "labelColor": palette.ink,
+            },
+        }
+    }
+
+
 def finished(spec: Spec, palette: Palette) -> Spec:
     """The specification with the looks that all charts share."""
     text = {

@@ -33,10 +33,10 @@ from calipers.statistics.clusters import exact_sum
 from calipers.statistics.distributions import normal_quantile, t_quantile
 
 ALLOWANCE = 0.25
-LUCK_CONFIDENCE = 0.9
-SPREAD_CONFIDENCE = 0.95
+_LUCK_CONFIDENCE = 0.9
+_SPREAD_CONFIDENCE = 0.95
 FEWEST_NIGHTS = 5
-NIGHTS_A_YEAR = 365
+_NIGHTS_A_YEAR = 365
 MOST_A_NIGHT = 2.25
 _UNSEEN = 3.0  # what was not seen happens at most three times as often, with 95% confidence
 _OVERSHOOT = 1.166  # how far a sum of normal steps goes beyond a line when it crosses it, doubled
@@ -100,20 +100,20 @@ def reference(values: ArrayLike, smallest: float | None = None) -> ReferenceNigh
     own = np.array([exact_sum((column - math.fsum(column) / nights) ** 2) for column in table.T])
     within = exact_sum(own) / (nights - 1) / queries**2
     floor = _UNSEEN * (smallest or 1.0 / queries) ** 2 / nights
-    few = t_quantile(SPREAD_CONFIDENCE, nights - 1) / normal_quantile(SPREAD_CONFIDENCE)
+    few = t_quantile(_SPREAD_CONFIDENCE, nights - 1) / normal_quantile(_SPREAD_CONFIDENCE)
     by_nights = among * few**2
     by_queries = max(within, floor)
     spread = math.sqrt(max(by_nights, by_queries))
     luck = (
-        t_quantile(LUCK_CONFIDENCE, nights - 1)
+        t_quantile(_LUCK_CONFIDENCE, nights - 1)
         if by_nights > by_queries
-        else normal_quantile(LUCK_CONFIDENCE)
+        else normal_quantile(_LUCK_CONFIDENCE)
     )
     slack = luck / math.sqrt(nights)
     return ReferenceNights(nights, queries, level, round(spread, 12), round(slack, 10))
 
 
-def threshold(false_alarms: float, nights_a_year: float = NIGHTS_A_YEAR) -> float:
+def threshold(false_alarms: float, nights_a_year: float = _NIGHTS_A_YEAR) -> float:
     """The height of the CUSUM at which so many alarms a year are false, at the most.
 
     >>> round(threshold(1.0), 2), round(threshold(0.1), 2)
@@ -142,7 +142,7 @@ def drift(
     means: ArrayLike,
     against: ReferenceNights,
     false_alarms: float = 1.0,
-    nights_a_year: float = NIGHTS_A_YEAR,
+    nights_a_year: float = _NIGHTS_A_YEAR,
 ) -> Drift:
     """The nightly means after the reference (higher is better; same queries), oldest first.
 

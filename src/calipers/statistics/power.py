@@ -34,8 +34,8 @@ from calipers.statistics.paired_test import shown_above
 
 FEWEST_PILOT = 5
 DRAWS = 1024
-MOST_MOVING = 300
-MOST_QUERIES = 10**9
+_MOST_MOVING = 300
+_MOST_QUERIES = 10**9
 NEAR = 0.004
 """A power that is above the one asked for by less than this is that one."""
 _STEP = 1.3
@@ -157,7 +157,7 @@ class Trial:
     def of(cls, units: Units, power: float, alpha: float, seed: int, *, one_way: bool) -> "Trial":
         """Both ways count unless one is asked for, as skewed differences show one way sooner."""
         ways = tuple(Alternatives.of(units, sign) for sign in ((1.0,) if one_way else (1.0, -1.0)))
-        most = MOST_MOVING * units.n // units.moving
+        most = _MOST_MOVING * units.n // units.moving
         return cls(units.n, ways, math.sqrt(units.variance), most, power, alpha, seed)
 
     def visible(self, n: int) -> float:
@@ -189,10 +189,10 @@ class Trial:
         if found < most:
             return round(math.exp(found))
         queries = self.most * (self.visible(self.most) / difference) ** 2
-        if queries > MOST_QUERIES:
+        if queries > _MOST_QUERIES:
             raise InvalidInput(
                 f"The difference is too small to plan for: {difference} would need over "
-                f"{MOST_QUERIES} queries; give a larger one."
+                f"{_MOST_QUERIES} queries; give a larger one."
             )
         return math.ceil(queries)
 

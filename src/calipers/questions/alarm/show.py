@@ -17,9 +17,9 @@ SIGNS = {"worse": "❌", "not shown": "✅", "untested": "⚠️"}
 COLOURS = {"worse": "red", "not shown": "green", "untested": "yellow"}
 SENTENCES = 3
 """For how many metrics something is spelled out; the table has all."""
-NOTICEABLE = 0.0005
+_NOTICEABLE = 0.0005
 """A move that would print as 0.001 at least."""
-HEADS = ("metric", "before → now", "difference", "added up", "alarm from")
+_HEADS = ("metric", "before → now", "difference", "added up", "alarm from")
 
 
 def print_alarm(alarm: Alarm, console: Console, *, explain: bool = False) -> None:
@@ -46,7 +46,7 @@ def alarm_markdown(alarm: Alarm) -> str:
     if alarm.warnings:
         blocks.append("\n".join(f"> ⚠️ {for_markdown(line)}" for line in alarm.warnings))
     blocks.append(for_markdown(_reference(alarm.reference)))
-    head = f"| | {' | '.join(HEADS)} |\n|---|---|---|---|---|---|"
+    head = f"| | {' | '.join(_HEADS)} |\n|---|---|---|---|---|---|"
     blocks.append("\n".join([head, *(_markdown_row(check) for check in alarm.checks)]))
     for check in drops(alarm):
         lines = [f"- {for_markdown(line)}" for line in _worst(check)]
@@ -95,7 +95,7 @@ def _by_ground_truth(alarm: Alarm) -> Iterator[str]:
         return
     for check in alarm.checks:
         part = check.by_ground_truth
-        if part is not None and abs(part) >= NOTICEABLE:
+        if part is not None and abs(part) >= _NOTICEABLE:
             yield (
                 f"{check.metric} over all queries went {_value(check.whole_before)} → "
                 f"{_value(check.whole_now)}; {signed(part)} of that comes with the changed ground "
@@ -121,8 +121,8 @@ def _reference(reference: AlarmReference) -> str:
 def _table(checks: Sequence[AlarmCheck]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True)
-    table.add_column(HEADS[0], overflow="fold")
-    for name in HEADS[1:]:
+    table.add_column(_HEADS[0], overflow="fold")
+    for name in _HEADS[1:]:
         table.add_column(name, justify="right", no_wrap=True)
     for check in checks:
         mark = Text(MARKS[check.status], style=COLOURS[check.status])

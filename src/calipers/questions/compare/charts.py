@@ -4,7 +4,16 @@ from collections import Counter
 
 import numpy as np
 
-from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
+from calipers.present.charts import (
+    LIGHT,
+    NARROW,
+    WIDE,
+    Palette,
+    Spec,
+    dots_with_intervals,
+    finished,
+    panels_by,
+)
 from calipers.present.escape import printable
 from calipers.present.words import between, number, signed
 from calipers.questions.compare.result import Comparison
@@ -43,46 +52,13 @@ def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette =
             "mark": {"type": "rule", "color": palette.even, "aria": False},
             "encoding": {"x": {"datum": 0, "type": "quantitative"}},
         },
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "aria": False},
-            "encoding": {
-                "x": {**x, "field": "low"},
-                "x2": {"field": "high"},
-                "y": y,
-                "color": colour,
-            },
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {
-                "x": {**x, "field": "difference"},
-                "y": y,
-                "color": colour,
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-            },
-        },
+        *dots_with_intervals(x, y, colour, "difference"),
     ]
     return finished(
         {
             "description": "Differences from the baseline, with intervals.",
             "data": {"values": rows},
-            "facet": {
-                "row": {
-                    "field": "system",
-                    "type": "nominal",
-                    "sort": None,
-                    "header": {
-                        "title": None,
-                        "labelAngle": 0,
-                        "labelOrient": "top",
-                        "labelAnchor": "start",
-                        "labelFontSize": 13,
-                        "labelFontWeight": 600,
-                        "labelColor": palette.ink,
-                    },
-                }
-            },
+            "facet": panels_by("system", palette),
             "spec": {
                 "width": width - (170 if wide else 130),
                 "height": {"step": 30},

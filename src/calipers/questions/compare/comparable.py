@@ -15,9 +15,9 @@ from calipers.model.slicing import clusters_of
 from calipers.suggest import did_you_mean
 
 # How the interval was made, by which version, and remarks: of no effect on a single value.
-WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
+_WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
 # The custom among equal scores goes with the form of a file; each system may have its own.
-OWN_POLICY = frozenset({"ties"})
+_OWN_POLICY = frozenset({"ties"})
 
 
 def obstacles(systems: Mapping[str, Scores]) -> list[str]:
@@ -147,8 +147,8 @@ def _judgements(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
 def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
     """One sentence for each policy, setting, weight or definition in which two results differ."""
     pairs: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], frozenset[str]], ...] = (
-        ("policy", first.policy.to_dict(), second.policy.to_dict(), OWN_POLICY),
-        ("setting", first.settings, second.settings, WITHOUT_EFFECT),
+        ("policy", first.policy.to_dict(), second.policy.to_dict(), _OWN_POLICY),
+        ("setting", first.settings, second.settings, _WITHOUT_EFFECT),
     )
     for what, ours, theirs, ignored in pairs:
         for name in sorted({*ours, *theirs} - ignored):

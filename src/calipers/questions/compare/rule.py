@@ -28,7 +28,7 @@ from calipers.statistics.queries_needed import visibility
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
-ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the result will say so"
+_ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the result will say so"
 
 
 def compare_scores(
@@ -129,7 +129,7 @@ def _notes(systems: Mapping[str, Scores]) -> list[str]:
 
 def _refuse(blocked: list[str], anyway: bool) -> None:
     if blocked and not anyway:
-        raise InvalidInput(f"{' '.join(blocked)} Repair that, or {ANYWAY}.")
+        raise InvalidInput(f"{' '.join(blocked)} Repair that, or {_ANYWAY}.")
 
 
 def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> str:

@@ -24,8 +24,8 @@ from calipers.questions.compare.words import (
     warnings,
 )
 
-COLUMN = 28
-FIRST_COLUMN = 14
+_COLUMN = 28
+_FIRST_COLUMN = 14
 EXAMPLES = 5
 """Queries that gained or lost most, where all of a comparison is printed."""
 
@@ -54,10 +54,10 @@ def print_comparison(
     if explain or metric is not None or examples is not None:
         shown = EXAMPLES if examples is None else examples
         _print_queries(comparison, console, metric or _first(comparison), shown)
-    print_notes(comparison_notes(comparison, explain=explain), console, explain=explain)
+    print_notes(_comparison_notes(comparison, explain=explain), console, explain=explain)
 
 
-def comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[str]:
+def _comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[str]:
     """What could not have been seen, what the marks mean, and what was remarked."""
     marks, how, *remarks = legend(comparison)
     power = power_sentences(comparison)
@@ -159,7 +159,7 @@ def _under(cell: ComparedCell, difference: str) -> Text:
 
 
 def _print_whole(comparison: Comparison, console: Console) -> None:
-    fits = FIRST_COLUMN + COLUMN * len(comparison.others) + 18 <= console.width
+    fits = _FIRST_COLUMN + _COLUMN * len(comparison.others) + 18 <= console.width
     console.print(_wide(comparison) if fits else _long(comparison))
 
 

@@ -22,7 +22,7 @@ from calipers.words import plural
 
 WORST = 5
 """How many queries a check names."""
-LEAKS = ("leak", "leak_rate")
+_LEAKS = ("leak", "leak_rate")
 Figures = Mapping[Figure, Floats]
 """What the run recorded, one value per query, for each figure that a condition is about."""
 NO_FIGURES: Figures = MappingProxyType({})
@@ -197,7 +197,7 @@ def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
     return values, said if counts.source == "estimate" else None
 
 
-def leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:
+def _leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:
     """Every result of the first k that holds something forbidden, query by query."""
     leaked = pair.matches.leaked
     if leaked is None:
@@ -220,9 +220,9 @@ def leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:
 def with_leaks(check: Check, pair: Matched) -> Check:
     """A failed check of leaks with every leak in it; any other check as it is."""
     name, _, k = check.metric.partition("@")
-    if check.status != "failed" or name not in LEAKS:
+    if check.status != "failed" or name not in _LEAKS:
         return check
-    found = leaks_within(pair, int(k))
+    found = _leaks_within(pair, int(k))
     if check.slice is not None:
         # Of a slice, those of the queries with its tag.
         tag, _, value = check.slice.partition("=")

@@ -30,7 +30,7 @@ from calipers.questions.gate.result import Check, Verdict
 from calipers.suggest import did_you_mean
 from calipers.version import __version__
 
-CLOCKS_DIFFER = timedelta(days=1)
+_CLOCKS_DIFFER = timedelta(days=1)
 """A baseline may be saved this far in the future: clocks differ, but not by more."""
 
 
@@ -178,7 +178,7 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
     """What makes the baseline a poor yardstick, one sentence each."""
     differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
     found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
-    if kept.saved is not None and kept.saved - now > CLOCKS_DIFFER:
+    if kept.saved is not None and kept.saved - now > _CLOCKS_DIFFER:
         found.append(
             f"The baseline {kept.name} was saved on {_day(kept.saved)}, which lies in the future."
         )

@@ -21,7 +21,7 @@ from calipers.model.policy import CHOICES
 from calipers.questions.grid.result import Combination
 from calipers.suggest import did_you_mean
 
-DEFAULT_OUTPUT = "grid"
+_DEFAULT_OUTPUT = "grid"
 DEPTH = 20
 """Results to ask for where neither the file nor its metrics want more."""
 LONGEST_NAME = 80
@@ -39,7 +39,7 @@ KEYS = (
     "max-errors",
 )
 RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
-PACE = ("workers", "timeout", "retries", "rate", "max-errors")
+_PACE = ("workers", "timeout", "retries", "rate", "max-errors")
 MEASURES = (
     "metrics",
     "k",
@@ -126,7 +126,7 @@ def _read_table(table: Mapping[str, Any], path: Path, depth: int, baseline: str 
     retrievers = grid.get("retrievers")
     if not isinstance(retrievers, Mapping) or not retrievers:
         raise InvalidInput(f"{path} names no retriever in [grid]; write one, such as:\n{EXAMPLE}")
-    output = path.parent / _text(grid, "output", path, "grid", DEFAULT_OUTPUT)
+    output = path.parent / _text(grid, "output", path, "grid", _DEFAULT_OUTPUT)
     shared = _params(grid.get("params", {}), path, "grid.params")
     combinations = [
         one
@@ -135,7 +135,7 @@ def _read_table(table: Mapping[str, Any], path: Path, depth: int, baseline: str 
     ]
     _check_names(combinations, path)
     questions = _text(grid, "questions", path, "grid", None)
-    pace = {name.replace("-", "_"): grid[name] for name in PACE if name in grid}
+    pace = {name.replace("-", "_"): grid[name] for name in _PACE if name in grid}
     first = _baseline(_text(grid, "baseline", path, "grid", None), combinations, str(path))
     if baseline is not None:
         first = _baseline(baseline, combinations, "--baseline")

@@ -25,7 +25,7 @@ Watch = Callable[[Combination], Callbacks]
 
 def what_is_left(plan: Plan) -> Planned:
     """What a grid would do; nothing is asked, but every function is looked for."""
-    check_functions(plan.combinations, plan.folder)
+    _check_functions(plan.combinations, plan.folder)
     questions = plan.questions
     done = tuple(_done(one, plan, questions) for one in plan.combinations)
     return Planned(plan.combinations, done, len(questions))
@@ -35,7 +35,7 @@ def run_all(
     plan: Plan, *, restart: bool, retry_errors: bool, watch: Watch | None
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Ask every combination; how each went, and why some could not be run, both by name."""
-    check_functions(plan.combinations, plan.folder)
+    _check_functions(plan.combinations, plan.folder)
     questions = plan.questions
     try:
         plan.output.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def run_all(
         ) from error
     reports: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
-    workshop = Workshop(plan.folder)
+    workshop = _Workshop(plan.folder)
     for one in plan.combinations:
         before = None if restart else _finished(one, plan, questions)
         if before is not None and not (retry_errors and before.get("failed")):
@@ -63,20 +63,20 @@ def run_all(
     return reports, failures
 
 
-def check_functions(combinations: Iterable[Combination], folder: Path) -> None:
+def _check_functions(combinations: Iterable[Combination], folder: Path) -> None:
     """Every function exists and takes its parameters: said before the first question is asked."""
     for one in combinations:
         if one.is_factory:
             _check_call(_factory(one, folder), one)
         else:
-            Workshop(folder).build(one)
+            _Workshop(folder).build(one)
 
 
-def code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
+def _code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
     """The fingerprint of each file that its retriever is written in; nothing is made for it."""
     if one.is_factory:
         return code_of(*load_target(_target(one, folder)))
-    return Workshop(folder).build(one).code
+    return _Workshop(folder).build(one).code
 
 
 class _InErrorsOnly(Secrets):
@@ -93,7 +93,7 @@ def _hiding(values: list[str]) -> Secrets:
     return secrets
 
 
-class Workshop:
+class _Workshop:
     """Builds retrievers. What differs in k alone is built once, as an index may take hours."""
 
     def __init__(self, folder: Path) -> None:
@@ -106,7 +106,7 @@ class Workshop:
         shown = without_secrets(combination.params)
         hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
         if combination.is_factory:
-            code = code_of_combination(combination, self._folder)
+            code = _code_of_combination(combination, self._folder)
             made = replace(as_retriever(self._made(combination, hidden)), code=code)
         else:
             params = {"params": dict(combination.params)} if combination.params else {}
@@ -176,7 +176,7 @@ class _CannotBeMade(CalipersError):
 def _run(
     one: Combination,
     plan: Plan,
-    workshop: Workshop,
+    workshop: _Workshop,
     questions: Questions,
     watch: Watch | None,
     *,
@@ -209,7 +209,7 @@ def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
     if meta is None or meta.settings != settings:
         return None
     # A run of before code was noted down cannot be told apart; it fits as it always did.
-    code = code_of_combination(one, plan.folder) if meta.code else {}
+    code = _code_of_combination(one, plan.folder) if meta.code else {}
     return meta if meta.code == code else None
 
 

@@ -13,7 +13,7 @@ from calipers.questions.compare.words import power_sentences, verdict, warnings
 from calipers.questions.grid.result import Grid, Planned
 from calipers.words import plural
 
-EVERY_METRIC = (
+_EVERY_METRIC = (
     "Every metric of every combination is in --json and with --explain; `calipers compare` shows "
     "any two of the runs side by side."
 )
@@ -55,7 +55,7 @@ def print_grid(
     else:
         print_verdict(verdict(comparison), console, warnings(comparison))
         print_leaderboard(comparison, console)
-        print_notes([*power_sentences(comparison), EVERY_METRIC], console)
+        print_notes([*power_sentences(comparison), _EVERY_METRIC], console)
     console.print()
     console.print(_runs(grid))
     for name, sentence in grid.failures.items():

@@ -16,7 +16,7 @@ from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.store.references import resolve
 
-MOST_METRICS = 4
+_MOST_METRICS = 4
 """How many metrics a list shows where none is named."""
 
 
@@ -63,7 +63,7 @@ class Filter:
     def among(self, store: Store, *, slices: Sequence[str] = ()) -> list[Evaluation]:
         """The evaluations that fit, newest first."""
         if self.name is not None:
-            check_known(store, self.name)
+            _check_known(store, self.name)
         return evaluations(
             store,
             name=self.name,
@@ -83,7 +83,7 @@ def listed(store: Store, wanted: Filter) -> History:
     chosen = wanted.metrics
     if chosen is None:
         shown = [metric for one in found for metric in headlines(one.summaries)]
-        chosen = list(dict.fromkeys(shown))[:MOST_METRICS]
+        chosen = list(dict.fromkeys(shown))[:_MOST_METRICS]
     return History(store.place.shown, tuple(found), tuple(chosen), count(store))
 
 
@@ -93,7 +93,7 @@ def shown(store: Store, reference: str) -> Shown:
     return Shown(evaluation, load_scores(store, evaluation))
 
 
-def check_known(store: Store, name: str) -> None:
+def _check_known(store: Store, name: str) -> None:
     """Complain about a name that no evaluation has."""
     resolve(store, f"@name:{name}")
 

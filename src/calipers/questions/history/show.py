@@ -18,14 +18,14 @@ from calipers.questions.evaluate.show import verdict as verdict_of
 from calipers.questions.history.result import History, Shown
 from calipers.words import plural
 
-BARS = "▁▂▃▄▅▆▇█"
+_BARS = "▁▂▃▄▅▆▇█"
 MARKS = {"ground truth": "◆", "corpus": "◇"}
-LONGEST_SPARK = 40
-MOST_SPARKS = 8
+_LONGEST_SPARK = 40
+_MOST_SPARKS = 8
 """What fits a screen below the table; ``--explain`` shows all."""
 BREAK = "┊"
 """In a sparkline, where ground truth or corpus changed."""
-GIVEN_UP_FIRST = ("tags", "branch", "queries", "commit", "id")
+_GIVEN_UP_FIRST = ("tags", "branch", "queries", "commit", "id")
 """Columns that a narrow terminal does without, in this order."""
 
 
@@ -39,7 +39,7 @@ def print_history(found: History, console: Console, *, explain: bool = False) ->
     print_verdict(verdict(found), console)
     console.print(_fitting(found, console))
     sparks = list(_sparks(found))
-    shown = sparks if explain else sparks[:MOST_SPARKS]
+    shown = sparks if explain else sparks[:_MOST_SPARKS]
     if shown:
         console.print()
     for line in shown:
@@ -95,9 +95,9 @@ def sparkline(values: Sequence[float]) -> str:
     """
     low, high = min(values), max(values)
     if high == low:
-        return BARS[3] * len(values)
-    top = len(BARS) - 1
-    return "".join(BARS[round((value - low) / (high - low) * top)] for value in values)
+        return _BARS[3] * len(values)
+    top = len(_BARS) - 1
+    return "".join(_BARS[round((value - low) / (high - low) * top)] for value in values)
 
 
 def _fitting(found: History, console: Console) -> Table | Text:
@@ -108,7 +108,7 @@ def _fitting(found: History, console: Console) -> Table | Text:
     if not any(one.commit for one in found.evaluations):
         left_out |= {"commit", "branch"}
     unlimited = console.options.update(width=10_000)
-    for given_up in ("", *GIVEN_UP_FIRST):
+    for given_up in ("", *_GIVEN_UP_FIRST):
         left_out.add(given_up)
         table = _table(found, left_out)
         if console.measure(table, options=unlimited).maximum <= console.width:
@@ -150,7 +150,7 @@ def _table(found: History, left_out: set[str]) -> Table:
         }
         means = [_mean(one, metric) for metric in found.metrics]
         row = [*(cells[name] for name in (*words, *numbers)), *means, _marks(one)]
-        table.add_row(*map(Text, row), *([] if "tags" in left_out else [Text(tags_shown(one))]))
+        table.add_row(*map(Text, row), *([] if "tags" in left_out else [Text(_tags_shown(one))]))
     return table
 
 
@@ -168,7 +168,7 @@ def _marks(one: Evaluation) -> str:
     return "".join(MARKS[what] for what in one.changed)
 
 
-def tags_shown(one: Evaluation) -> str:
+def _tags_shown(one: Evaluation) -> str:
     """The tags of an evaluation in a line."""
     return ", ".join(f"{name}={printable(value, 30)}" for name, value in one.tags.items())
 
@@ -185,7 +185,7 @@ def _sparks(found: History) -> Iterator[str]:
                 if one.name == name
                 and metric in one.summaries
                 and (mean := one.summaries[metric].mean) is not None
-            ][-LONGEST_SPARK:]
+            ][-_LONGEST_SPARK:]
             values = [mean for mean, _ in measured]
             if len(values) < 2:
                 continue
@@ -229,7 +229,7 @@ def about(one: Evaluation) -> list[str]:
         where = f" on commit {one.commit[:10]}{branch}{changed}"
     lines = [f"{printable(one.name)} ({one.id}), saved {one.saved:%Y-%m-%d %H:%M:%S} UTC{where}."]
     if one.tags:
-        lines.append(f"Tags: {tags_shown(one)}.")
+        lines.append(f"Tags: {_tags_shown(one)}.")
     return lines
 
 

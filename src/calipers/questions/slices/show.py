@@ -7,7 +7,16 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.io.files.guard import guard
-from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
+from calipers.present.charts import (
+    LIGHT,
+    NARROW,
+    WIDE,
+    Palette,
+    Spec,
+    dots_with_intervals,
+    finished,
+    panels_by,
+)
 from calipers.present.escape import printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.present.words import number
@@ -36,12 +45,12 @@ CSV_HEADER = (
 
 def print_slices(slices: Slices, console: Console) -> None:
     """What stands out, one table per cut, and what the marks mean."""
-    print_verdict(slices_verdict(slices), console)
+    print_verdict(_slices_verdict(slices), console)
     print_slice_tables(slices, console)
     print_notes([slices_note(slices)], console)
 
 
-def slices_verdict(slices: Slices) -> str:
+def _slices_verdict(slices: Slices) -> str:
     """The slices that are worse than the rest, or that none is shown to be."""
     worse = dict.fromkeys(
         f"{one.by} {printable(one.value, 30)}" for one in slices.rows if one.is_worse
@@ -198,46 +207,13 @@ def slices_chart(
             "mark": {"type": "rule", "color": palette.even, "strokeDash": [4, 3], "aria": False},
             "encoding": {"x": {**x, "field": "overall", "aggregate": "mean"}},
         },
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "aria": False},
-            "encoding": {
-                "x": {**x, "field": "low"},
-                "x2": {"field": "high"},
-                "y": y,
-                "color": colour,
-            },
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {
-                "x": {**x, "field": "mean"},
-                "y": y,
-                "color": colour,
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-            },
-        },
+        *dots_with_intervals(x, y, colour, "mean"),
     ]
     return finished(
         {
             "description": f"{metric} for each slice of the queries, with intervals.",
             "data": {"values": rows},
-            "facet": {
-                "row": {
-                    "field": "by",
-                    "type": "nominal",
-                    "sort": None,
-                    "header": {
-                        "title": None,
-                        "labelAngle": 0,
-                        "labelOrient": "top",
-                        "labelAnchor": "start",
-                        "labelFontSize": 13,
-                        "labelFontWeight": 600,
-                        "labelColor": palette.ink,
-                    },
-                }
-            },
+            "facet": panels_by("by", palette),
             "spec": {
                 "width": width - (240 if wide else 150),
                 "height": {"step": 30 if wide else 38},

@@ -15,8 +15,8 @@ from calipers.questions.trend.result import Trend
 WIDTH, HEIGHT = 620, 190
 NARROW = 270
 """The width of a panel on a phone."""
-LEAST_RANGE = 0.1
-LETTER = 6
+_LEAST_RANGE = 0.1
+_LETTER = 6
 """Pixels that a letter of a mark's label takes, at most."""
 SAME_MINUTE, SAME_SECOND = len("2026-01-31T12:30"), len("2026-01-31T12:30:59")
 FORMS = (".svg", ".png", ".html", ".json")
@@ -178,7 +178,7 @@ def _marks(trend: Trend, width: int) -> list[dict[str, Any]]:
         said = f"{' and '.join(mark.what)} changed"
         at = width * (mark.saved - min(times)).total_seconds() / span if span else 0.0
         label = said if at > free else ""
-        free = at + len(said) * LETTER if label else free
+        free = at + len(said) * _LETTER if label else free
         found.append({"saved": moment(mark.saved), "said": said, "label": label})
     return found
 
@@ -214,7 +214,7 @@ def _range(rows: list[dict[str, Any]]) -> list[float]:
     """
     low = min((row["low"] for row in rows), default=0.0)
     high = max((row["high"] for row in rows), default=1.0)
-    if (lacking := LEAST_RANGE - (high - low)) > 0:
+    if (lacking := _LEAST_RANGE - (high - low)) > 0:
         # A share can be no more than one, so the room is taken below it.
         above = min(lacking / 2, 1.0 - high) if high <= 1.0 else lacking / 2
         low, high = low - (lacking - above), high + above

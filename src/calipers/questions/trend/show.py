@@ -18,7 +18,7 @@ from calipers.words import plural
 WIDEST = 100
 TALL, SHORT = 9, 5
 """Rows of a chart: one alone, or one of many."""
-MOST_CHARTS = 4
+_MOST_CHARTS = 4
 """What fits a screen; ``--explain`` draws all."""
 DOT, BAND, BREAK = "●", "░", "┊"
 Cells = list[list[str]]
@@ -28,7 +28,7 @@ RowOf = Callable[[float], int]
 def print_trend(trend: Trend, console: Console, *, explain: bool = False) -> None:
     """One chart per line, the marks explained, and the numbers at both ends."""
     drawable = [line for line in trend.lines if line.points]
-    shown = drawable if explain else drawable[:MOST_CHARTS]
+    shown = drawable if explain else drawable[:_MOST_CHARTS]
     print_verdict(verdict(trend), console)
     height = TALL if len(drawable) <= 2 else SHORT
     for place, line in enumerate(shown):
