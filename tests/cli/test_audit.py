@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from calipers import audit
-from calipers.cli.audit import command
+from calipers.cli.truth import audit as command
 from tests.command import calipers_command
 
 

@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli.resolve import command
+from calipers.cli.truth import resolve as command
 
 
 @pytest.fixture

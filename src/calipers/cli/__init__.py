@@ -16,37 +16,37 @@ from calipers.cli.parts.exit import check_streams, explain
 from calipers.version import __version__
 
 COMMANDS = {
-    "init": "init",
+    "init": "start",
     "eval": "eval",
-    "metrics": "metrics",
-    "agreement": "agreement",
+    "metrics": "start",
+    "agreement": "truth",
     "alarm": "history",
-    "audit": "audit",
+    "audit": "truth",
     "baseline": "decide",
     "calls": "understand",
     "compare": "decide",
-    "config": "config",
-    "convert": "convert",
+    "config": "start",
+    "convert": "truth",
     "diagnose": "understand",
     "diff": "understand",
-    "draft": "draft",
+    "draft": "truth",
     "floor": "understand",
     "gate": "decide",
     "grid": "live",
     "history": "history",
-    "judge": "judge",
+    "judge": "truth",
     "labels": "labels",
     "misses": "understand",
     "plan": "decide",
     "plot": "understand",
-    "questions": "questions",
-    "resolve": "resolve",
-    "retrieve": "retrieve",
-    "serve": "serve",
+    "questions": "truth",
+    "resolve": "truth",
+    "retrieve": "live",
+    "serve": "labels",
     "show": "history",
     "store": "history",
     "sweep": "understand",
-    "traces": "traces",
+    "traces": "truth",
     "trend": "history",
 }
 """Every command in the order of help, with the module that holds it."""
@@ -118,7 +118,7 @@ class LazyGroup(GivenOnce):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"{__name__}.{COMMANDS[cmd_name]}")
-        command: click.Command = getattr(module, cmd_name, None) or module.command
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def resolve_command(

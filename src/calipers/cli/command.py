@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -56,13 +57,14 @@ class Asked:
 
     def answer(self, **more: Any) -> Any:
         """The answer of the operation, with a bar where it takes long."""
-        takes = arguments(self.operation)
-        if "watch" in takes:
-            more.setdefault("watch", asking)
+        takes, call = arguments(self.operation), partial(self.operation, **self.settings, **more)
+        if "total" in takes:
+            with asking() as (total, progress):
+                return call(total=total, progress=progress)
+        if "watch" in takes and "watch" not in more:
+            call = partial(call, watch=asking)
         with reading() as progress:
-            if "progress" in takes:
-                more["progress"] = progress
-            return self.operation(**self.settings, **more)
+            return call(progress=progress) if "progress" in takes else call()
 
     def is_printed(self, found: Any, **forms: Callable[[Any], Any]) -> bool:
         """Print the answer as JSON or in one of these forms, where that was asked for."""
@@ -79,7 +81,7 @@ def _plain(found: Any) -> Any:
 
 def command(
     operation: Callable[..., Any],
-    *face: click.Option,
+    *face: click.Parameter,
     name: str | None = None,
     short_help: str | None = None,
     leave_out: Sequence[str] = (),

@@ -24,7 +24,7 @@ def flag(name: str, said: str) -> click.Option:
     return click.Option(name.split(), is_flag=True, help=said)
 
 
-def text(name: str, metavar: str, said: str, **more: Any) -> click.Option:
+def text(name: str, metavar: str | None, said: str, **more: Any) -> click.Option:
     """An option with a value."""
     return click.Option(name.split(), metavar=metavar, help=said, **more)
 

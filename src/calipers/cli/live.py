@@ -1,5 +1,6 @@
 """Commands that ask retrievers: one, or every combination of a grid."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,9 +9,81 @@ import click
 
 import calipers
 from calipers.cli.command import Asked, command
-from calipers.cli.face import EXPLAIN, JSON, examples, flag
+from calipers.cli.face import CONFIG, EXPLAIN, JSON, examples, flag, output
 from calipers.cli.parts.output import console, is_terminal
 from calipers.cli.parts.progress import asking
+
+
+@command(
+    calipers.retrieve,
+    output(
+        "The run, a .jsonl file. An interrupted run is continued; a finished one is asked again, "
+        "and the old file kept with the ending .bak.",
+        required=True,
+    ),
+    CONFIG,
+    JSON,
+    short_help="Ask a live retriever every question and keep what it returns.",
+)
+def retrieve(asked: Asked, output: str) -> None:
+    """Ask a live retriever every question and write what it returns to a run.
+
+    RETRIEVER is a Python function (package.module:function or file.py:function), an address
+    (http://host/search?q={query}&k={k}) or a command (cmd:./search, which reads and writes JSON
+    lines). QUESTIONS is a file with a "query" per record, a table with a column of questions, or
+    the ground truth.
+
+    Every finished question is in the output at once: after a crash or Ctrl-C the same command
+    goes on where it stopped. A finished run is asked again, so that an edited function is
+    measured as it is now.
+
+    \b
+    Examples:
+      calipers retrieve mypackage.search:search questions.jsonl -k 20 -o run.jsonl
+      calipers retrieve 'http://127.0.0.1:8000/search?q={query}&k={k}' questions.jsonl \\
+          --results '$.hits[*]' -o run.jsonl
+      calipers eval -g questions.jsonl --run run.jsonl
+    """
+    from calipers.live.show import report_lines
+
+    try:
+        # The run stays in its file; here only the report is needed.
+        report = asked.answer(output=output).report
+    except KeyboardInterrupt:
+        click.echo(
+            f"Every question that was finished is in {output}; the same command goes on.", err=True
+        )
+        raise
+    if asked.is_printed(report):
+        return
+    screen = console()
+    for line in report_lines(report):
+        screen.print(line, markup=False)
+    settings = asked.settings
+    what, next_command = _what_next(settings["questions"], output, settings.get("columns"))
+    screen.print(f"Written to {output}. {what}:", markup=False, soft_wrap=True)
+    # Never broken over two lines: it is there to be copied.
+    screen.print(f"  {shlex.join(next_command)}", markup=False, soft_wrap=True)
+    if report.failed:
+        screen.print("Ask the failed ones again: the same command with --retry-errors.")
+
+
+def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:
+    """A command that works on what is there: questions may come without a ground truth."""
+    from calipers.errors import CalipersError
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+
+    said = Columns.of(columns)
+    try:
+        has_truth = load(questions, "ground_truth", None, said).ground_truth is not None
+    except CalipersError:
+        has_truth = False
+    if has_truth:
+        named = [word for one in said.named.items() for word in ("--column", "=".join(one))]
+        return "Measure it", ("calipers", "eval", "-g", questions, "--run", output, *named)
+    what = f"{questions} holds no ground truth; draft one from what was found"
+    return what, ("calipers", "draft", output, "-o", "label.csv")
 
 
 @command(

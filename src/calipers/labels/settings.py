@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
 from calipers.labels.result import How, JudgeOnly, Scale, Weights, WhenTied
-from calipers.live.keywords import AskingModel
+from calipers.live.keywords import AskingModel, ColumnNames
 from calipers.model.labels import TargetsAs
 from calipers.operation import operation
-from calipers.questions.reading import Where
+from calipers.questions.reading import Confidence, Store, Truth, Where
+from calipers.setting import Setting
 from calipers.store.pool import QueueOrder
 
 if TYPE_CHECKING:
@@ -19,16 +20,45 @@ if TYPE_CHECKING:
     from calipers.store.pool import PoolList
 
 
+Endpoint = Annotated[
+    str,
+    Setting("An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.", metavar="ADDRESS"),
+]
+Model = Annotated[str, Setting("The name of the model.", metavar="NAME")]
+KeyEnv = Annotated[
+    str | None,
+    Setting(
+        "The environment variable that holds the key; it is never written anywhere.",
+        metavar="VARIABLE",
+    ),
+]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(",") if one.strip())
+
+
 @operation(page="make-ground-truth", command="draft")
 def draft(
-    runs: Any,
+    runs: Annotated[Any, Setting("", argument="RUN...", several=True, read=list)],
     *,
-    questions: Any = None,
-    k: int = 10,
-    seed: int = 0,
-    ground_truth: Any = None,
-    corpus: Any = None,
-    columns: Any = None,
+    questions: Annotated[
+        Any,
+        Setting(
+            "The questions with their texts, and their order. [default: as the runs know them]",
+            metavar="FILE",
+        ),
+    ] = None,
+    k: Annotated[int, Setting("How many of the first results of each run to label.", "-k")] = 10,
+    seed: Annotated[int, Setting("The seed that shuffles the items of a question.")] = 0,
+    ground_truth: Annotated[
+        Any, Setting("Leave out what this ground truth has judged.", "-g", "FILE")
+    ] = None,
+    corpus: Annotated[
+        Any,
+        Setting("Fill in texts that the runs do not carry, by id.", "-c", "PATH", file="corpus"),
+    ] = None,
+    columns: ColumnNames = None,
 ) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
@@ -58,17 +88,42 @@ def draft(
 
 @operation(page="make-ground-truth", command="agreement")
 def agreement(
-    labels: Any,
+    labels: Annotated[Any, Setting("", argument="FILE...", several=True, read=list)],
     *,
-    scale: Scale = "ordinal",
-    weights: Weights = "none",
-    merge: How | None = None,
-    when_tied: WhenTied = "leave",
-    targets_as: TargetsAs = "id",
-    add_to: Any = None,
-    machine: str | None = None,
-    confidence: float = 0.95,
-    columns: Any = None,
+    scale: Annotated[
+        Scale, Setting("What a difference between grades means, for Krippendorff's alpha.")
+    ] = "ordinal",
+    weights: Annotated[
+        Weights, Setting("How Cohen's kappa counts the distance between grades.")
+    ] = "none",
+    merge: Annotated[
+        How | None, Setting("How several grades become one. [default: majority]")
+    ] = None,
+    when_tied: Annotated[
+        WhenTied,
+        Setting(
+            "When two grades have equally many votes: leave the pair out, or take this one.",
+            # As a Literal it may equal another, whose words stand in another order.
+            choices=get_args(WhenTied),
+        ),
+    ] = "leave",
+    targets_as: Annotated[
+        TargetsAs,
+        Setting("What a target of the ground truth is: the item's id, its text, or its place."),
+    ] = "id",
+    add_to: Annotated[
+        Any,
+        Setting("A ground truth to which the new judgements are added.", metavar="FILE"),
+    ] = None,
+    machine: Annotated[
+        str | None,
+        Setting(
+            "The judge that is a language model: compare its labels with those of the people.",
+            metavar="JUDGE",
+        ),
+    ] = None,
+    confidence: Confidence = 0.95,
+    columns: ColumnNames = None,
 ) -> "Agreement":
     """Read what judges filled in and say how far they agree.
 
@@ -116,7 +171,7 @@ def agreement(
 
 
 @operation(page="judge", command="labels list")
-def labels_list(store: Where = None) -> "PoolList":
+def labels_list(store: Store = None) -> "PoolList":
     """Every pool of a store, and how much of it is judged."""
     from calipers.store.label_pools import list_pools
     from calipers.store.open import open_store
@@ -126,14 +181,21 @@ def labels_list(store: Where = None) -> "PoolList":
 
 @operation(page="judge", command="labels export")
 def labels_export(
-    pool: str,
-    output: str | os.PathLike[str],
+    pool: Annotated[str, Setting("", argument="POOL")],
+    output: Annotated[str | os.PathLike[str], Setting("The file to write.", "-o", "FILE")],
     *,
-    to: str | None = None,
-    targets_as: TargetsAs | None = None,
-    machines: bool = False,
-    overwrite: bool = False,
-    store: Where = None,
+    to: Annotated[
+        str | None, Setting("The form to write. [default: by the file's ending]", metavar="FORM")
+    ] = None,
+    targets_as: Annotated[
+        TargetsAs | None,
+        Setting(
+            "How a judged result is recognised. [default: as in the pool's ground truth]", "--as"
+        ),
+    ] = None,
+    machines: Annotated[bool, Setting("Count labels of language models too.")] = False,
+    overwrite: Annotated[bool, Setting("Replace the file if it exists.")] = False,
+    store: Store = None,
 ) -> "Exported":
     """Write what was known and what was judged as a ground truth, in any form of ``convert``.
 
@@ -151,10 +213,13 @@ def labels_export(
 
 @operation(page="judge", command="labels import")
 def labels_import(
-    pool: str,
-    labels: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    pool: Annotated[str, Setting("", argument="POOL")],
+    labels: Annotated[
+        str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        Setting("", argument="FILES...", several=True),
+    ],
     *,
-    store: Where = None,
+    store: Store = None,
 ) -> "Imported":
     """Read labels that were filled in elsewhere: the CSV or JSON lines that ``draft`` wrote.
 
@@ -173,25 +238,42 @@ def labels_pool(
     name: str,
     runs: Mapping[str, Any] | Sequence[Any],
     *,
-    ground_truth: Any = None,
-    questions: Any = None,
-    corpus: Any = None,
-    judges: Sequence[str] = ("me",),
+    ground_truth: Truth = None,
+    judges: Annotated[
+        Sequence[str],
+        Setting(
+            "Who judges, such as anna,ben; each gets a link of their own. [default: me]",
+            metavar="LIST",
+            read=_names,
+        ),
+    ] = ("me",),
+    questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
+    corpus: Annotated[
+        Any, Setting("Texts of results that the runs give as ids alone.", metavar="FILE")
+    ] = None,
     queries: Collection[str] | None = None,
-    only: JudgeOnly | None = None,
+    depth: Annotated[int, Setting("Results per run to judge.")] = 10,
+    metric: Annotated[str, Setting("The metric that judges watch.", "-m")] = "ndcg@10",
+    scale: Annotated[
+        str, Setting("The grades that can be given.", choices=("0-3", "yes/no"))
+    ] = "0-3",
+    order: Annotated[
+        QueueOrder,
+        Setting("Begin with what can move the metric most, or take questions as they come."),
+    ] = "moves",
+    only: Annotated[
+        JudgeOnly | None,
+        Setting("Judge only questions with a miss, or only those whose results differ."),
+    ] = None,
     again: bool = False,
-    metric: str = "ndcg@10",
-    scale: str = "0-3",
-    order: QueueOrder = "moves",
-    overlap: float = 0.2,
-    depth: int = 10,
-    seed: int = 0,
+    overlap: Annotated[float, Setting("The share of questions that every judge gets.")] = 0.2,
+    seed: Annotated[int, Setting("The seed that shuffles.")] = 0,
     guidelines: str = "",
     match: str | None = None,
     level: str | None = None,
     rel: float | None = None,
-    columns: Any = None,
-    store: Where = None,
+    columns: ColumnNames = None,
+    store: Store = None,
 ) -> "Desk":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
@@ -266,11 +348,11 @@ def labels_desk(pool: str, *, store: Where = None) -> "Desk":
 
 @operation(page="make-ground-truth", command="judge")
 def judge(
-    labels: Any,
+    labels: Annotated[Any, Setting("", argument="FILE")],
     *,
-    endpoint: str,
-    model: str,
-    key_env: str | None = None,
+    endpoint: Endpoint,
+    model: Model,
+    key_env: KeyEnv = None,
     **asking: Unpack[AskingModel],
 ) -> "MachineLabels":
     """Let a language model grade every pair of question and item.
@@ -290,13 +372,13 @@ def judge(
 
 @operation(page="make-ground-truth", command="questions")
 def write_questions(
-    corpus: Any,
+    corpus: Annotated[Any, Setting("", argument="CORPUS")],
     *,
-    endpoint: str,
-    model: str,
-    n: int = 50,
-    seed: int = 0,
-    key_env: str | None = None,
+    endpoint: Endpoint,
+    model: Model,
+    n: Annotated[int, Setting("How many chunks to write a question from.", "-n")] = 50,
+    seed: Annotated[int, Setting("The seed that draws the chunks.")] = 0,
+    key_env: KeyEnv = None,
     reading: Callable[[int, int], None] | None = None,
     **asking: Unpack[AskingModel],
 ) -> "WrittenQuestions":

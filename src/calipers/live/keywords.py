@@ -16,6 +16,43 @@ Progress = Callable[["AnswerCounts"], None]
 Callbacks = AbstractContextManager[tuple[Any, Any]]
 """For the number of questions, and for the counts as they grow."""
 Watch = Callable[[], Callbacks]
+
+
+def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        name, divided, value = text.partition(divider)
+        if not divided or not name.strip():
+            # The value may be a secret, so it is not repeated here.
+            raise InvalidInput(
+                f"A value of {option} cannot be read: there is no {divider!r} in it; write it as "
+                f"{option} '{example}'."
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _stages(given: tuple[str, ...]) -> dict[str, str]:
+    return _pairs(given, "=", "--stage", "candidates=$.candidates[*]")
+
+
+def _headers(given: tuple[str, ...]) -> dict[str, str]:
+    return _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN")
+
+
+def _params(given: tuple[str, ...]) -> dict[str, Any]:
+    """Each parameter as the number or the truth value it spells, else the text."""
+    import msgspec
+
+    found: dict[str, Any] = {}
+    for name, text in _pairs(given, "=", "--param", "index=small").items():
+        try:
+            found[name] = msgspec.json.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            found[name] = text
+    return found
+
+
 AskFor = Annotated[
     int | None,
     Setting(
@@ -30,7 +67,7 @@ Workers = Annotated[
         "Questions asked at a time. [default: 8; 1 for a command]", metavar="N", file="workers"
     ),
 ]
-Columns = Annotated[
+ColumnNames = Annotated[
     Any,
     Setting(
         "Which column is what, where its name does not say, such as item=expected_ids; may be "
@@ -46,35 +83,69 @@ Columns = Annotated[
 
 
 class Patience(TypedDict, total=False):
-    """How fast and how patiently something is asked, and who is told of it."""
+    """How patiently something is asked, and who is told of it."""
 
-    timeout: float | None
-    """Seconds per question; None: as long as it takes."""
-    retries: int
-    """Further attempts after lost connections, timeouts, 429 and 5xx."""
-    rate: float | None
-    """Questions per second at most."""
-    max_errors: int | None
-    """Stop when more than so many questions fail."""
+    retries: Annotated[
+        int,
+        Setting(
+            "Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause. "
+            "[default: 2]",
+            metavar="N",
+        ),
+    ]
+    max_errors: Annotated[int | None, Setting("Stop when more than N fail.", metavar="N")]
     progress: Progress | None
     """Told the counts as they grow."""
     total: Callable[[int], None] | None
     """Told once how many questions there are."""
 
 
+def _place(what: str) -> Setting:
+    return Setting(f"Where in a result its {what} is.", metavar="PATH")
+
+
 class RetrieverOptions(TypedDict, total=False):
     """What a kind of retriever takes, and where in its answers to look."""
 
-    batch: int | None
-    """A function: how many questions it takes at once."""
-    params: Mapping[str, Any] | None
-    """A function: what it is given by name with every call."""
-    request: Any
-    """An address: the JSON to send, with {query} and {k} in it."""
-    method: str | None
-    """An address: GET, POST or PUT."""
-    headers: Mapping[str, str] | None
-    """An address: headers to send; $NAME is an environment variable."""
+    batch: Annotated[
+        int | None,
+        Setting("For a function that takes a list: give it N questions at once.", metavar="N"),
+    ]
+    params: Annotated[
+        Mapping[str, Any] | None,
+        Setting(
+            "For a function: a further argument; may be given several times.",
+            "--param",
+            "NAME=VALUE",
+            several=True,
+            read=_params,
+        ),
+    ]
+    request: Annotated[
+        Any,
+        Setting(
+            'For an address: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
+            metavar="JSON",
+        ),
+    ]
+    method: Annotated[
+        str | None,
+        Setting(
+            "For an address: how to ask it. [default: POST with --request, else GET]",
+            metavar="GET|POST|PUT",
+        ),
+    ]
+    headers: Annotated[
+        Mapping[str, str] | None,
+        Setting(
+            "For an address: a header to send. $NAME in it is an environment variable, whose "
+            "value is never written anywhere.",
+            "--header",
+            "'NAME: VALUE'",
+            several=True,
+            read=_headers,
+        ),
+    ]
     embed: Callable[[str], Any] | None
     """A vector store: a function from a text to a vector."""
     ids: Sequence[Any] | None
@@ -87,48 +158,88 @@ class RetrieverOptions(TypedDict, total=False):
     """Qdrant: the name of the vector."""
     stage_components: Sequence[str] | None
     """Haystack: components whose documents are kept as earlier stages."""
-    results: str | None
-    """The path of the list of results in an answer, such as "$.hits[*]"."""
-    id: str | None
-    """The path of the id in a result; the next six are like it."""
-    score: str | None
-    text: str | None
-    document: str | None
-    start: str | None
-    end: str | None
+    results: Annotated[
+        str | None, Setting("Where the results are, such as '$.hits[*]'.", metavar="PATH")
+    ]
+    id: Annotated[str | None, _place("id")]
+    score: Annotated[str | None, _place("score")]
+    text: Annotated[str | None, _place("text")]
+    document: Annotated[str | None, _place("document")]
+    start: Annotated[str | None, _place("start in the document")]
+    end: Annotated[str | None, _place("end in the document")]
     tokens: str | None
-    stages: Mapping[str, str] | None
-    """The path of each earlier stage's results, by the name of the stage."""
+    stages: Annotated[
+        Mapping[str, str] | None,
+        Setting(
+            "Where an earlier stage's results are, such as 'candidates=$.candidates[*]'.",
+            "--stage",
+            "NAME=PATH",
+            several=True,
+            read=_stages,
+        ),
+    ]
 
 
 class Retrieving(Patience, RetrieverOptions, total=False):
     """Everything that says how a retriever is asked."""
 
-    warm_up: int | None
-    """First questions to keep out of the latencies; None: one per worker, at most a tenth."""
-    cache: str | os.PathLike[str] | None
-    """A file that keeps answers between runs."""
-    label: str | None
-    """A name for this version of the retriever: answers of another version are not reused."""
-    restart: bool
-    """Begin again, replacing the output."""
-    resume: bool
-    """Go on with the output as it is, also where it is finished or the code has changed."""
-    keep: bool
-    """Leave a finished output as it is where neither settings nor code have changed."""
-    retry_errors: bool
-    """Ask the questions again that failed before."""
-    columns: Any
-    """Which field of the questions is what, where its name does not say: {"query": "frage"}."""
+    timeout: Annotated[
+        float | None,
+        Setting("Give up on a question after so long. [default: 30.0]", metavar="SECONDS"),
+    ]
+    """None: as long as it takes."""
+    rate: Annotated[float | None, Setting("Questions per second at most.", metavar="N")]
+    warm_up: Annotated[
+        int | None,
+        Setting(
+            "First questions to keep out of the latencies. [default: one per worker, at most a "
+            "tenth of all]",
+            metavar="N",
+        ),
+    ]
+    retry_errors: Annotated[bool, Setting("Ask the failed questions again.")]
+    restart: Annotated[bool, Setting("Begin again, replacing the output.")]
+    resume: Annotated[
+        bool,
+        Setting("Go on with the output as it is, also where it is finished or code has changed."),
+    ]
+    keep: Annotated[
+        bool,
+        Setting("Leave a finished output as it is where neither settings nor code have changed."),
+    ]
+    cache: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "Keep answers in this file, and ask no question twice with the same settings.",
+            "--cache-file",
+            "FILE",
+        ),
+    ]
+    label: Annotated[
+        str | None, Setting("A name for this version of the retriever.", metavar="TEXT")
+    ]
+    """Answers of another version are not reused."""
+    columns: ColumnNames
 
 
 class AskingModel(Patience, total=False):
     """How a language model is asked."""
 
-    workers: int
-    """Prompts asked at a time."""
-    cache: str | os.PathLike[str] | None
-    """A folder that keeps answers: no prompt is asked twice."""
+    timeout: Annotated[
+        float | None,
+        Setting("Give up on a prompt after so long. [default: 60.0]", metavar="SECONDS"),
+    ]
+    rate: Annotated[float | None, Setting("Prompts per second at most.", metavar="N")]
+    workers: Annotated[int, Setting("Prompts asked at a time. [default: 4]", metavar="N")]
+    cache: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "Keep answers in this folder, and ask no prompt twice. [default: .calipers/answers]",
+            "--cache-folder",
+            "FOLDER",
+        ),
+    ]
+    """In Python no answers are kept unless a folder is named."""
 
 
 @contextmanager

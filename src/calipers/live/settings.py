@@ -1,10 +1,11 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.live.keywords import Retrieving
 from calipers.operation import operation
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.live.result import LiveRun
@@ -12,11 +13,14 @@ if TYPE_CHECKING:
 
 @operation(page="retrieve", command="retrieve")
 def retrieve(
-    search: Any,
-    questions: Any,
-    k: int = 20,
+    search: Annotated[Any, Setting("", argument="RETRIEVER")],
+    questions: Annotated[Any, Setting("", argument="QUESTIONS")],
+    k: Annotated[int, Setting("Results to ask for.", "-k")] = 20,
     *,
-    workers: int | None = None,
+    workers: Annotated[
+        int | None,
+        Setting("Questions asked at a time. [default: 8; 1 for a command]", metavar="N"),
+    ] = None,
     output: str | os.PathLike[str] | None = None,
     **asking: Unpack[Retrieving],
 ) -> "LiveRun":

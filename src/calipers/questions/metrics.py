@@ -1,6 +1,6 @@
 """Every metric there is, or one of them: what may be asked, and the answer."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -8,10 +8,13 @@ from rich.text import Text
 
 from calipers.operation import operation
 from calipers.present.terminal import print_notes, print_verdict
+from calipers.setting import Setting
 
 
 @operation(page="metrics", command="metrics")
-def metrics(name: str | None = None) -> list[dict[str, Any]]:
+def metrics(
+    name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
+) -> list[dict[str, Any]]:
     """Every metric as plain values, or the one that a name in any spelling stands for.
 
     >>> metrics("P_5")[0]["name"]

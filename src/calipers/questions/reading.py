@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.errors import InvalidInput
-from calipers.live.keywords import AskFor, Columns, Watch, Workers
+from calipers.live.keywords import AskFor, ColumnNames, Watch, Workers
 from calipers.model.policy import (
     CHOICES,
     LIKE,
@@ -108,6 +108,7 @@ Data = Annotated[
 ]
 """One thing that holds both sides: a pair of ``read``, or a path, records or a table."""
 Truth = Annotated[Any, Setting("What should be found.", "-g", "FILE", file="ground-truth")]
+Returned = Annotated[Any, Setting("What the retriever returned.", "-r", "FILE", file="run")]
 Metrics = Annotated[
     "str | Iterable[str | Metric] | None",
     Setting(
@@ -195,7 +196,7 @@ class Inputs(TypedDict, total=False):
     """What is measured; each side is a path, a mapping, records or a table."""
 
     ground_truth: Truth
-    run: Annotated[Any, Setting("What the retriever returned.", "-r", "FILE", file="run")]
+    run: Returned
     retriever: Annotated[
         Any,
         Setting(
@@ -253,7 +254,7 @@ class Matching(TypedDict, total=False):
             file="map-ids",
         ),
     ]
-    columns: Columns
+    columns: ColumnNames
     like: Annotated[
         str | None,
         Setting(

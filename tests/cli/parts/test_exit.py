@@ -27,7 +27,7 @@ def test_a_fault_of_our_own_is_70_and_two_lines(
     evals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("calipers.match.pair.match_pair", _fail)
-    monkeypatch.setattr("calipers.questions.inputs.match_pair", _fail)
+    monkeypatch.setattr("calipers.questions.evaluate.sources.match_pair", _fail)
     monkeypatch.delenv(leaving.VARIABLE, raising=False)
     printed = calipers_command("eval", evals)
     assert (printed.code, printed.out) == (70, "")

@@ -79,26 +79,29 @@ def ask_model(
     *,
     cache: str | os.PathLike[str] | None = None,
     workers: int = WORKERS,
+    timeout: float | None = TIMEOUT_SECONDS,
+    rate: float | None = None,
     **patience: Unpack[Patience],
 ) -> tuple[list[Reply], RetrievalReport]:
     """A reply to every prompt, in order, and how it went.
 
     ``cache`` is a folder: what was answered once with the same endpoint, model and prompt is
-    taken from there. Without a ``timeout`` among the others, a prompt may take a minute.
+    taken from there.
     """
     lines: list[bytes] = []
     # The same prompt is asked once, however often it is needed.
     numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
-    settings: Patience = {"timeout": TIMEOUT_SECONDS, **patience}
     with _cache_file(cache) as file:
         report = retrieve_to_report(
             model,
             [Question(number, prompt) for prompt, number in numbers.items()],
             k=1,
             workers=workers,
+            timeout=timeout,
+            rate=rate,
             told=lines.append,
             cache=file,
-            **settings,
+            **patience,
         )
     replies = {}
     for entry in map(_entry, lines):

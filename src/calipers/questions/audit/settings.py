@@ -1,10 +1,12 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.errors import InvalidInput
+from calipers.live.keywords import ColumnNames
 from calipers.operation import operation
 from calipers.questions.reading import Progress
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.model.health import Health
@@ -12,13 +14,32 @@ if TYPE_CHECKING:
 
 @operation(page="audit", command="audit")
 def audit(
-    ground_truth: Any,
+    ground_truth: Annotated[Any, Setting("", argument="[GROUND_TRUTH]", file="ground-truth")],
     *,
-    run: Any = None,
-    corpus: Any = None,
-    match: str | None = None,
+    run: Annotated[
+        Any,
+        Setting("Results, to measure how wide the interval is.", "-r", "FILE", file="run"),
+    ] = None,
+    corpus: Annotated[
+        Any,
+        Setting(
+            "What is searched: a folder of .txt and .md files, or a JSON lines, CSV or Parquet "
+            "file.",
+            "-c",
+            "PATH",
+            file="corpus",
+        ),
+    ] = None,
+    match: Annotated[
+        str | None,
+        Setting(
+            "How targets are recognised: id, quote or span. [default: as the data says]",
+            metavar="HOW",
+            file="match",
+        ),
+    ] = None,
     confidence: float = 0.95,
-    columns: Any = None,
+    columns: ColumnNames = None,
     progress: Progress | None = None,
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.

@@ -1,10 +1,12 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from calipers.live.keywords import ColumnNames
 from calipers.operation import operation
-from calipers.questions.reading import Progress
+from calipers.questions.reading import Progress, Returned, Truth
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.convert.rule import Conversion
@@ -15,11 +17,25 @@ def convert(
     data: Any = None,
     output: str | os.PathLike[str] = "",
     *,
-    ground_truth: Any = None,
-    run: Any = None,
-    to: str | None = None,
-    form: str | None = None,
-    columns: Any = None,
+    ground_truth: Truth = None,
+    run: Returned = None,
+    to: Annotated[
+        str | None,
+        Setting(
+            "The form to write: ours, json, jsonl, csv, tsv, parquet, arrow, trec, qrels, run, "
+            "beir, ragas, llama_index. [default: by the ending of OUT]",
+            metavar="FORM",
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        Setting(
+            "The form to read, where the content could be two. [default: by the content]",
+            "--from",
+            "FORM",
+        ),
+    ] = None,
+    columns: ColumnNames = None,
     progress: Progress | None = None,
 ) -> "Conversion":
     """Write a ground truth, a run or both in another form.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from calipers.live.keywords import Columns
+from calipers.live.keywords import ColumnNames
 from calipers.operation import operation
 from calipers.questions.reading import Store
 from calipers.setting import Setting
@@ -39,7 +39,7 @@ def diff(
         Setting("Questions with their tags and texts, and what is judged already.", "-g", "FILE"),
     ] = None,
     seed: Annotated[int, Setting("The seed that shuffles the rows to label.")] = 0,
-    columns: Columns = None,
+    columns: ColumnNames = None,
     store: Store = None,
 ) -> "Diff":
     """Compare the first k results of two runs; no ground truth is needed.

@@ -1,9 +1,11 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from calipers.live.keywords import ColumnNames
 from calipers.operation import operation
 from calipers.questions.reading import Progress
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.resolve.result import Resolution
@@ -11,11 +13,20 @@ if TYPE_CHECKING:
 
 @operation(page="resolve", command="resolve")
 def resolve(
-    ground_truth: Any,
-    corpus: Any,
+    ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
+    corpus: Annotated[
+        Any,
+        Setting(
+            "The documents: a folder of .txt and .md files, or a JSON lines, CSV or Parquet file.",
+            "-c",
+            "PATH",
+        ),
+    ],
     *,
-    first: bool = False,
-    columns: Any = None,
+    first: Annotated[
+        bool, Setting("Take the first place of a quote that stands in several.")
+    ] = False,
+    columns: ColumnNames = None,
     progress: Progress | None = None,
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.

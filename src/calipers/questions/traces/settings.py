@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from calipers.operation import operation
+from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.traces.rule import TracedQuestions
@@ -12,13 +13,31 @@ if TYPE_CHECKING:
 
 @operation(page="traces", command="traces")
 def traces(
-    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    files: Annotated[
+        str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        Setting("", argument="FILE...", several=True),
+    ],
     *,
-    n: int | None = None,
-    by: str | None = None,
-    disagreement: float = 0.5,
-    mask: str | Sequence[str] = (),
-    seed: int = 0,
+    n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")] = None,
+    by: Annotated[
+        str | None, Setting("Draw in turns from the values of this tag.", metavar="TAG")
+    ] = None,
+    disagreement: Annotated[
+        float,
+        Setting(
+            "The share to choose because their results differ between askings.",
+            metavar="SHARE",
+        ),
+    ] = 0.5,
+    mask: Annotated[
+        str | Sequence[str],
+        Setting(
+            "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable.",
+            metavar="PATTERN",
+            several=True,
+        ),
+    ] = (),
+    seed: Annotated[int, Setting("The seed that draws the questions.")] = 0,
 ) -> "TracedQuestions":
     """Take the questions that people really asked from traces, each once.
 

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 import yaml
 
-from calipers.cli.parts.starter import start_project
+from calipers.cli.starter import start_project
 from calipers.config import find_config
 from calipers.errors import InvalidInput
 from calipers.version import __version__

@@ -1,0 +1,182 @@
+"""Commands to begin with: a project's first files, the metrics there are, the settings here."""
+
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+import calipers
+from calipers.cli.command import Asked, command
+from calipers.cli.face import CONFIG, EXPLAIN, JSON, flag, text
+from calipers.cli.parts.output import console, print_json
+
+DEFAULT_K = 3
+
+
+@click.command(
+    "init",
+    short_help="Write the files that a project starts with.",
+    params=[
+        text(
+            "--retriever",
+            "RETRIEVER",
+            "Your retriever: package.module:function, an address or cmd:command. [default: a "
+            "search.py to fill in]",
+        ),
+        text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
+        flag("--yes -y", "Ask nothing, and take the defaults."),
+        JSON,
+    ],
+)
+def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None:
+    """Write four questions, a search function to fill in, settings and a check for CI.
+
+    Two questions are asked, unless --yes or both options are given. What exists is never
+    touched. All of it works at once: the next command is printed.
+
+    \b
+    Examples:
+      calipers init
+      calipers init --retriever mypackage.search:search -k 10
+    """
+    from calipers.cli.starter import QUESTIONS, start_project
+    from calipers.live.adapters.recognise import check_target
+    from calipers.present.escape import printable
+
+    if retriever is None and not yes:
+        retriever = click.prompt(
+            "Where is your retriever (package.module:function, an address, cmd:command; nothing: "
+            "write a search.py to fill in)?",
+            default="",
+            show_default=False,
+            prompt_suffix=" ",
+            err=as_json,
+        )
+    if retriever:
+        check_target(retriever)
+    if k is None:
+        k = DEFAULT_K
+        if not yes:
+            k = click.prompt(
+                "How many results does a reader get?",
+                default=DEFAULT_K,
+                type=int,
+                prompt_suffix=" ",
+                err=as_json,
+            )
+    started = start_project(Path.cwd(), retriever=retriever or None, k=k)
+    after = (
+        ("calipers", "eval")
+        if started.is_example
+        else ("calipers", "retrieve", started.retriever, QUESTIONS, "-o", "run.jsonl")
+    )
+    if as_json:
+        print_json(
+            {
+                "written": list(started.written),
+                "left": list(started.left),
+                "retriever": started.retriever,
+                "next": list(after),
+            }
+        )
+        return
+    for name in started.written:
+        click.echo(f"Written: {name}")
+    for name in started.left:
+        click.echo(f"Left as it is: {name}")
+    if started.is_example:
+        file = f"{started.retriever.partition(':')[0]}.py"
+        click.echo(f"Measure the example, then put your own into {QUESTIONS} and {file}:")
+    else:
+        click.echo(f"See what it returns, then put your own questions into {QUESTIONS}:")
+    click.echo(f"  {printable(shlex.join(after))}")
+
+
+@command(
+    calipers.metrics,
+    EXPLAIN,
+    JSON,
+    short_help="List what can be measured, with formulas and parameters.",
+)
+def metrics(asked: Asked, explain: bool) -> None:
+    """List every metric with its formula in words.
+
+    With NAME (in any tool's spelling) or --explain also parameters, bounds and other names.
+
+    \b
+    Examples:
+      calipers metrics
+      calipers metrics nDCG@10
+    """
+    from calipers.questions.metrics import print_metrics
+
+    found = asked.answer()
+    if not asked.is_printed(found):
+        print_metrics(found, console(), explain=explain)
+
+
+@click.command(
+    "config",
+    short_help="Show the settings that apply here, and where they stand.",
+    params=[CONFIG, JSON],
+)
+def config(config: str | None, as_json: bool) -> None:
+    """Show the settings that apply in this folder, and in which file they stand.
+
+    A command takes from there what is not given as an option.
+
+    \b
+    Example:
+      calipers config
+    """
+    from calipers.config import PLAIN, STORE, find_config, read_config
+    from calipers.live.adapters.secrets import without_secrets
+    from calipers.present.escape import printable
+
+    found = (find_config() if config is None else read_config(config)).to_dict()
+    for one in found["settings"]:
+        is_store = one["key"] == "store" and one["table"] is None
+        one["value"] = _shown_store(one["value"]) if is_store else without_secrets(one["value"])
+    named = os.environ.get(STORE, "").strip()
+    if named:
+        found["settings"].append(
+            {
+                "key": "store",
+                "value": _shown_store(named),
+                "table": None,
+                "used_by": "every command",
+                "environment": STORE,
+            }
+        )
+    if as_json:
+        print_json(found)
+        return
+    if found["file"] is None and not named:
+        click.echo(
+            f"No settings apply here: there is no {PLAIN}, and no [tool.calipers] in a "
+            "pyproject.toml, in this folder or above. `calipers init` writes one."
+        )
+        return
+    if found["file"] is not None:
+        click.echo(f"Settings of {printable(found['file'])}:")
+    for one in found["settings"]:
+        name = f"{one['table']}.{one['key']}" if one["table"] else one["key"]
+        origin = (
+            f"from the environment variable {STORE}" if "environment" in one else one["used_by"]
+        )
+        click.echo(f"  {name} = {printable(_written(one['value']), 200)}  ({origin})")
+
+
+def _written(value: Any) -> str:
+    import msgspec
+
+    return msgspec.json.encode(value, enc_hook=str).decode()
+
+
+def _shown_store(text: str) -> str:
+    """The history without its password."""
+    from calipers.store.place import place_of
+
+    return place_of(text).shown
