@@ -1,6 +1,7 @@
 """Ways to cut queries into slices or clusters: by a tag, by length, by number of targets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -35,6 +36,29 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     # From low to high; names that are no buckets have no other order than their own.
     names = usual if present <= set(usual) else sorted(present, key=lambda n: (n == UNTAGGED, n))
     return [(name, (labels == name).to_numpy()) for name in names if name in present]
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySlice:
+    """Some of the queries: all of them, or those with one value of a tag."""
+
+    name: str | None
+    """As tag=value; None: all."""
+    chosen: Bools
+
+
+def everything(scores: Scores) -> QuerySlice:
+    """All queries."""
+    return QuerySlice(None, np.ones(len(scores), dtype=np.bool_))
+
+
+def slices_by(scores: Scores, tags: Iterable[str]) -> list[QuerySlice]:
+    """One slice for each value of each tag."""
+    return [
+        QuerySlice(f"{tag}={value}", mask)
+        for tag in dict.fromkeys(tags)
+        for value, mask in cut(scores, tag)
+    ]
 
 
 def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> pl.Series:

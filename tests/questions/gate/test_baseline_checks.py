@@ -8,15 +8,11 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import frozen_array
+from calipers.model.slicing import everything, slices_by
 from calipers.questions.baseline import Baseline
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.gate.baseline_checks import average, check_baseline, pair, with_run
-from calipers.questions.gate.condition_checks import (
-    check_condition,
-    everything,
-    slice_of,
-    slices_by,
-)
+from calipers.questions.gate.condition_checks import check_condition, slice_of
 from calipers.questions.gate.conditions import parse_condition
 from calipers.statistics.paired_test import mean_of_runs
 from calipers.statistics.queries_needed import visibility, visible_difference

@@ -8,8 +8,8 @@ import numpy as np
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats
-from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import cut
+from calipers.model.scores import MetricFacts
+from calipers.model.slicing import QuerySlice, everything, slices_by
 from calipers.questions.alarm.reference_period import Watched, Yardstick, yardstick
 from calipers.questions.alarm.result import Alarm, AlarmCheck
 from calipers.questions.compare.comparable import different_ways
@@ -169,12 +169,13 @@ def check_all(
     line: Yardstick, metrics: Sequence[MetricFacts], by: Sequence[str], false_alarms: float
 ) -> tuple[AlarmCheck, ...]:
     """Every metric and slice; all of them together keep to the budget of false alarms."""
-    slices = list(_slices(line.nights[-1].scores, by))
+    latest = line.nights[-1].scores
+    slices = [everything(latest), *slices_by(latest, by)]
     budget = false_alarms / (len(slices) * len(metrics))
     tables = {facts.name: line.table(facts.name) for facts in metrics}
     return tuple(
-        _check(line, tables[facts.name], facts, name, chosen, budget)
-        for name, chosen in slices
+        _check(line, tables[facts.name], facts, part, budget)
+        for part in slices
         for facts in metrics
     )
 
@@ -183,22 +184,21 @@ def _check(
     line: Yardstick,
     table: Floats,
     facts: MetricFacts,
-    name: str | None,
-    chosen: Bools,
+    part: QuerySlice,
     budget: float,
 ) -> AlarmCheck:
     first = line.reference
-    usable = chosen & line.comparable & np.isfinite(table[-1])
+    usable = part.chosen & line.comparable & np.isfinite(table[-1])
     usable &= np.isfinite(table[:first]).all(axis=0)
     whole = (line.nights[-1].scores[facts.name].mean, line.whole(facts.name))
     check = AlarmCheck(
         metric=facts.name,
-        slice=name,
+        slice=part.name,
         status="untested",
         n=int(usable.sum()),
         why_not="no query can be compared",
-        whole_now=whole[0] if name is None else None,
-        whole_before=whole[1] if name is None else None,
+        whole_now=whole[0] if part.name is None else None,
+        whole_before=whole[1] if part.name is None else None,
     )
     if not check.n:
         return check
@@ -250,13 +250,6 @@ def _when(away: Floats, sums: Floats, height: float) -> tuple[int, int]:
     over = np.flatnonzero((sums[:raised] == 0.0) & (np.maximum.accumulate(sums)[:raised] > height))
     start = int(over[-1]) + 1 if over.size else 0
     return raised, start + began(away[start : raised + 1])
-
-
-def _slices(scores: Scores, by: Sequence[str]) -> Iterator[tuple[str | None, Bools]]:
-    yield None, np.ones(len(scores), dtype=np.bool_)
-    for tag in dict.fromkeys(by):
-        for value, mask in cut(scores, tag):
-            yield f"{tag}={value}", mask
 
 
 def _worst(

@@ -10,7 +10,7 @@ from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.scores import Interval, MetricFacts, Scores
-from calipers.model.slicing import clusters_in
+from calipers.model.slicing import QuerySlice, clusters_in, everything
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import obstacles
 from calipers.questions.compare.metric_difference import (
@@ -19,7 +19,7 @@ from calipers.questions.compare.metric_difference import (
     limits_of,
     paired,
 )
-from calipers.questions.gate.condition_checks import WORST, GatedSlice, check_of, everything
+from calipers.questions.gate.condition_checks import WORST, check_of
 from calipers.questions.gate.result import Change, Check, WorstQuery
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import holm
@@ -112,7 +112,7 @@ def check_baseline(
     pairing: Pairing,
     primary: str,
     supporting: Sequence[str],
-    slices: Sequence[GatedSlice],
+    slices: Sequence[QuerySlice],
     *,
     baseline: str,
     confidence: float,
@@ -193,7 +193,7 @@ class _Lost:
 
 
 def _lost(
-    pairing: Pairing, facts: MetricFacts, part: GatedSlice, allow: float, clusters: Ints | None
+    pairing: Pairing, facts: MetricFacts, part: QuerySlice, allow: float, clusters: Ints | None
 ) -> _Lost:
     up = facts.better != "lower"
     differences = np.where(part.chosen, pairing.difference(facts.name), np.nan)
@@ -213,7 +213,7 @@ def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints |
     return replace(check, status="supporting", change=replace(change, interval=interval))
 
 
-def _name(metric: str, part: GatedSlice, baseline: str) -> str:
+def _name(metric: str, part: QuerySlice, baseline: str) -> str:
     place = "" if part.name is None else f" for {part.name}"
     return f"{metric} not worse than {baseline}{place}"
 
@@ -226,7 +226,7 @@ def _too_few(change: Change, fewest: int) -> str:
     )
 
 
-def _change(pairing: Pairing, metric: str, part: GatedSlice, one: _Lost) -> Change:
+def _change(pairing: Pairing, metric: str, part: QuerySlice, one: _Lost) -> Change:
     before, now = pairing.baseline(metric)[part.chosen], pairing.now.of(metric)[part.chosen]
     known = ~np.isnan(one.gains[part.chosen])
     gains = one.gains[~np.isnan(one.gains)]

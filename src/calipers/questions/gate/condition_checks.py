@@ -1,7 +1,7 @@
 """Conditions put to scores and to the run's own records, one check at a time."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -9,10 +9,10 @@ import polars as pl
 
 from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import Interval, Scores
-from calipers.model.slicing import cut
+from calipers.model.slicing import QuerySlice, cut, everything
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
 from calipers.questions.shown_results import Context
@@ -28,34 +28,12 @@ Figures = Mapping[Figure, Floats]
 NO_FIGURES: Figures = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
-class GatedSlice:
-    """Some of the queries: all of them, or those with one value of a tag."""
-
-    name: str | None
-    chosen: Bools
-
-
-def everything(scores: Scores) -> GatedSlice:
-    """All queries."""
-    return GatedSlice(None, np.ones(len(scores), dtype=np.bool_))
-
-
-def slice_of(scores: Scores, tag: str, value: str) -> GatedSlice:
+def slice_of(scores: Scores, tag: str, value: str) -> QuerySlice:
     """The queries that have a value for a tag; none is an error."""
     masks = dict(cut(scores, tag))
     if value not in masks:
         raise unknown_tag_value(tag, value, list(masks))
-    return GatedSlice(f"{tag}={value}", masks[value])
-
-
-def slices_by(scores: Scores, tags: Iterable[str]) -> list[GatedSlice]:
-    """One slice for each value of each tag."""
-    return [
-        GatedSlice(f"{tag}={value}", mask)
-        for tag in dict.fromkeys(tags)
-        for value, mask in cut(scores, tag)
-    ]
+    return QuerySlice(f"{tag}={value}", masks[value])
 
 
 def check_condition(
@@ -95,7 +73,7 @@ def check_condition(
     )
 
 
-def _figured(figure: Figure, column: Floats, part: GatedSlice, name: str) -> Check:
+def _figured(figure: Figure, column: Floats, part: QuerySlice, name: str) -> Check:
     defined = column[~np.isnan(column)]
     mean = figure.statistic == "mean"
     return Check(
@@ -117,7 +95,7 @@ def _from_zero(interval: Interval | None) -> Interval | None:
 
 
 def check_of(
-    scores: Scores, metric: str, part: GatedSlice, name: str, clusters: Ints | None
+    scores: Scores, metric: str, part: QuerySlice, name: str, clusters: Ints | None
 ) -> Check:
     """A metric on a slice, measured and not yet judged."""
     column = np.where(part.chosen, scores.of(metric), np.nan)
@@ -136,7 +114,7 @@ def check_of(
 
 
 def _worst(
-    scores: Scores, values: Floats, part: GatedSlice, *, lowest_first: bool
+    scores: Scores, values: Floats, part: QuerySlice, *, lowest_first: bool
 ) -> tuple[WorstQuery, ...]:
     rows = np.flatnonzero(part.chosen & ~np.isnan(values)).tolist()
     sign = 1.0 if lowest_first else -1.0

@@ -12,19 +12,13 @@ from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import clusters_of
+from calipers.model.slicing import clusters_of, everything, slices_by
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
 from calipers.questions.gate.baseline_checks import pair as pair_up
-from calipers.questions.gate.condition_checks import (
-    check_condition,
-    everything,
-    figures_of,
-    slices_by,
-    with_leaks,
-)
+from calipers.questions.gate.condition_checks import check_condition, figures_of, with_leaks
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.result import Check, Verdict
 from calipers.suggest import did_you_mean
