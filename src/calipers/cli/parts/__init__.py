@@ -1,1 +1,0 @@
-"""What several commands share; a module of ``cli`` itself is a command."""
