@@ -1,12 +1,15 @@
 """Settings from a file: where they are found, and what is refused."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from calipers.config import Config, check_config, find_config, read_config
+from calipers.config import Config, Gate, Shared, check_config, find_config, read_config
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.model.policy import CHOICES
+from calipers.model.policy import CHOICES, LIKE, Like
+from calipers.operation import arguments
+from calipers.operations import OPERATIONS
 from tests.command import calipers_command
 
 
@@ -68,7 +71,8 @@ def test_every_word_of_every_policy_can_stand_in_the_file(name):
     for spelling in (name, name.replace("_", "-")):
         for word in CHOICES[name]:
             found = check_config({spelling: word}, Path("calipers.toml"))
-            assert found.fill(dict.fromkeys(CHOICES)) == {**dict.fromkeys(CHOICES), name: word}
+            keys = {one: one.replace("_", "-") for one in CHOICES}
+            assert found.filled({}, keys) == {name: word}
         with pytest.raises(InvalidInput, match=f"can be {', '.join(CHOICES[name])}"):
             check_config({spelling: "no such word"}, Path("calipers.toml"))
 
@@ -123,24 +127,29 @@ def test_a_file_named_by_the_caller(folder):
 
 def test_what_is_given_goes_before_the_file():
     config = Config(None, {"data": "d", "k": 3, "score": {"mrr": 1}}, {"by": ["type"], "k": 4})
-    given = {"data": None, "run": None, "k": None, "weights": None, "by": (), "seed": None}
-    filled = config.fill(given, gate=True)
-    assert filled == {
+    keys = {"data": "data", "run": "run", "k": "k", "weights": "score", "by": "by"}
+    assert config.filled({}, keys, gate=True) == {
         "data": "d",
-        "run": None,
         "k": 4,
         "weights": {"mrr": 1},
         "by": ["type"],
-        "seed": None,
     }
-    assert config.fill({**given, "k": 9, "run": "r"}) == {
-        "data": None,
-        "run": "r",
-        "k": 9,
-        "weights": {"mrr": 1},
-        "by": (),
-        "seed": None,
-    }
+    assert config.filled({"k": 9, "run": "r"}, keys) == {"weights": {"mrr": 1}}
+
+
+def keys_that_are_read():
+    for name, operation in OPERATIONS.items():
+        for argument in arguments(operation.function).values():
+            if argument.setting is not None and argument.setting.file:
+                yield name, argument.setting.file
+
+
+def test_every_key_of_the_file_is_read_and_every_key_that_is_read_may_stand_there():
+    may_stand = {*Shared.__annotations__, *Gate.__annotations__} - {"junit", "markdown"}
+    assert {key.replace("-", "_") for _, key in keys_that_are_read()} == may_stand
+    only_gate = {*Gate.__annotations__} - {*Shared.__annotations__}
+    assert {name for name, key in keys_that_are_read() if key in only_gate} == {"gate"}
+    assert get_args(Like) == tuple(LIKE)
 
 
 def test_a_grid_is_left_to_the_command_that_runs_it():

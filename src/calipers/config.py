@@ -6,89 +6,104 @@ is looked for in the working folder and then in each folder above it.
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict, get_args, get_origin
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.model.policy import CHOICES, LIKE
+from calipers.model.policy import (
+    Calls,
+    Duplicates,
+    Failed,
+    Like,
+    Missing,
+    NothingInCommon,
+    Ties,
+    Unanswerable,
+    Unknown,
+)
+from calipers.operation import fits
 from calipers.suggest import did_you_mean
 
 PLAIN, PROJECT = "calipers.toml", "pyproject.toml"
-TEXT, NUMBER, SWITCH = "a text", "a number", "true or false"
-TEXTS = "a text or a list of texts"
-NUMBERS = "a whole number or a list of them"
-WEIGHTS = "a table of metrics with their weights"
-NAMES = "a table of what a column is and its name in the file"
+STORE = "CALIPERS_STORE"
+"""The environment variable that names the history; it goes before the file."""
 
-POLICIES = {name.replace("_", "-"): words for name, words in CHOICES.items()}
-"""The words of each policy, by its key in the file."""
-SHARED: dict[str, str] = {
-    "data": TEXT,
-    "ground-truth": TEXT,
-    "run": TEXT,
-    "retriever": TEXT,
-    "ask-for": NUMBER,
-    "workers": NUMBER,
-    "corpus": TEXT,
-    "candidates": TEXT,
-    "exact": TEXT,
-    "metrics": TEXTS,
-    "k": NUMBERS,
-    "rel": NUMBER,
-    "match": TEXT,
-    "level": TEXT,
-    "score": WEIGHTS,
-    "primary": TEXT,
-    "cluster": TEXT,
-    "store": TEXT,
-    "like": TEXT,
-    "map-ids": TEXT,
-    "columns": NAMES,
-    **dict.fromkeys(POLICIES, TEXT),
+Texts = str | Sequence[str]
+WORDS: dict[Any, str] = {
+    str: "a text",
+    Path: "a text",
+    float: "a number",
+    bool: "true or false",
+    Texts: "a text or a list of texts",
+    int | Sequence[int]: "a whole number or a list of them",
+    Mapping[str, float]: "a table of metrics with their weights",
+    Mapping[str, str]: "a table of what a column is and its name in the file",
 }
-"""What every command that reads the file understands, and what each value must be."""
-GATE: dict[str, str] = {
-    "require": TEXTS,
-    "baseline": TEXT,
-    "by": TEXTS,
-    "primary": TEXT,
-    "allow": NUMBER,
-    "strict": SWITCH,
-    "confidence": NUMBER,
-    "max-age": TEXT,
-    "anyway": SWITCH,
-    "junit": TEXT,
-    "markdown": TEXT,
-    "metrics": TEXTS,
-}
-FORMER = {
-    "seed": "'seed' does nothing any more: nothing random is left in intervals and tests",
-    "gate.tolerance": "'tolerance' is called 'allow' now",
-    "gate.alpha": "'alpha' is written as 'confidence' now, which is 1 - alpha",
-}
-"""Keys of the release before; the next one will not know them."""
-TABLES: dict[str, dict[str, str]] = {"gate": GATE}
+"""What a value of the file must be, by its type."""
+
+
+class Shared(TypedDict, total=False):
+    """What may stand at the top of the file: whatever takes a setting of this key reads it there.
+
+    An operation names the key beside its keyword (``Setting(file="k")``); what the file may hold
+    is written here, as it is spelled in TOML, below everything that reads it.
+    """
+
+    data: Path
+    ground_truth: Path
+    run: Path
+    retriever: str
+    ask_for: float
+    workers: float
+    corpus: Path
+    candidates: Path
+    exact: Path
+    metrics: Texts
+    k: int | Sequence[int]
+    rel: float
+    match: str
+    level: str
+    score: Mapping[str, float]
+    primary: str
+    cluster: str
+    store: Path
+    like: Like
+    map_ids: str
+    columns: Mapping[str, str]
+    missing: Missing
+    unanswerable: Unanswerable
+    duplicates: Duplicates
+    unknown: Unknown
+    errors: Failed
+    ties: Ties
+    nothing_in_common: NothingInCommon
+    calls: Calls
+
+
+class Gate(TypedDict, total=False):
+    """What may stand in the table [gate], where it goes before the top of the file."""
+
+    require: Texts
+    baseline: Path
+    by: Texts
+    primary: str
+    allow: float
+    strict: bool
+    confidence: float
+    max_age: str
+    anyway: bool
+    junit: Path
+    markdown: Path
+    metrics: Texts
+
+
 GRID = "grid"
 """A table that `calipers grid` checks by itself."""
 INPUTS = ("data", "ground_truth", "run", "retriever")
 RESULTS = ("run", "retriever")
 """The inputs that say what was found, not what should be."""
-STORE = "CALIPERS_STORE"
-"""The environment variable that names the history; it goes before the file."""
-PATHS = (
-    "data",
-    "ground-truth",
-    "run",
-    "corpus",
-    "candidates",
-    "exact",
-    "baseline",
-    "junit",
-    "markdown",
-    "store",
-)
 
 
 @dataclass(frozen=True)
@@ -100,34 +115,9 @@ class Config:
     gate: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
     """As it stands in the file: its keys are checked by whoever uses them."""
-    notes: tuple[str, ...] = ()
-    """What should be changed in the file before the next release."""
-
-    def fill(self, given: Mapping[str, Any], *, gate: bool = False) -> dict[str, Any]:
-        """The given settings, with those of the file where nothing is given.
-
-        Names are those of the library: ``ground_truth``, ``max_age``, ``weights``. Where any
-        input is given, no input is taken from the file: halves of two pairs make no pair. A
-        retriever alone is asked the questions of the file.
-
-        >>> Config(shared={"data": "a.json", "k": 5}).fill({"data": None, "run": "b.json", "k": ()})
-        {'data': None, 'run': 'b.json', 'k': 5}
-        """
-        named = {_plain(name): value for name, value in self._of(gate).items()}
-        inputs = [name for name in INPUTS if given.get(name) is not None]
-        for name in RESULTS if inputs == ["retriever"] else INPUTS if inputs else ():
-            named.pop(name, None)
-        if os.environ.get(STORE, "").strip():
-            named.pop("store", None)
-        return {
-            name: named.get(name, value)
-            if value is None or value is False or value == ()
-            else value
-            for name, value in given.items()
-        }
 
     def filled(
-        self, given: Mapping[str, Any], keys: Mapping[str, str], table: str = ""
+        self, given: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool = False
     ) -> dict[str, Any]:
         """What stands in the file for keywords that are not given; ``keys`` are their keys there.
 
@@ -139,36 +129,36 @@ class Config:
         >>> file.filled({}, keys), file.filled({"run": "b.json"}, keys)
         ({'data': 'a.json', 'weights': {'mrr': 1}}, {'weights': {'mrr': 1}})
         """
-        held = {**self.shared, **(self.gate if table == "gate" else {})}
+        held = {**self.shared, **(self.gate if gate else {})}
         inputs = [name for name in INPUTS if name in given]
         for name in RESULTS if inputs == ["retriever"] else INPUTS if inputs else ():
-            held.pop(name.replace("_", "-"), None)
+            held.pop(_key(name), None)
         if os.environ.get(STORE, "").strip():
             held.pop("store", None)
         return {name: held[key] for name, key in keys.items() if key in held and name not in given}
 
-    def _of(self, gate: bool) -> dict[str, Any]:
-        return {**self.shared, **(self.gate if gate else {})}
-
     def to_dict(self) -> dict[str, Any]:
         """The file, and each setting in it: its key, its value, and who reads it."""
+        tables = {None: self.shared, "gate": self.gate, GRID: self.grid}
         rows = [
-            {"key": name, "value": value, "table": None, "used_by": "every command"}
-            for name, value in self.shared.items()
-        ]
-        rows += [
-            {"key": name, "value": value, "table": "gate", "used_by": "calipers gate"}
-            for name, value in self.gate.items()
-        ]
-        rows += [
-            {"key": name, "value": value, "table": GRID, "used_by": "calipers grid"}
-            for name, value in self.grid.items()
+            {
+                "key": name,
+                "value": value,
+                "table": table,
+                "used_by": f"calipers {table}" if table else "every command",
+            }
+            for table, held in tables.items()
+            for name, value in held.items()
         ]
         return {"file": None if self.path is None else str(self.path), "settings": rows}
 
 
-def _plain(name: str) -> str:
-    return "weights" if name == "score" else name.replace("-", "_")
+def _key(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _kinds(keys: type) -> dict[str, Any]:
+    return {_key(name): kind for name, kind in keys.__annotations__.items()}
 
 
 def find_config(start: str | Path | None = None) -> Config:
@@ -209,35 +199,14 @@ def check_config(table: Mapping[str, Any], path: Path) -> Config:
 to Calipers; the keys there are require, baseline, by, primary, allow, strict, confidence, \
 max-age, anyway, junit, markdown, metrics. Did you mean require?
     """
-    inner = {name: table[name] for name in (*TABLES, GRID) if name in table}
+    inner = {name: table[name] for name in ("gate", GRID) if name in table}
     for name, value in inner.items():
         if not isinstance(value, dict):
             raise InvalidInput(f"{path} has {name!r} as {value!r}; it must be a table [{name}].")
     outer = {name: value for name, value in table.items() if name not in inner}
-    outer, said = _renamed(outer, "")
-    own, also_said = _renamed(inner.get("gate", {}), "gate.")
-    shared = _checked(outer, SHARED, path, "", [*SHARED, *TABLES, GRID])
-    gate = _checked(own, GATE, path, "gate.", GATE)
-    notes = tuple(f"in {path}, {what}; the next release will not know it." for what in said)
-    notes += tuple(f"in {path}, {what}; the next release will not know it." for what in also_said)
-    return Config(path, shared, gate, inner.get(GRID, {}), notes)
-
-
-def _renamed(table: Mapping[str, Any], place: str) -> tuple[dict[str, Any], list[str]]:
-    """The table under the names of today, and what to say of those of yesterday."""
-    kept: dict[str, Any] = {}
-    said = []
-    for name, value in table.items():
-        what = FORMER.get(f"{place}{name}")
-        if what is None:
-            kept[name] = value
-            continue
-        said.append(what)
-        if name == "tolerance":
-            kept.setdefault("allow", value)
-        elif name == "alpha" and isinstance(value, int | float) and not isinstance(value, bool):
-            kept.setdefault("confidence", round(1.0 - value, 12))
-    return kept, said
+    shared = _checked(outer, _kinds(Shared), path, "", further=["gate", GRID])
+    gate = _checked(inner.get("gate", {}), _kinds(Gate), path, "gate.")
+    return Config(path, shared, gate, inner.get(GRID, {}))
 
 
 def _reason(error: Exception) -> str:
@@ -285,51 +254,36 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 
 def _checked(
-    table: Mapping[str, Any], known: Mapping[str, str], path: Path, place: str, named: Iterable[str]
+    table: Mapping[str, Any],
+    known: Mapping[str, Any],
+    path: Path,
+    place: str,
+    further: Sequence[str] = (),
 ) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for given, value in table.items():
-        name = given.replace("_", "-")
+        name = _key(given)
         if name not in known:
-            words = list(named)
+            words = [*known, *further]
             raise InvalidInput(
                 f"{path} has the key {place + given!r}, which means nothing to Calipers; the keys "
                 f"there are {', '.join(words)}.{did_you_mean(name, words)}"
             )
-        if not _fits(value, known[name]):
-            raise InvalidInput(f"{path} has {place}{given} = {value!r}; it must be {known[name]}.")
-        _check_choice(name, value, path)
+        kind = known[name]
+        is_choice = get_origin(kind) is Literal
+        if not fits(value, str if is_choice or kind is Path else kind):
+            words_for = WORDS[str if is_choice else kind]
+            raise InvalidInput(f"{path} has {place}{given} = {value!r}; it must be {words_for}.")
+        if is_choice and value not in get_args(kind):
+            raise InvalidInput(
+                f"{path} has {name} = {value!r}; {name} can be {', '.join(get_args(kind))}."
+                f"{did_you_mean(value, get_args(kind))}"
+            )
         # A history or a baseline may also be an address or a reference: no path then.
-        is_path = name in PATHS and "://" not in value and not value.startswith("@")
-        result[name] = _from_folder(value, path) if is_path else value
-        if name == "retriever":
-            result[name] = _target(value, path)
+        if kind is Path and "://" not in value and not value.startswith("@"):
+            value = _from_folder(value, path)
+        result[name] = _target(value, path) if name == "retriever" else value
     return result
-
-
-def _fits(value: Any, kind: str) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    several = value if isinstance(value, list) else [value]
-    if kind == TEXTS:
-        return all(isinstance(one, str) for one in several)
-    if kind == NUMBERS:
-        return all(isinstance(one, int) and not isinstance(one, bool) for one in several)
-    if kind == WEIGHTS:
-        return isinstance(value, dict) and all(_fits(one, NUMBER) for one in value.values())
-    if kind == NAMES:
-        return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
-    if kind == NUMBER:
-        return number
-    return isinstance(value, bool) if kind == SWITCH else isinstance(value, str)
-
-
-def _check_choice(name: str, value: Any, path: Path) -> None:
-    allowed = tuple(LIKE) if name == "like" else POLICIES.get(name)
-    if allowed is not None and value not in allowed:
-        raise InvalidInput(
-            f"{path} has {name} = {value!r}; {name} can be {', '.join(allowed)}."
-            f"{did_you_mean(str(value), allowed)}"
-        )
 
 
 def _target(value: str, path: Path) -> str:

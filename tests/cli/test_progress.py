@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from calipers.cli.parts import progress
+from calipers.cli import progress
 
 
 class Terminal(io.StringIO):

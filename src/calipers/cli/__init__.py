@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.parts.exit import check_streams, explain
+from calipers.cli.exit import check_streams, explain
 from calipers.version import __version__
 
 COMMANDS = {

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 
 from calipers.cli.face import CONFIG
-from calipers.cli.parts.output import check_one_output, print_json
-from calipers.cli.parts.progress import asking, reading
+from calipers.cli.output import check_one_output, print_json
+from calipers.cli.progress import asking, reading
 from calipers.operation import Argument, arguments
 from calipers.questions.reading import Inputs
 from calipers.setting import Setting
@@ -34,16 +34,14 @@ class Asked:
     given: frozenset[str]
     """The names of the settings that stand on the command line."""
 
-    def fill(self, *but: str, table: str = "") -> "Config":
+    def fill(self, *but: str, gate: bool = False) -> "Config":
         """Take what is not given from the settings file, but for these."""
         from calipers.config import find_config, read_config
 
         file = find_config() if self.config is None else read_config(self.config)
-        for note in file.notes:
-            click.echo(f"Warning: {note}", err=True)
         takes = arguments(self.operation).values()
         keys = {one.name: one.setting.file for one in takes if one.setting and one.setting.file}
-        found = file.filled(self.settings, keys, table)
+        found = file.filled(self.settings, keys, gate=gate)
         for name in found.keys() & {*but}:
             del found[name]
         if "k" in self.settings and "metrics" in found:

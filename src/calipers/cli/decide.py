@@ -8,8 +8,8 @@ import calipers
 from calipers.cli import GivenOnce
 from calipers.cli.command import Asked, command
 from calipers.cli.face import CONFIG, EXPLAIN, FULL, JSON, PAGE, examples, forms, text
-from calipers.cli.parts.output import Outputs, console
-from calipers.cli.parts.progress import asking
+from calipers.cli.output import Outputs, console
+from calipers.cli.progress import asking
 from calipers.cli.systems import files_and_retrievers, named_systems
 from calipers.errors import CalipersError
 
@@ -84,7 +84,7 @@ def compare(
         comparison.by_query(comparison.baseline, queries_by)
     outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))
     if html:
-        from calipers.cli.parts.output import write_page
+        from calipers.cli.output import write_page
 
         made = {"systems": named, "comparison": comparison}
         outputs.write(
@@ -152,7 +152,7 @@ def gate(asked: Asked, junit: str | None, markdown: str | None, explain: bool) -
     )
     from calipers.questions.gate.show import print_gate
 
-    file = asked.fill(table="gate")
+    file = asked.fill(gate=True)
     junit, markdown = junit or file.gate.get("junit"), markdown or file.gate.get("markdown")
     outputs = Outputs()
     outputs.check_page(junit)

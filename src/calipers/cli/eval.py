@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 from calipers.cli.command import Asked, command
 from calipers.cli.face import CONFIG, EXPLAIN, FULL, JSON, QUIET, csv
-from calipers.cli.parts.output import (
+from calipers.cli.output import (
     Outputs,
     console,
     print_long_json,
     write_page,
     write_short_form,
 )
-from calipers.cli.parts.progress import working
-from calipers.cli.parts.saving import NO_RESULTS, TAG, Saving
+from calipers.cli.progress import working
+from calipers.cli.saving import NO_RESULTS, TAG, Saving
 from calipers.questions.evaluate.settings import ask
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import calipers
 from calipers.cli import GivenOnce
 from calipers.cli.command import Asked, command
 from calipers.cli.face import EXPLAIN, JSON, PER_QUERY, QUIET, csv, flag, forms, output
-from calipers.cli.parts.output import console, print_lines
+from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 
 

@@ -10,7 +10,7 @@ import calipers
 from calipers.cli import GivenOnce
 from calipers.cli.command import Asked, command
 from calipers.cli.face import JSON, flag, text
-from calipers.cli.parts.output import print_lines
+from calipers.cli.output import print_lines
 from calipers.errors import InvalidInput, MissingExtra
 
 

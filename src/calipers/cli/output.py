@@ -126,7 +126,7 @@ def harmless(document: bytes) -> bytes:
 
 def write_page(report: Any, path: str, *, full: bool) -> None:
     """The page; which files, on standard error."""
-    from calipers.cli.parts.progress import working
+    from calipers.cli.progress import working
     from calipers.questions.report.show import save_html
 
     with working("drawing the page"):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from calipers.cli.parts.output import is_terminal
+from calipers.cli.output import is_terminal
 
 PATIENCE_SECONDS = 2.0
 

@@ -10,7 +10,7 @@ import click
 import calipers
 from calipers.cli.command import Asked, command
 from calipers.cli.face import CONFIG, EXPLAIN, JSON, flag, text
-from calipers.cli.parts.output import console, print_json
+from calipers.cli.output import console, print_json
 
 DEFAULT_K = 3
 

@@ -8,7 +8,7 @@ import click
 import calipers
 from calipers.cli.command import Asked, command
 from calipers.cli.face import CONFIG, EXPLAIN, JSON, examples, flag, output, text
-from calipers.cli.parts.output import console, print_lines
+from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 
 NO_CACHE = flag("--no-cache", "Keep no answers.")

@@ -5,7 +5,7 @@ import click
 import calipers
 from calipers.cli.command import Asked, command
 from calipers.cli.face import CONFIG, EXPLAIN, JSON, csv, examples, flag, output, text
-from calipers.cli.parts.output import console
+from calipers.cli.output import console
 from calipers.cli.systems import files_and_retrievers, named_systems
 
 

@@ -1,7 +1,7 @@
 """What happens in the cases a metric's formula does not decide, named and recorded."""
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from calipers.errors import InvalidInput
 from calipers.model.result import Plain
@@ -16,15 +16,17 @@ Ties = Literal["trec", "trec-9", "input", "error"]
 NothingInCommon = Literal["error", "zero"]
 Calls = Literal["concat", "union", "best", "last"]
 
+Like = Literal["trec_eval", "trec_eval-c", "trec_eval-9"]
+
 CHOICES: dict[str, tuple[str, ...]] = {
-    "missing": ("zero", "exclude", "error"),
-    "unanswerable": ("exclude", "zero", "error"),
-    "duplicates": ("first", "error"),
-    "unknown": ("ignore", "error"),
-    "errors": ("zero", "exclude", "error"),
-    "ties": ("trec", "trec-9", "input", "error"),
-    "nothing_in_common": ("error", "zero"),
-    "calls": ("concat", "union", "best", "last"),
+    "missing": get_args(Missing),
+    "unanswerable": get_args(Unanswerable),
+    "duplicates": get_args(Duplicates),
+    "unknown": get_args(Unknown),
+    "errors": get_args(Failed),
+    "ties": get_args(Ties),
+    "nothing_in_common": get_args(NothingInCommon),
+    "calls": get_args(Calls),
 }
 """The words that each policy can be."""
 

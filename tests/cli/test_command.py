@@ -1,17 +1,78 @@
-"""Options that several commands share."""
+"""Commands that are made from operations: their options, and what they hand on."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from calipers.cli import group
+from calipers.cli.command import Asked, command
+from calipers.cli.face import CONFIG, JSON
 from calipers.cli.systems import named_systems
+from calipers.setting import Setting
 from tests.command import calipers_command, refused
 from tools.check_docs import command_names
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "python_questions.json"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
+
+
+def asked_of(
+    k: Annotated[int, Setting("How many.", "-k", file="k")] = 10,
+    *,
+    by: Annotated[Sequence[str], Setting("Tags.", metavar="TAG", several=True)] = (),
+    ties: Annotated[Literal["trec", "input"] | None, Setting("Order.")] = None,
+    weights: Annotated[Any, Setting("Weights.", "--score", read=str.upper)] = None,
+    strict: Annotated[bool, Setting("Strictly.")] = False,
+    rare: Annotated[int, Setting("Elsewhere.", only="eval")] = 0,
+    now: object = None,
+) -> dict[str, Any]:
+    """An operation that answers with what it was asked."""
+    return {"k": k, "by": list(by), "ties": ties, "weights": weights, "strict": strict}
+
+
+@command(asked_of, CONFIG, JSON)
+def shown(asked: Asked) -> None:
+    """Show it."""
+    found = asked.answer()
+    if not asked.is_printed(found):
+        click.echo(f"{asked.settings}")
+
+
+def test_what_carries_a_setting_is_an_option_of_its_type() -> None:
+    text = " ".join(CliRunner().invoke(shown, ["--help"]).stdout.split())
+    assert shown.name == "asked-of"
+    assert "-k INTEGER How many. [default: 10]" in text
+    assert "--by TAG Tags." in text
+    assert "--ties [trec|input] Order." in text
+    assert "--score TEXT Weights." in text
+    assert "--strict Strictly." in text
+    assert "--rare" not in text
+    assert "--now" not in text
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_only_what_was_given_is_handed_on() -> None:
+    given = ["-k", "3", "--by", "a", "--by", "b", "--score", "mrr", "--strict"]
+    handed = "{'k': 3, 'by': ('a', 'b'), 'weights': 'MRR', 'strict': True}"
+    assert CliRunner().invoke(shown, given).stdout == f"{handed}\n"
+    assert CliRunner().invoke(shown, []).stdout == "{}\n"
+
+
+def test_one_k_is_the_largest_of_the_settings_file(nowhere: Path) -> None:
+    (nowhere / "calipers.toml").write_text("k = [1, 7, 5]\n")
+    assert CliRunner().invoke(shown, []).stdout == "{'k': 7}\n"
+    assert CliRunner().invoke(shown, ["-k", "2"]).stdout == "{'k': 2}\n"
+    assert '"k": 7' in CliRunner().invoke(shown, ["--json"]).stdout
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.mark.parametrize(
