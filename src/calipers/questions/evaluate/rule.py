@@ -1,22 +1,37 @@
-"""An evaluation: the scores by one of several ways, and what else is asked of the same data."""
+"""An evaluation: scores from wherever they come, and what else is asked of the same data.
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+Where they come from is chosen here, and nowhere else. A setting says what it needs, and a source
+what it lacks; that a setting cannot be had from a source follows from the two, and is said before
+any work.
+"""
 
-from calipers.engines.scoring import choose_metrics
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
+from calipers.errors import InvalidInput
+from calipers.match.pair import match_pair, settle
+from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.questions.evaluate.result import Evaluation
-from calipers.questions.evaluate.sources import INTERVALS, Source, source_of
+from calipers.questions.inputs import as_read
+from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
+    from calipers.questions.levels.rule import Levels
     from calipers.questions.report.result import Report
+
+INTERVALS = ("confidence", "cluster")
+_READING = frozenset(Reading.__annotations__)
 
 
 def answer(
     asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
 ) -> Evaluation:
     """Everything that was asked; see ``Source`` for what it needs."""
-    with source_of(asked, given, needs) as source:
+    with _way(asked)(asked, given, needs) as source:
         scores = source.scores()
         if not isinstance(scores, Scores):
             return Evaluation(scores=scores)
@@ -26,7 +41,7 @@ def answer(
         )
 
 
-def _further(scores: Scores, source: Source) -> dict[str, Any]:
+def _further(scores: Scores, source: "Source") -> dict[str, Any]:
     """The other questions to the same data, each loaded where it is asked."""
     asked, pair = source.asked, source.pair
     found: dict[str, Any] = {}
@@ -64,3 +79,213 @@ def report_of(found: Evaluation, asked: Mapping[str, Any]) -> "Report":
         by=asked.get("by") or None,
         **{name: asked[name] for name in INTERVALS if name in asked},
     )
+
+
+def _way(asked: Mapping[str, Any]) -> type["Source"]:
+    """Where the scores come from."""
+    level = asked.get("level")
+    if asked.get("engine") == "spark":
+        return OnSpark
+    if asked.get("master") is not None:
+        raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
+    if _is_measured(asked.get("data")):
+        return Measured
+    if level is not None and (level == "all" or "," in level):
+        return AtLevels
+    return InMemory
+
+
+def _is_measured(data: Any) -> bool:
+    """Whether a file, or a folder of Spark's, holds the scores of queries."""
+    if not isinstance(data, str) or not (data.endswith(".parquet") or Path(data).is_dir()):
+        return False
+    from calipers.io.tables.scores import is_score_table
+
+    return is_score_table(data)
+
+
+@dataclass(eq=False)
+class Source:
+    """One way to the scores that are asked for."""
+
+    asked: Mapping[str, Any]
+    """Every setting that is not left open, by name."""
+    given: Collection[str]
+    """Those that the caller wrote; the others are from the settings file."""
+    needs: Mapping[str, frozenset[str]]
+    """What each of them needs, as the command writes it: a pair (results and ground truth to look
+    into), one result, a run (that is measured now), every value (of a metric, in memory at once),
+    this machine, or measuring (which settles what cannot be changed later)."""
+    lacks: ClassVar[frozenset[str]] = frozenset()
+    pair: Matched | None = None
+    """What was measured, once the scores are there."""
+
+    def __post_init__(self) -> None:
+        asked = self.asked
+        # A name that is no metric is said before a large file is read.
+        self.metrics = choose_metrics(
+            asked.get("metrics"), asked.get("k"), None, asked.get("weights"), asked.get("like")
+        )
+        for option, needs in self.needs.items():
+            if needs & self.lacks:
+                raise InvalidInput(self._refusal(option))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        """Let go of what the scores needed."""
+
+    def scores(self) -> "Scores | Levels":
+        """The scores, measured or read."""
+        raise NotImplementedError
+
+    def write(self, scores: Scores) -> bool:  # noqa: ARG002
+        """Write the scores of the queries, where they are here alone; whether they are written."""
+        return False
+
+    def _refusal(self, option: str) -> str:
+        """Why an option cannot be had here."""
+        raise NotImplementedError
+
+    def _some(self, names: Sequence[str] | frozenset[str]) -> Any:
+        return {name: value for name, value in self.asked.items() if name in names}
+
+
+class InMemory(Source):
+    """A ground truth and a run, read and matched."""
+
+    def scores(self) -> Scores:
+        """The scores of a pair; of very many queries, those that are written block by block."""
+        needs = frozenset[str]().union(*self.needs.values())
+        reading, path = self._some(_READING), self.asked.get("per_query")
+        fingerprints = reading.pop("fingerprints", True)
+        truth, run, matching = as_read(self.asked.get("data"), reading, deepest(self.metrics))
+        matching["level"] = reading.get("level")
+        if path and not needs & {"pair", "every value"}:
+            from calipers.engines.in_blocks import is_for_blocks
+
+            if is_for_blocks(truth, run, path):
+                return self._in_blocks(truth, run, matching)
+        # A run that no other question looks into need not stay in memory.
+        run = run.kept() if "pair" in needs else run
+        self.pair = match_pair(truth, run, fingerprints=fingerprints, **matching)
+        weights = self.asked.get("weights")
+        return score(self.pair, self.metrics, weights=weights, **self._some(INTERVALS))
+
+    def write(self, scores: Scores) -> bool:  # noqa: ARG002
+        """Those of blocks are in their file by now."""
+        return self.pair is None
+
+    def _in_blocks(self, truth: Any, run: Any, matching: dict[str, Any]) -> Scores:
+        from calipers.engines.in_blocks import evaluate_in_blocks
+        from calipers.questions.slices.rule import check_before
+
+        asked, rel = self.asked, matching["rel"]
+        facts = list(dict.fromkeys(facts_of(metric.with_rel(rel)) for metric in self.metrics))
+        named, primary = "metrics" in asked, asked.get("primary")
+        check_before(truth, asked.get("by", ()), facts, named=named, primary=primary)
+        settled = settle(truth, run, **matching)
+        measuring = self._some(("weights", "confidence"))
+        return evaluate_in_blocks(settled, self.metrics, asked["per_query"], **measuring)
+
+
+class AtLevels(Source):
+    """The same, matched at several levels."""
+
+    lacks = frozenset({"one result"})
+
+    def scores(self) -> "Levels":
+        """One result for each level."""
+        from calipers.questions.levels.settings import levels
+
+        reading = self._some(_READING)
+        at = reading.pop("level")
+        return levels(
+            self.asked.get("data"), at=at, metrics=self.metrics, **self._some(INTERVALS), **reading
+        )
+
+    def _refusal(self, option: str) -> str:
+        return (
+            f"{option} needs one result and --level {self.asked['level']} makes several; "
+            "give one level, or leave the option out."
+        )
+
+
+class Measured(Source):
+    """A file, or a folder of Spark's, that holds the scores of queries."""
+
+    lacks = frozenset({"pair", "a run", "measuring"})
+
+    def scores(self) -> Scores:
+        """All scores of the file, or those that are named."""
+        from calipers.io.tables.scores import read_score_table
+
+        scores = read_score_table(self.asked["data"])
+        if "metrics" not in self.asked and "k" not in self.given:
+            return scores
+        wanted = dict.fromkeys(scores[str(metric)].metric for metric in self.metrics)
+        kept = [i for i, facts in enumerate(scores.metrics) if facts.name in wanted]
+        return replace(
+            scores,
+            metrics=tuple(scores.metrics[i] for i in kept),
+            values=scores.values[:, kept],
+            summaries={name: scores[name] for name in wanted},
+            weights={},
+        )
+
+    def _refusal(self, option: str) -> str:
+        return (
+            f"{self.asked['data']} holds scores that were measured before, without results and "
+            f"ground truth, so {option} does not work; leave it out, or give the run itself."
+        )
+
+
+class OnSpark(Source):
+    """Tables that Spark reads and measures, as long as its session is there."""
+
+    lacks = frozenset({"pair", "this machine"})
+
+    def __enter__(self) -> Self:
+        if not (self.asked.get("ground_truth") and self.asked.get("run")):
+            raise InvalidInput("With --engine spark both --ground-truth and --run are needed.")
+        from calipers.engines.spark.session import session
+
+        self._session = session(self.asked.get("master"))
+        self._spark = self._session.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._session.__exit__(*raised)
+
+    def scores(self) -> Scores:
+        """The scores, whose queries stay in Spark."""
+        from calipers.engines.spark.evaluate import evaluate_frames
+        from calipers.engines.spark.session import ground_truth_frame, run_frame
+
+        how = self._some(_READING)
+        truth = ground_truth_frame(self._spark, how.pop("ground_truth"))
+        run = run_frame(self._spark, how.pop("run"))
+        # A history that is configured is for what is saved, and nothing is.
+        for name in ("store", "progress", "watch"):
+            how.pop(name, None)
+        return evaluate_frames(
+            run,
+            truth,
+            self.metrics,
+            {**how, **self._some(("cluster",))},
+            tags=[name for name in self.asked.get("by", ()) if name in truth.columns],
+            **self._some(("weights", "confidence")),
+        )
+
+    def write(self, scores: Any) -> bool:
+        """Let Spark write the scores of the queries."""
+        from calipers.engines.spark.session import spoken
+
+        if path := self.asked.get("per_query"):
+            with spoken():
+                scores.per_query.write.parquet(path)
+        return True
+
+    def _refusal(self, option: str) -> str:
+        return f"{option} does not work with --engine spark; leave one out."

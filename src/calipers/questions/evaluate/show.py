@@ -1,28 +1,23 @@
-"""An evaluation on a terminal, as CSV, and query by query as JSON."""
+"""An evaluation on a terminal: what was found, the tables, and what was counted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import msgspec
-import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from calipers.model.scores import MetricFacts, Scores, Summary
-from calipers.present.terminal import OpenTable, csv_text, print_notes, print_verdict, show_with
+from calipers.model.policy import Policy
+from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
+from calipers.present.escape import printable
+from calipers.present.terminal import OpenTable, print_notes, print_verdict, show_with
 from calipers.present.words import first_results, number, share
-from calipers.questions.evaluate.notes import notes as notes_of
-from calipers.questions.evaluate.notes import remarked
 from calipers.questions.evaluate.result import Evaluation
 from calipers.words import plural
 
+SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"
 """The heading of the column for metrics without a cut-off."""
 NOTHING = "Nothing can be said: no query has anything to find."
-HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
-AT_ONCE = 20_000
-"""Queries whose rows are in memory together."""
 
 
 def print_evaluation(
@@ -58,24 +53,6 @@ def print_evaluation(
     if notes:
         first = remarked(scores)
         print_notes([*first, *said, *notes_of(scores)[len(first) :]], console, explain=explain)
-
-
-def evaluation_csv(found: Evaluation) -> str:
-    """The innermost of what was asked for: a CSV is one table."""
-    if found.bounds:
-        from calipers.questions.bounds.show import bounds_csv
-
-        return bounds_csv(found.bounds)
-    if found.slices:
-        from calipers.questions.slices.show import slices_csv
-
-        return slices_csv(found.slices)
-    return summary_csv(found.result)
-
-
-def evaluation_rows(found: Evaluation) -> Iterator[bytes] | None:
-    """The members of ``per_query`` in pieces; None where there are several such lists."""
-    return score_rows(found.scores) if isinstance(found.scores, Scores) else None
 
 
 def print_scores(
@@ -223,55 +200,117 @@ def _labelled(view: ScoreTable) -> Iterator[tuple[str, Cell]]:
                 yield (name if column == WHOLE else f"{name} {column}"), cell
 
 
-def summary_csv(scores: Scores) -> str:
-    """One line per metric: mean, median, interval, n, undefined; full precision."""
-    return csv_text(HEADER, map(_summary, scores.summaries.values()))
+def notes_of(scores: Scores) -> list[str]:
+    """One sentence per thing a reader must know to trust the table."""
+    audit, policy = scores.audit, scores.policy
+    lines = [
+        *remarked(scores),
+        f"{_count(audit.queries, 'query', 'queries')}, "
+        f"{_count(audit.targets, 'relevant target')}, {_count(audit.retrieved, 'result')}.",
+    ]
+    if audit.unanswerable:
+        lines.append(
+            f"{_count(audit.unanswerable, 'query', 'queries')} without any relevant target: "
+            f"{SCORED[policy.unanswerable]}; {_silence(audit)}."
+        )
+    # Where nothing was to be found, the line above has said what happened.
+    hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
+    among = " where there was something to find" if hopeless else ""
+    if audit.missing:
+        lines.append(
+            f"{_count(audit.missing, 'query', 'queries')} missing from the run "
+            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}{among}."
+        )
+    if audit.errors:
+        lines.append(
+            f"{_count(audit.errors, 'query', 'queries')} on which the retriever failed: "
+            f"{SCORED[policy.errors]}{among}."
+        )
+    if audit.empty:
+        count = _count(audit.empty, "query", "queries")
+        lines.append(f"{count} without results: scored 0{among}.")
+    if audit.unknown:
+        lines.append(
+            f"{_count(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
+            f"({_names(audit.unknown_examples, audit.unknown)}): not measured."
+        )
+    if audit.duplicates:
+        lines.append(
+            f"{_count(audit.duplicates, 'result')} returned a second time for the same query: "
+            "each takes up its rank and earns nothing."
+        )
+    if audit.ties_on_targets:
+        lines.append(
+            f"{_count(audit.ties_on_targets, 'target')} found among equal scores: their rank is "
+            f"decided by ties={policy.ties}."
+        )
+    if audit.repeated_judgements:
+        lines.append(f"{_count(audit.repeated_judgements, 'judgement')} given twice: counted once.")
+    if audit.unjudged_rate:
+        first = f"the first {audit.depth} results" if audit.depth != 1 else "the first results"
+        where = first if audit.depth else "all results"
+        rate = f"{audit.unjudged_rate:.0%}"
+        lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as not relevant.")
+    lines += _chosen_policies(policy)
+    lines.append(_about_intervals(scores))
+    return lines
 
 
-def _summary(one: Summary) -> list[Any]:
-    ends: tuple[Any, ...] = (None,) * 4
-    if one.interval:
-        ends = (one.interval.low, one.interval.high, one.interval.level, one.interval.method)
-    return [one.metric, one.mean, one.median, *ends, one.n, one.undefined]
+def remarked(scores: Scores) -> list[str]:
+    """What was made of the input: it comes before what was counted in it."""
+    return [printable(note) for note in scores.settings.get("notes", ())]
 
 
-def score_rows(scores: Scores) -> Iterator[bytes]:
-    """The rows of ``Scores.to_dict`` in pieces, indented as members of a list in a document."""
-    names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
-    members: dict[str, pl.Expr] = {
-        name: _value(name, kind) for name, kind in scores.queries.schema.items()
-    }
-    members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
-    members["scores"] = _object({name: _number(name) for name in names}, 3)
-    row = pl.concat_str(pl.lit("    "), _object(members, 2))
-    for block in scores.query_blocks(AT_ONCE):
-        if block.height:
-            yield block.select(row.str.join(",\n")).item().encode()
+def _chosen_policies(policy: Policy) -> list[str]:
+    """The policies that are not the usual ones, also where no query came under them."""
+    usual = Policy().to_dict()
+    chosen = [
+        f"{name}={value}"
+        for name, value in policy.to_dict().items()
+        if value != usual[name] and (name != "ties" or value == "error")
+    ]
+    return [f"Policies other than the usual ones: {', '.join(chosen)}."] if chosen else []
 
 
-def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
-    """A JSON object with a line for each member; ``depth``: how far its end is indented."""
-    if not members:
-        return pl.lit("{}")
-    parts: list[pl.Expr] = []
-    for name, value in members.items():
-        key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
-        parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
-    return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
+def _silence(audit: InputCounts) -> str:
+    """Where nothing was to be found: for how many queries the retriever returned nothing."""
+    if audit.unanswerable == 1:
+        return f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
+    return f"nothing was returned for {audit.unanswerable_silent:,} of them"
 
 
-def _value(name: str, kind: pl.DataType) -> pl.Expr:
-    return _text(name) if kind == pl.String else _number(name)
+def _unjudged(scores: Scores) -> str:
+    by_id = scores.settings["match"] in ("id", "document")
+    return "were never judged" if by_id else "hold no target"
 
 
-def _number(name: str) -> pl.Expr:
-    return pl.col(name).cast(pl.String).fill_null("null")
+METHODS = {
+    "score": "Wilson's score interval with the effective number of queries",
+    "t": "Student's t where a metric has no upper bound",
+    "bootstrap": "bootstrap",
+    "wilson": "Wilson's for shares of queries",
+    "normal": "normal approximation",
+}
 
 
-def _text(name: str) -> pl.Expr:
-    """A text as JSON spells it."""
-    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
-    return member.str.strip_prefix('{"":').str.strip_suffix("}")
+def _about_intervals(scores: Scores) -> str:
+    methods = {s.interval.method for s in scores.summaries.values() if s.interval}
+    level = scores.settings["confidence"]
+    how = "; ".join(said for method, said in METHODS.items() if method in methods)
+    if not how:
+        return "No intervals: they need at least two queries."
+    cluster = scores.settings.get("cluster")
+    units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
+    return f"Each mean with its {100 * level:g}% interval ({how}{units})."
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _names(examples: tuple[str, ...], count: int) -> str:
+    shown = ", ".join(printable(name, 40) for name in examples)
+    return shown + (", …" if count > len(examples) else "")
 
 
 show_with(Scores, print_scores)

@@ -14,8 +14,7 @@ from calipers.present.escape import for_markdown, printable
 from calipers.present.terminal import show_with
 from calipers.present.words import number, query_name
 from calipers.questions.compare.export import comparison_markdown
-from calipers.questions.evaluate.notes import notes
-from calipers.questions.evaluate.show import score_table
+from calipers.questions.evaluate.show import notes_of, score_table
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.page import render
@@ -114,7 +113,7 @@ def _system(system: SystemReport) -> Iterator[str]:
     yield from _losses(system)
     yield from _worst(system)
     yield from ("", "<details><summary>What was counted</summary>", "")
-    yield from (f"- {for_markdown(line)}" for line in notes(system.scores))
+    yield from (f"- {for_markdown(line)}" for line in notes_of(system.scores))
     yield from ("", "</details>")
 
 

@@ -21,8 +21,7 @@ from calipers.questions.compare.words import (
     warnings,
 )
 from calipers.questions.diagnose.show import nothing_found, remarks
-from calipers.questions.evaluate.notes import notes
-from calipers.questions.evaluate.show import score_table
+from calipers.questions.evaluate.show import notes_of, score_table
 from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
@@ -95,7 +94,7 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "headline": headline(system, name),
         "four": [_tile(system, stem) for stem in FOUR],
         "ordered": [_tile(system, stem) for stem in ORDERED],
-        "notes": notes(system.head),
+        "notes": notes_of(system.head),
         "table": score_table(system.scores),
         "settings": _settings(system),
         "charts": drawn,

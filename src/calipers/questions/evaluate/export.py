@@ -1,0 +1,84 @@
+"""An evaluation as CSV, and query by query as JSON."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from calipers.model.scores import Scores, Summary
+from calipers.present.terminal import csv_text
+from calipers.questions.evaluate.result import Evaluation
+
+HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
+AT_ONCE = 20_000
+"""Queries whose rows are in memory together."""
+
+
+def evaluation_csv(found: Evaluation) -> str:
+    """The innermost of what was asked for: a CSV is one table."""
+    if found.bounds:
+        from calipers.questions.bounds.show import bounds_csv
+
+        return bounds_csv(found.bounds)
+    if found.slices:
+        from calipers.questions.slices.show import slices_csv
+
+        return slices_csv(found.slices)
+    return summary_csv(found.result)
+
+
+def evaluation_rows(found: Evaluation) -> Iterator[bytes] | None:
+    """The members of ``per_query`` in pieces; None where there are several such lists."""
+    return score_rows(found.scores) if isinstance(found.scores, Scores) else None
+
+
+def summary_csv(scores: Scores) -> str:
+    """One line per metric: mean, median, interval, n, undefined; full precision."""
+    return csv_text(HEADER, map(_summary, scores.summaries.values()))
+
+
+def _summary(one: Summary) -> list[Any]:
+    ends: tuple[Any, ...] = (None,) * 4
+    if one.interval:
+        ends = (one.interval.low, one.interval.high, one.interval.level, one.interval.method)
+    return [one.metric, one.mean, one.median, *ends, one.n, one.undefined]
+
+
+def score_rows(scores: Scores) -> Iterator[bytes]:
+    """The rows of ``Scores.to_dict`` in pieces, indented as members of a list in a document."""
+    names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
+    members: dict[str, pl.Expr] = {
+        name: _value(name, kind) for name, kind in scores.queries.schema.items()
+    }
+    members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
+    members["scores"] = _object({name: _number(name) for name in names}, 3)
+    row = pl.concat_str(pl.lit("    "), _object(members, 2))
+    for block in scores.query_blocks(AT_ONCE):
+        if block.height:
+            yield block.select(row.str.join(",\n")).item().encode()
+
+
+def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
+    """A JSON object with a line for each member; ``depth``: how far its end is indented."""
+    if not members:
+        return pl.lit("{}")
+    parts: list[pl.Expr] = []
+    for name, value in members.items():
+        key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
+        parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
+    return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
+
+
+def _value(name: str, kind: pl.DataType) -> pl.Expr:
+    return _text(name) if kind == pl.String else _number(name)
+
+
+def _number(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String).fill_null("null")
+
+
+def _text(name: str) -> pl.Expr:
+    """A text as JSON spells it."""
+    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
+    return member.str.strip_prefix('{"":').str.strip_suffix("}")
