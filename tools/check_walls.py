@@ -15,31 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Lowest first: a layer may import itself and what stands before it.
-LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors"}),
-    frozenset(
-        {
-            "names",
-            "operation",
-            "plugins",
-            "prefetch",
-            "setting",
-            "suggest",
-            "text",
-            "version",
-            "words",
-        }
-    ),
-    frozenset({"functions"}),
-    frozenset({"model"}),
-    frozenset({"checks", "io", "match", "measures", "present", "statistics"}),
-    frozenset({"config"}),
-    frozenset({"engines", "live", "store"}),
-    frozenset({"questions"}),
-    frozenset({"labels"}),
-    frozenset({"integrations", "operations", "spark"}),
-    frozenset({"cli", "pytest_plugin", "web"}),
-    frozenset({"__main__"}),
+LAYERS = tuple(
+    frozenset(rooms.split())
+    for rooms in (
+        "errors",
+        "names operation plugins prefetch setting suggest text version words",
+        "functions",
+        "model",
+        "checks io match measures present statistics",
+        "config",
+        "engines live store",
+        "questions",
+        "labels",
+        "integrations operations spark",
+        "cli pytest_plugin web",
+        "__main__",
+    )
 )
 FACES = frozenset({"cli", "pytest_plugin", "web"})
 # A folder in here is a room of its own: one question may build on another, never both ways.
@@ -47,7 +38,7 @@ OWN_ROOMS = frozenset({"questions"})
 NEVER = frozenset({("measures", "match"), ("measures", "polars")})
 ONLY_IN = {"click": "cli"}
 STANDARD_LIBRARY_ONLY = frozenset(
-    {"errors", "functions", "names", "plugins", "prefetch", "suggest", "text", "version", "words"}
+    ["errors", "functions", "names", "plugins", "prefetch", "suggest", "text", "version", "words"]
 )
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {
@@ -93,12 +84,13 @@ class Import:
 
 @dataclass(frozen=True)
 class Module:
-    """One file of the package: its dotted name, where it is, and what it imports."""
+    """One file of the package: its dotted name, where it is, its length, and what it imports."""
 
     name: str
     path: Path
-    source: str
+    lines: int
     imports: tuple[Import, ...]
+    loads_by_string: bool
 
 
 def room_of(name: str) -> str:
@@ -110,13 +102,13 @@ def room_of(name: str) -> str:
     return name.partition(".")[2].partition(".")[0]
 
 
-def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterator[Import]:
+def imports_of(tree: ast.Module, module: str, *, is_package: bool = False) -> Iterator[Import]:
     """Yield what a module imports, relative imports spelled out, ours with what is taken from it.
 
-    >>> list(imports_of("from ..model import run", "calipers.io.trec"))
+    >>> list(imports_of(ast.parse("from ..model import run"), "calipers.io.trec"))
     [Import(name='calipers.model.run', line=1, at_load=True)]
-    >>> [found.name for found in imports_of("from polars import Series", "calipers.cli.eval")]
-    ['polars']
+    >>> list(imports_of(ast.parse("from polars import Series"), "calipers.cli.eval"))
+    [Import(name='polars', line=1, at_load=True)]
     """
     package = module if is_package else module.rpartition(".")[0]
 
@@ -145,7 +137,7 @@ def imports_of(source: str, module: str, *, is_package: bool = False) -> Iterato
             for child in ast.iter_child_nodes(node):
                 yield from visit(child, at_load)
 
-    yield from visit(ast.parse(source), True)
+    yield from visit(tree, True)
 
 
 def read_modules(package: Path) -> Iterator[Module]:
@@ -155,18 +147,20 @@ def read_modules(package: Path) -> Iterator[Module]:
         is_package = parts[-1] == "__init__"
         name = ".".join([PACKAGE, *(parts[:-1] if is_package else parts)])
         source = path.read_text(encoding="utf-8")
-        yield Module(name, path, source, tuple(imports_of(source, name, is_package=is_package)))
+        tree = ast.parse(source)
+        imports = tuple(imports_of(tree, name, is_package=is_package))
+        yield Module(name, path, len(source.splitlines()), imports, loads_by_string(tree))
 
 
-def loads_by_string(source: str) -> bool:
+def loads_by_string(tree: ast.Module) -> bool:
     """Whether a module loads others by names that it makes up or reads.
 
-    >>> loads_by_string("import_module('calipers.questions.plot.show')")
+    >>> loads_by_string(ast.parse("import_module('calipers.questions.plot.show')"))
     True
     """
     names = (
         node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Name | ast.Attribute)
     )
     return not {"import_module", "__import__"}.isdisjoint(names)
@@ -231,7 +225,7 @@ def broken_walls(modules: list[Module], base_libraries: frozenset[str]) -> Itera
             yield (
                 f"{module.path}: {room} has no place in LAYERS of tools/check_walls.py; give it one"
             )
-        if module.name not in BY_STRING and loads_by_string(module.source):
+        if module.name not in BY_STRING and module.loads_by_string:
             yield (
                 f"{module.path}: loads a module by a string, which this check cannot follow; "
                 "import it by name, or enter the module in BY_STRING of tools/check_walls.py "
@@ -251,7 +245,7 @@ def stale_entries(modules: list[Module]) -> Iterator[str]:
     rooms = {room_of(module.name) for module in modules}
     for room in sorted(frozenset().union(*LAYERS) - rooms):
         yield f"LAYERS names {room}, which is not there; take it out"
-    for name in sorted(set(BY_STRING) - {m.name for m in modules if loads_by_string(m.source)}):
+    for name in sorted(set(BY_STRING) - {m.name for m in modules if m.loads_by_string}):
         yield f"BY_STRING names {name}, which loads nothing by a string; take it out"
     used = {way_up(module, found) for module in modules for found in module.imports}
     for start, end in sorted(set(WAYS_UP) - used):
@@ -312,9 +306,8 @@ def circles(graph: Graph) -> Iterator[list[str]]:
 def too_large(modules: list[Module]) -> Iterator[str]:
     """Yield one sentence for each file that is too long and each folder with too many modules."""
     for module in modules:
-        lines = len(module.source.splitlines())
-        if lines > MOST_LINES:
-            yield f"{module.path}: {lines} lines, {MOST_LINES} allowed; split it by noun"
+        if module.lines > MOST_LINES:
+            yield f"{module.path}: {module.lines} lines, {MOST_LINES} allowed; split it by noun"
     folders = Counter(m.path.parent for m in modules if m.path.name != "__init__.py")
     for folder, count in folders.items():
         if count > MOST_MODULES:

@@ -1,3 +1,4 @@
+import ast
 from pathlib import Path
 
 import pytest
@@ -171,8 +172,8 @@ def test_entries_that_nothing_answers_to_are_named(tmp_path, monkeypatch):
 
 
 def test_imports_in_the_else_of_type_checking_are_loaded():
-    source = "if TYPE_CHECKING:\n    import a\nelse:\n    import b"
-    assert [(found.name, found.at_load) for found in imports_of(source, "calipers.spark")] == [
+    tree = ast.parse("if TYPE_CHECKING:\n    import a\nelse:\n    import b")
+    assert [(found.name, found.at_load) for found in imports_of(tree, "calipers.spark")] == [
         ("a", False),
         ("b", True),
     ]
