@@ -5,10 +5,9 @@ naming a class as those in ``formats.built_in``. They are asked where no built-i
 file.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
@@ -18,8 +17,6 @@ from calipers.io.files.spill import Room
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
-from calipers.io.records.rows import RowFormat
-from calipers.io.records.whole import WholeFormat
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.model.matched import Dataset, Role
 from calipers.suggest import did_you_mean
@@ -101,25 +98,6 @@ def recognise(sight: Sight, role: Role) -> Format:
     if found is None:
         raise UnreadableFile(_unknown(sight))
     return found
-
-
-def of_rows(keys: frozenset[str]) -> list[RowFormat]:
-    """The forms whose rows have these keys."""
-
-    def known(forms: Iterable[Format]) -> list[RowFormat]:
-        rows = (form for form in forms if isinstance(form, RowFormat) and not form.fallback)
-        return [form for form in rows if form.recognise(keys)]
-
-    return known(built_in()) or known(plugged())
-
-
-def of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
-    """The forms that are one object such as this."""
-
-    def known(forms: Iterable[Format]) -> list[WholeFormat]:
-        return [form for form in forms if isinstance(form, WholeFormat) and form.recognise(value)]
-
-    return known(built_in()) or known(plugged())
 
 
 def _of_others(sight: Sight) -> list[Format]:

@@ -1,6 +1,6 @@
 """What a value in memory holds: a mapping, a list of records, or a table of any library."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -12,8 +12,8 @@ from calipers.errors import InvalidInput
 from calipers.io.format import Format, RecordStream
 from calipers.io.formats.ours import Ours
 from calipers.io.records.rows import RowFormat, stream_rows, stream_table
-from calipers.io.records.whole import stream_whole
-from calipers.io.registry import of_object, of_rows
+from calipers.io.records.whole import WholeFormat, stream_whole
+from calipers.io.registry import built_in, plugged
 from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.tables.scan import Table, from_other_library, in_memory
 from calipers.model.matched import Dataset, Role
@@ -70,11 +70,11 @@ def scores_by_item(value: Any) -> Dataset | None:
     found = scored_run(value, name)
     if found is None or columns_of_object(value, name) is not None:
         return None
-    return None if of_object(value) or of_foreign_object(value) is not None else found
+    return None if _of_object(value) or of_foreign_object(value) is not None else found
 
 
 def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:
-    claimed = of_object(value)
+    claimed = _of_object(value)
     for form in claimed:
         if form.only in (None, role):
             return stream_whole(form, value, name)
@@ -153,8 +153,27 @@ def _records(
     return replace(stream_rows(form, rows, place, name), hint=hint)
 
 
+def _of_rows(keys: frozenset[str]) -> list[RowFormat]:
+    """The forms whose rows have these keys."""
+
+    def known(forms: Iterable[Format]) -> list[RowFormat]:
+        rows = (form for form in forms if isinstance(form, RowFormat) and not form.fallback)
+        return [form for form in rows if form.recognise(keys)]
+
+    return known(built_in()) or known(plugged())
+
+
+def _of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
+    """The forms that are one object such as this."""
+
+    def known(forms: Iterable[Format]) -> list[WholeFormat]:
+        return [form for form in forms if isinstance(form, WholeFormat) and form.recognise(value)]
+
+    return known(built_in()) or known(plugged())
+
+
 def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:
-    claimed = of_rows(keys)
+    claimed = _of_rows(keys)
     if len(claimed) > 1:
         raise InvalidInput(_two_forms(claimed, name, "take out the fields of one of them"))
     return claimed[0] if claimed else None

@@ -10,7 +10,6 @@ from calipers.io.files.open import Progress
 from calipers.io.files.spill import Room
 from calipers.io.load import load, load_pair
 from calipers.io.tables.columns import Columns
-from calipers.io.values import scores_by_item
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
@@ -161,6 +160,8 @@ def plain_run(run: Any) -> Any:
     """A run that was handed over, read by the rule for the answers of a retriever."""
     if not isinstance(run, Mapping | list | tuple):
         return run
+    from calipers.io.values import scores_by_item
+
     if (found := scores_by_item(run)) is not None:
         # Numbers only: no answer of a retriever is hidden in there.
         return found
