@@ -1,5 +1,6 @@
 """What `make demo` and `make test` install, told without installing it."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -55,3 +56,9 @@ def test_after_the_tests_are_set_up_the_demo_installs_nothing(tmp_path):
         check=True,
     )
     assert done.stdout.split() == [".venv/bin/python", "examples/demo/run.py"]
+
+
+def test_every_test_that_is_named_is_there():
+    named = re.findall(r"\btests/[\w/.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []

@@ -14,20 +14,9 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InvalidInput
+from calipers.labels.choices import HOW, SCALES, WEIGHTS, WHEN_TIED, How, Scale, Weights, WhenTied
 from calipers.labels.opinions import OpinionTable, added_to, disagreements, merge_opinions
-from calipers.labels.result import (
-    HOW,
-    SCALES,
-    WEIGHTS,
-    WHEN_TIED,
-    Agreement,
-    Coefficient,
-    How,
-    MachineCheck,
-    Scale,
-    Weights,
-    WhenTied,
-)
+from calipers.labels.result import Agreement, Coefficient, MachineCheck
 from calipers.model.arrays import Floats, Ints
 from calipers.model.labels import TARGETS_AS, TargetsAs
 from calipers.model.scores import Interval

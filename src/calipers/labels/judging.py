@@ -11,8 +11,8 @@ import polars as pl
 
 from calipers.engines.scoring import choose_metrics, score
 from calipers.errors import InvalidInput, NoCommonIds
+from calipers.labels.choices import JudgeOnly
 from calipers.labels.opinions import merged_grade
-from calipers.labels.result import JudgeOnly
 from calipers.match.pair import match_pair
 from calipers.measures import compute
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth

@@ -10,10 +10,10 @@ from calipers.engines.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load_ground_truth, load_run
 from calipers.labels.agreement import check_choice
+from calipers.labels.choices import ONLY, JudgeOnly
 from calipers.labels.desk import Desk
 from calipers.labels.draft import draft, with_targets
 from calipers.labels.judging import shares, worth_judging
-from calipers.labels.result import ONLY, JudgeOnly
 from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
 from calipers.model.ground_truth import GroundTruth

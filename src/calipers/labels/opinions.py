@@ -14,7 +14,8 @@ from calipers.errors import InvalidInput
 from calipers.io.load import load
 from calipers.io.records.kept import kept_records
 from calipers.io.records.label_files import Placed, read_labels
-from calipers.labels.result import How, Judge, Merged, Opinions, WhenTied
+from calipers.labels.choices import How, WhenTied
+from calipers.labels.result import Judge, Merged, Opinions
 from calipers.model.arrays import Floats
 from calipers.model.labels import Label, Pair, TargetsAs, is_machine
 

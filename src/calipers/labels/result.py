@@ -3,29 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
+from calipers.labels.choices import How, Scale, Weights, WhenTied
 from calipers.model.labels import Label, Pair
 from calipers.model.result import Plain, ShowsItself, plain
 from calipers.model.scores import Interval, Summary
 from calipers.store.pool import LogEntry, PoolItem
-
-Scale = Literal["nominal", "ordinal", "interval"]
-"""What a difference between grades means: just different, an order, or a distance."""
-Weights = Literal["none", "linear", "quadratic"]
-"""How Cohen's kappa counts the distance between two grades."""
-How = Literal["majority", "mean", "max", "min"]
-"""How several grades become one."""
-WhenTied = Literal["leave", "max", "min", "mean"]
-"""What happens where two grades have equally many votes."""
-SCALES: tuple[str, ...] = get_args(Scale)
-WEIGHTS: tuple[str, ...] = get_args(Weights)
-HOW: tuple[str, ...] = get_args(How)
-WHEN_TIED: tuple[str, ...] = get_args(WhenTied)
-JudgeOnly = Literal["misses", "different"]
-"""Questions with a miss in some run, or whose results differ between the runs."""
-ONLY: tuple[str, ...] = get_args(JudgeOnly)
 
 
 @dataclass(frozen=True)

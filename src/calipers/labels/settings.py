@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
 
-from calipers.labels.result import How, JudgeOnly, Scale, Weights, WhenTied
+from calipers.labels.choices import How, JudgeOnly, Scale, Weights, WhenTied
 from calipers.live.keywords import AskingModel, ColumnNames
 from calipers.model.labels import TargetsAs
 from calipers.operation import operation
