@@ -12,7 +12,7 @@ import calipers
 from calipers.io.load import load_pair
 from calipers.match.by_id import Sieve, match_by_id
 from calipers.model.fingerprint import mixed_hashes
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from tests.strategies import World, worlds

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.measures import Metric, compute, parse, parse_one
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 from calipers.model.policy import Policy
 from tests.reference import expected
 from tests.reference_query import Query

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING
+from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING
 from calipers.model.policy import CHOICES
 from calipers.model.scores import SCHEMA, Summary
 from tests.command import calipers_command

@@ -5,8 +5,7 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES, Tally
-from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, Matches
+from calipers.model.matched import ANSWERED, EMPTY, EXAMPLES, FAILED, MISSING, Matches, Tally
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts
 

@@ -22,8 +22,7 @@ from calipers.measures import compute, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
-from calipers.model.matched import EXAMPLES, Tally
-from calipers.model.matches import Matches
+from calipers.model.matched import EXAMPLES, Matches, Tally
 from calipers.model.policy import Policy, Ties
 from calipers.model.ranking import Order, whole_queries
 from calipers.model.run import RUN_SCHEMA, Run

@@ -14,8 +14,7 @@ from calipers.measures import Metric, compute, parse
 from calipers.measures.spec import check_cutoff, find_name
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
-from calipers.model.matched import Matched
-from calipers.model.matches import Matches
+from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of

@@ -5,8 +5,7 @@ import polars as pl
 
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import Tally
-from calipers.model.matches import FAILED, Matches, with_status
+from calipers.model.matched import FAILED, Matches, Tally, with_status
 
 
 def assemble(

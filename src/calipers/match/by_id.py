@@ -9,8 +9,7 @@ from calipers.match.tally import RunTally
 from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import Tally
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches, Tally
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run, Scored

@@ -16,8 +16,7 @@ from calipers.match.tally import RunTally
 from calipers.match.text_index import Shelf
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import Tally
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches, Tally
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run

@@ -14,8 +14,7 @@ from calipers.match.no_common_ids import check_common_documents
 from calipers.match.tally import QueryCodes, RunTally
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth, SpanTable
-from calipers.model.matched import Tally
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches, Tally
 from calipers.model.policy import Policy
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import Run

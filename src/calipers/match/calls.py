@@ -9,7 +9,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 from calipers.model.policy import Calls
 from calipers.model.run import Run
 

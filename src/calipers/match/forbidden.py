@@ -12,7 +12,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.notes import nearly_alike
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matches import FAILED, Leaked
+from calipers.model.matched import FAILED, Leaked
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import Run

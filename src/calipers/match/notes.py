@@ -8,8 +8,7 @@ import polars as pl
 
 from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES
-from calipers.model.matches import Matches
+from calipers.model.matched import EXAMPLES, Matches
 from calipers.model.run import SAMPLE, FirstResults
 
 

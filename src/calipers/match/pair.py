@@ -25,8 +25,7 @@ from calipers.match.notes import (
     nearly_found,
 )
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import Matched, Tally
-from calipers.model.matches import MISSING, Matches, with_status
+from calipers.model.matched import MISSING, Matched, Matches, Tally, with_status
 from calipers.model.policy import Policy, Ties, check_rel
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import (

@@ -11,8 +11,17 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES, Tally
-from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Statuses, with_status
+from calipers.model.matched import (
+    ANSWERED,
+    EMPTY,
+    EXAMPLES,
+    FAILED,
+    MISSING,
+    STATUSES,
+    Statuses,
+    Tally,
+    with_status,
+)
 from calipers.model.policy import Duplicates
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run

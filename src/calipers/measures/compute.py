@@ -8,7 +8,7 @@ import numpy as np
 from calipers.measures.parameter import regraded
 from calipers.measures.spec import Metric
 from calipers.model.arrays import Bools, Floats
-from calipers.model.matches import FAILED, MISSING, Matches
+from calipers.model.matched import FAILED, MISSING, Matches
 from calipers.model.policy import Policy
 
 ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]

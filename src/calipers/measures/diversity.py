@@ -12,7 +12,7 @@ from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Level
 from calipers.measures.views import per_query, ratio, within
 from calipers.model.arrays import Floats, Ints
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 
 Aspects = list[set[int]]
 """The subtopics that each item of one query is about."""

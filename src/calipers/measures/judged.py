@@ -21,7 +21,7 @@ from calipers.measures.views import (
     within,
 )
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 
 _A_LITTLE = 1e-5
 """Of both kinds, so that the estimate exists where nothing was judged yet (trec_eval's value)."""

@@ -9,7 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.measures.define import metric
 from calipers.measures.views import per_query, within
 from calipers.model.arrays import Floats, Ints
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 
 
 @dataclass(frozen=True, eq=False)

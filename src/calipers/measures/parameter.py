@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 import numpy as np
 
 from calipers.model.arrays import Floats
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 
 
 @dataclass(frozen=True)

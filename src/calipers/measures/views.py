@@ -13,7 +13,7 @@ import numpy as np
 
 from calipers.measures.parameter import AboveZero, Table, regraded
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 
 NEVER = np.iinfo(np.int64).max
 """The rank of a target that was not found."""

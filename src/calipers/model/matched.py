@@ -1,19 +1,173 @@
-"""A ground truth and a run, as they were read and as they were matched: the middle of the house."""
+"""A ground truth and a run, as they were read and as they were matched: the middle of the house.
 
-from collections.abc import Mapping
+What was matched is a list of edges: which returned item holds which piece of ground truth.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Bools, Floats, Ints, WhenAsked
 from calipers.model.fingerprint import RankingFingerprint
-from calipers.model.ground_truth import GroundTruth
-from calipers.model.matches import Matches, Statuses
+from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.policy import Policy, Ties
 from calipers.model.run import Run
+
+ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
+"""What became of a query: results came, none came, it is not in the run, the retriever failed."""
+STATUSES = (ANSWERED, EMPTY, MISSING, FAILED)
+Statuses = npt.NDArray[np.uint8]
+"""What became of several: places in ``STATUSES``."""
+
+
+def with_status(statuses: Statuses, status: str) -> Bools:
+    """Which of several ended so."""
+    found: Bools = statuses == STATUSES.index(status)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Leaked:
+    """Which results hold what must not be found."""
+
+    forbidden: Ints
+    """How many things each query must not find."""
+    query: Ints
+    rank: Ints
+    result: pl.Series
+    """What the result is called: its id, or else its document."""
+    name: pl.Series
+    """What is forbidden and was found, in words."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matches:
+    """Edges from ranks to targets, over queries coded 0 … n-1.
+
+    One rank may hold two targets and one target may be held by three ranks; whatever is
+    counted, it is counted from these edges and so never paid twice. Targets are sorted by
+    query, edges by query and rank. An item returned a second time has no edges.
+    """
+
+    asked: WhenAsked[pl.DataFrame] = WhenAsked()
+    """One row per query of the ground truth: query, text."""
+    status: Statuses
+    """What became of each of them."""
+    target_query: Ints
+    target_grade: Floats
+    target_unit: Ints
+    """Targets that are alternatives for one another share a unit; alone, each is its own."""
+    edge_query: Ints
+    edge_rank: Ints
+    edge_target: Ints
+    edge_overlap: Floats
+    """The share of the target that the ranks up to this one hold, 1 when matched by id."""
+    retrieved: Ints
+    """How many results came back, per query."""
+    corpus_size: int | None = None
+    spans: WhenAsked[SpanTable | None] = WhenAsked(None)
+    """Where chunks and targets stand, when matched by span."""
+    target_item: Ints | None = None
+    """Targets that are the same item share a number; None where each is an item of its own."""
+    grades_in_all: Floats | None = None
+    """Every grade of the whole ground truth, where these are the matches of a part of it."""
+    leaked: Leaked | None = None
+    """What must not be found and was; None where the ground truth forbids nothing."""
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries the ground truth has."""
+        return self.retrieved.size
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        """One row per query of the ground truth: query, text, status."""
+        names = pl.Series("status", STATUSES, dtype=pl.String)
+        return self.asked.hstack([names[self.status]])
+
+    def portions(self, queries: int) -> Iterator["Matches"]:
+        """The matches of so many queries at a time; all at once where a part cannot stand alone."""
+        if self.n_queries <= queries or self.spans is not None or self.leaked is not None:
+            yield self
+            return
+        for start in range(0, self.n_queries, queries):
+            yield self.between(start, min(start + queries, self.n_queries))
+
+    def between(self, start: int, stop: int) -> "Matches":
+        """The queries from one row to another, without the places of chunks and what leaked."""
+        # Targets are sorted by query, and so are edges.
+        first, last = np.searchsorted(self.target_query, [start, stop])
+        begin, end = np.searchsorted(self.edge_query, [start, stop])
+        item = self.target_item
+        return Matches(
+            asked=self.asked[start:stop],
+            status=self.status[start:stop],
+            target_query=self.target_query[first:last] - start,
+            target_grade=self.target_grade[first:last],
+            target_unit=self.target_unit[first:last],
+            edge_query=self.edge_query[begin:end] - start,
+            edge_rank=self.edge_rank[begin:end],
+            edge_target=self.edge_target[begin:end] - first,
+            edge_overlap=self.edge_overlap[begin:end],
+            retrieved=self.retrieved[start:stop],
+            corpus_size=self.corpus_size,
+            target_item=None if item is None else item[first:last],
+            grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
+        )
+
+    @cached_property
+    def _grades(self) -> Floats:
+        return np.unique(self.target_grade)
+
+    def having_status(self, status: str) -> Bools:
+        """Which queries ended as answered, empty, missing or error."""
+        return with_status(self.status, status)
+
+    @cached_property
+    def highest_grade(self) -> float:
+        """The highest grade anywhere in the ground truth, at least 0."""
+        grades = self.target_grade if self.grades_in_all is None else self.grades_in_all
+        return float(grades.max(initial=0.0))
+
+    def relevant(self, rel: float | None = None) -> Bools:
+        """Which targets count as relevant: grade above 0, or from ``rel`` on."""
+        return self.target_grade > 0 if rel is None else self.target_grade >= rel
+
+    @cached_property
+    def is_one_to_one(self) -> bool:
+        """Whether each rank and each unit has one edge at most, as when matched by id."""
+        if not self.is_new_rank.all():
+            return False
+        if not self.has_alternatives:
+            return int(np.bincount(self.edge_target).max(initial=0)) <= 1
+        units = self.target_unit[self.edge_target]
+        return np.unique(units).size == units.size
+
+    @cached_property
+    def is_new_rank(self) -> Bools:
+        """For each edge, whether its rank holds no edge before it."""
+        new = np.ones(self.edge_query.size, dtype=np.bool_)
+        new[1:] = (self.edge_query[1:] != self.edge_query[:-1]) | (
+            self.edge_rank[1:] != self.edge_rank[:-1]
+        )
+        return new
+
+    @cached_property
+    def has_alternatives(self) -> bool:
+        """Whether any two targets share a unit."""
+        ordered = np.sort(self.target_unit)
+        return bool((ordered[1:] == ordered[:-1]).any())
+
+    def answerable(self, rel: float | None = None) -> Bools:
+        """Which queries have at least one relevant target."""
+        counts = np.bincount(self.target_query[self.relevant(rel)], minlength=self.n_queries)
+        return counts > 0
+
 
 EXAMPLES = 3
 """How many names an error or an audit shows."""

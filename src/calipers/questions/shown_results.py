@@ -10,7 +10,7 @@ import polars as pl
 
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
-from calipers.model.matches import FAILED, Matches
+from calipers.model.matched import FAILED, Matches
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import RUN_SCHEMA, Run

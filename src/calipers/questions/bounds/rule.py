@@ -23,8 +23,7 @@ from calipers.measures import Metric, compute
 from calipers.measures.gain import RELATIVE_GAIN
 from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.matched import Matched
-from calipers.model.matches import Matches
+from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Policy
 from calipers.questions.bounds.gain import highest_ndcg
 from calipers.questions.bounds.result import Bound, Bounds

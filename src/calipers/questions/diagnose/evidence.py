@@ -11,7 +11,7 @@ from calipers.measures.counts import recall
 from calipers.measures.views import Found, Gains, ratio
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import MOST_SLICES, clusters_in, cut, has_questions
 from calipers.questions.diagnose.result import Confidence

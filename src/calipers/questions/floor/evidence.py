@@ -7,8 +7,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.matched import Matched
-from calipers.model.matches import FAILED
+from calipers.model.matched import FAILED, Matched
 from calipers.model.slicing import clusters_of
 from calipers.questions.shown_results import Context, wanted_per_query
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import Bools, Ints
-from calipers.model.matches import EMPTY, FAILED, MISSING, Matches
+from calipers.model.matched import EMPTY, FAILED, MISSING, Matches
 from calipers.questions.misses.corpus_facts import CorpusFacts
 from calipers.questions.misses.result import REASONS, Step
 

@@ -13,8 +13,7 @@ from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.match.choose import parse_matching
 from calipers.match.pair import edges_by_call, match_again
-from calipers.model.matched import Matched
-from calipers.model.matches import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matches
+from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
 from calipers.questions.misses.reasons import (

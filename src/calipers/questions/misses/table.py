@@ -7,7 +7,7 @@ import polars as pl
 
 from calipers.match.calls import CallEdges
 from calipers.model.arrays import Bools, Ints
-from calipers.model.matches import Matches
+from calipers.model.matched import Matches
 from calipers.questions.misses.reasons import NEVER
 
 INSTEAD = 3

@@ -8,8 +8,7 @@ import polars as pl
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
-from calipers.model.matched import Matched
-from calipers.model.matches import Matches
+from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Ties
 from calipers.model.run import Run
 from calipers.model.scores import Scores
