@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from calipers.integrations.scorer import scorer as scorer
     from calipers.labels.settings import agreement as agreement
     from calipers.labels.settings import draft as draft
-    from calipers.labels.settings import judge as judge
     from calipers.labels.settings import labels_desk as labels_desk
     from calipers.labels.settings import labels_export as labels_export
     from calipers.labels.settings import labels_import as labels_import
     from calipers.labels.settings import labels_list as labels_list
     from calipers.labels.settings import labels_pool as labels_pool
-    from calipers.labels.settings import write_questions as write_questions
+    from calipers.live.chat.settings import judge as judge
+    from calipers.live.chat.settings import write_questions as write_questions
     from calipers.live.settings import retrieve as retrieve
     from calipers.model.ground_truth import GroundTruth as GroundTruth
     from calipers.model.matched import Matched as Matched
@@ -104,14 +104,13 @@ _HOMES = {
     "labels.settings": (
         "agreement",
         "draft",
-        "judge",
         "labels_desk",
         "labels_export",
         "labels_import",
         "labels_list",
         "labels_pool",
-        "write_questions",
     ),
+    "live.chat.settings": ("judge", "write_questions"),
     "live.settings": ("retrieve",),
     "model.ground_truth": ("GroundTruth",),
     "model.matched": ("Matched",),

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.retrievers import interrupted
 
+from tests.live import interrupted
 from tests.live.server import Server
 
 KILLS = 20
