@@ -1,134 +1,26 @@
-"""The table of scores looks as rich would show it, and each case that was counted is said once."""
+"""Scores written in pieces, against the rows of the result."""
 
-import io
-from typing import Any
+import json
 
+import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from rich.cells import cell_len
-from rich.console import Console
 
 import calipers
-from calipers.questions.evaluate.show import Cell, ScoreTable, _narrow, _wide, notes_of
+from calipers.questions.evaluate import export
+from tests.reports import hostile_records, records
 
-WORDS = st.text("ab1.@–é漢 ", max_size=9).map(str.strip)
-CELLS = st.none() | st.builds(Cell, WORDS, WORDS)
-
-
-@st.composite
-def views(draw: st.DrawFn) -> ScoreTable:
-    columns = draw(st.lists(WORDS.filter(bool), min_size=1, max_size=4))
-    cells = st.tuples(*(CELLS for _ in columns))
-    rows = draw(st.lists(st.tuples(WORDS, cells), min_size=1, max_size=4))
-    return ScoreTable(tuple(columns), tuple(rows))
-
-
-def shown(value: Any, width: int) -> list[str]:
-    paper = io.StringIO()
-    Console(file=paper, width=width, color_system=None).print(value)
-    return paper.getvalue().splitlines()
-
-
-@settings(max_examples=60, deadline=None)
-@given(views())
-def test_it_is_written_as_the_library_writes_it(view: ScoreTable) -> None:
-    for table in (_wide(view), _narrow(view)):
-        assert shown(table, 120) == shown(table.as_table(), 120)
-        assert sum(table.widths) == max(map(cell_len, shown(table, 120)))
-
-
-TRUTH: dict[str, Any] = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
-RUN: dict[str, Any] = {"q": ["a", "b"], "r": ["b"]}
-
-
-def said(**changes: Any) -> str:
-    given = {"ground_truth": TRUTH, "run": RUN, "metrics": "mrr", **changes}
-    return " | ".join(notes_of(calipers.evaluate(**given)))
-
-
-CASES: dict[str, tuple[dict[str, Any], str]] = {
-    "missing": ({"run": {"q": ["a"]}}, "1 query missing from the run (r): scored 0."),
-    "excluded": ({"run": {"q": ["a"]}, "missing": "exclude"}, "(r): left out."),
-    "empty": ({"run": {"q": ["a"], "r": []}}, "1 query without results: scored 0."),
-    "unknown": ({"run": {**RUN, "s": ["a"]}}, "not in the ground truth (s): not measured."),
-    "hopeless": (
-        {"ground_truth": {**TRUTH, "r": {}}},
-        "1 query without any relevant target: left out; something was returned for it.",
-    ),
-    "hopeless and silent": (
-        {"ground_truth": {**TRUTH, "r": {}}, "run": {"q": ["a"], "r": []}},
-        "left out; nothing was returned for it.",
-    ),
-    "several hopeless": (
-        {"ground_truth": {**TRUTH, "r": {}, "s": {}}, "run": {**RUN, "s": []}},
-        "2 queries without any relevant target: left out; nothing was returned for 1 of them.",
-    ),
-    "hopeless and zero": (
-        {"ground_truth": {**TRUTH, "r": {}}, "unanswerable": "zero"},
-        ": scored 0;",
-    ),
-    "hopeless and empty": (
-        {"ground_truth": {**TRUTH, "r": {}}, "run": {"q": ["a"], "r": []}},
-        "1 query without results: scored 0 where there was something to find.",
-    ),
-    "failed": (
-        {"run": [{"query": "q", "retrieved": ["a"]}, {"query": "r", "error": "timeout"}]},
-        "1 query on which the retriever failed: scored 0.",
-    ),
-    "duplicates": ({"run": {**RUN, "q": ["a", "a"]}}, "1 result returned a second time"),
-    "ties": (
-        {"run": {"q": {"a": 1.0, "b": 1.0}, "r": {"b": 1.0}}},
-        "1 target found among equal scores: their rank is decided by ties=trec.",
-    ),
-    "repeated": ({"ground_truth": {"q": ["a", "a"], "r": ["a"]}}, "1 judgement given twice"),
-    "unjudged": ({"metrics": "recall@1"}, "50% of the first results were never judged"),
-    "one query": (
-        {"ground_truth": {"q": ["a"]}, "run": {"q": ["a"]}},
-        "No intervals: they need at least two",
-    ),
-    "confidence": ({"confidence": 0.999}, "Each mean with its 99.9% interval"),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_each_case_in_words(case: str) -> None:
-    changes, words = CASES[case]
-    assert words in said(**changes)
+UNANSWERABLE = {"query": "none", "retrieved": ["a"], "ground_truth": []}
 
 
 @pytest.mark.parametrize(
-    "case", ["missing", "unknown", "hopeless", "duplicates", "ties", "repeated"]
+    "made", [[*records(), UNANSWERABLE], hostile_records(), [{**records()[0], "tags": {}}]]
 )
-def test_nothing_is_said_that_did_not_occur(case: str) -> None:
-    assert CASES[case][1].split(":")[0] not in said()
-
-
-def test_many_names_are_cut() -> None:
-    run = {**RUN, **{f"s{i}" * 50: ["a"] for i in range(9)}}
-    words = said(run=run)
-    assert "9 queries of the run not in the ground truth" in words
-    assert "…)" in words
-    assert len(words) < 700
-
-
-def test_nothing_is_said_about_results_without_a_target_where_every_one_holds_one():
-    record = {"query": "q", "retrieved": [{"text": "a long lock"}], "ground_truth": ["long lock"]}
-    assert not [line for line in notes_of(calipers.evaluate([record])) if "0%" in line]
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"like": "trec_eval"}, "missing=exclude, unanswerable=zero, nothing_in_common=zero"),
-        ({"like": "trec_eval-c"}, "unanswerable=zero, nothing_in_common=zero"),
-        ({"errors": "exclude", "ties": "error"}, "errors=exclude, ties=error"),
-    ],
-)
-def test_policies_that_were_chosen_are_named_also_where_nothing_came_under_them(given, words):
-    data: dict[str, Any] = {"ground_truth": {"q": {"a": 1}}, "run": {"q": {"a": 1.0}}}
-    assert f"Policies other than the usual ones: {words}." in notes_of(
-        calipers.evaluate(**data, **given)
-    )
-    # The custom of the run's format decides among equal scores; nobody has chosen it.
-    assert not [line for line in notes_of(calipers.evaluate(**data)) if "Policies" in line]
+@pytest.mark.parametrize("weights", [None, {"recall@3": 0.7, "mrr": 0.3}])
+def test_every_row_is_that_of_the_result(made, weights, monkeypatch):
+    monkeypatch.setattr(export, "AT_ONCE", 4)
+    scores = calipers.evaluate(made, k=3, weights=weights, nothing_in_common="zero")
+    pieces = list(export.score_rows(scores))
+    assert len(pieces) == (len(scores) + 3) // 4
+    written = b'{\n  "a": [\n' + b",\n".join(pieces) + b"\n  ]\n}"
+    assert json.loads(written)["a"] == scores.to_dict()["per_query"]
+    assert written == msgspec.json.format(written, indent=2)

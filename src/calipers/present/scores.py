@@ -1,0 +1,316 @@
+"""An evaluation on a terminal: what was found, the tables, and what was counted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from calipers.model.policy import Policy
+from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
+from calipers.present.escape import printable
+from calipers.present.terminal import OpenTable, print_notes, print_verdict, show_with
+from calipers.present.words import first_results, number, share
+from calipers.questions.evaluate.result import Evaluation
+from calipers.words import plural
+
+SCORED = {"zero": "scored 0", "exclude": "left out"}
+WHOLE = "all"
+"""The heading of the column for metrics without a cut-off."""
+NOTHING = "Nothing can be said: no query has anything to find."
+
+
+def print_evaluation(
+    found: Evaluation, console: Console, *, notes: bool = True, explain: bool = False
+) -> None:
+    """The scores, and a table for whatever else was asked."""
+    scores = found.scores
+    if not isinstance(scores, Scores):
+        from calipers.questions.levels.show import print_levels
+
+        print_levels(scores, console, notes=notes, explain=explain)
+        return
+    print_verdict(verdict(scores), console)
+    print_score_table(scores, console)
+    said: list[str] = []
+    if found.slices:
+        from calipers.questions.slices.show import print_slice_tables, slices_note
+
+        console.print()
+        print_slice_tables(found.slices, console)
+        said.append(slices_note(found.slices))
+    if found.bounds:
+        from calipers.questions.bounds.show import bounds_notes, print_bound_table
+
+        console.print()
+        print_bound_table(found.bounds, console)
+        said += bounds_notes(found.bounds)
+    if found.corrected:
+        from calipers.questions.corrected.show import print_corrected
+
+        console.print()
+        print_corrected(found.corrected, console)
+    if notes:
+        first = remarked(scores)
+        print_notes([*first, *said, *notes_of(scores)[len(first) :]], console, explain=explain)
+
+
+def print_scores(
+    scores: Scores, console: Console, *, notes: bool = True, explain: bool = False
+) -> None:
+    """What the retriever finds, the table, and under it what was counted."""
+    print_verdict(verdict(scores), console)
+    print_score_table(scores, console)
+    if notes:
+        print_notes(notes_of(scores), console, explain=explain)
+
+
+def verdict(scores: Scores) -> str:
+    """What the most telling of the metrics says, in plain words."""
+    if scores.weights:
+        return _measured("score", scores["score"])
+    facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]
+    found = scores[facts.name]
+    if found.mean is None:
+        return NOTHING
+    kind = facts.stem.partition("(")[0]
+    much = share(found.mean)
+    where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
+    behind = f" ({_between(found)}{plural(found.n, 'query', 'queries')})."
+    if kind == "recall":
+        return f"Finds {much} of what it should {where}{behind}"
+    if kind == "hit_rate":
+        return f"For {much} of the queries a target stands {where}{behind}"
+    return _measured(facts.name, found)
+
+
+def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
+    """The metric of that kind with the largest cut-off, if it was measured and is defined."""
+    some = [m for m in scores.metrics if m.stem.partition("(")[0] == kind]
+    defined = [m for m in some if scores[m.name].mean is not None]
+    return max(defined or some, key=lambda one: one.k or 0, default=None)
+
+
+def _measured(name: str, found: Summary) -> str:
+    if found.mean is None:
+        return NOTHING
+    return (
+        f"{name} is {number(found.mean)} on average ({_between(found, percent=False)}"
+        f"{plural(found.n, 'query', 'queries')})."
+    )
+
+
+def _between(found: Summary, *, percent: bool = True) -> str:
+    """The interval in the unit of the sentence, ready to stand before the count."""
+    ends = found.interval
+    if ends is None:
+        return ""
+    if percent:
+        low, high = round(ends.low * 100), round(ends.high * 100)
+        return f"{low}–{high}%, "
+    return f"{number(ends.low)}–{number(ends.high)}, "
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric at one cut-off, ready to show."""
+
+    mean: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Rows of cells; None where a metric was not asked for at that cut-off."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+
+def score_table(scores: "Scores") -> ScoreTable:
+    """The table of means and intervals."""
+    ks = sorted({metric.k for metric in scores.metrics if metric.k is not None})
+    keys: list[int | None] = [*ks]
+    if any(metric.k is None for metric in scores.metrics) or scores.weights:
+        keys.append(None)
+    rows: dict[str, dict[int | None, Cell]] = {}
+    for metric in scores.metrics:
+        rows.setdefault(metric.stem, {})[metric.k] = _shown(scores[metric.name])
+    if scores.weights:
+        rows["score"] = {None: _shown(scores["score"])}
+    return ScoreTable(
+        tuple(WHOLE if k is None else f"@{k}" for k in keys),
+        tuple((stem, tuple(cells.get(k) for k in keys)) for stem, cells in rows.items()),
+    )
+
+
+def _shown(summary: Summary) -> Cell:
+    if summary.mean is None:
+        return Cell("undefined", "")
+    interval = summary.interval
+    shown = f"{number(interval.low)}–{number(interval.high)}" if interval else ""
+    return Cell(number(summary.mean), shown)
+
+
+def print_score_table(scores: Scores, console: Console) -> None:
+    """The means with their intervals, in the widest layout that has room."""
+    view = score_table(scores)
+    layouts = (make(view) for make in (_wide, _narrow))
+    fitting = (table for table in layouts if sum(table.widths) <= console.width)
+    console.print(next(fitting, None) or _stacked(view))
+
+
+def _wide(view: ScoreTable) -> OpenTable:
+    rows = [[Text(name, style="bold"), *map(_cell, cells)] for name, cells in view.rows]
+    return OpenTable(("metric", *view.columns), rows)
+
+
+def _cell(cell: Cell | None) -> Text:
+    """The mean, and under it the interval where there is one."""
+    if cell is None or not cell.interval:
+        return Text("" if cell is None else cell.mean)
+    return Text.assemble(cell.mean, "\n", (cell.interval, "dim"))
+
+
+def _narrow(view: ScoreTable) -> OpenTable:
+    """One line per metric and cut-off, for narrow terminals and long lists of cut-offs."""
+    rows = [
+        [Text(label), Text(cell.mean), Text(cell.interval, style="dim")]
+        for label, cell in _labelled(view)
+    ]
+    return OpenTable(("metric", "mean", "interval"), rows)
+
+
+def _stacked(view: ScoreTable) -> Text:
+    """Name, mean and interval below one another, where nothing else has room."""
+    text = Text(overflow="fold")
+    for label, cell in _labelled(view):
+        text.append(f"{label}\n", "bold")
+        text.append(f" {cell.mean}\n")
+        if cell.interval:
+            text.append(f" {cell.interval}\n", "dim")
+    text.rstrip()
+    return text
+
+
+def _labelled(view: ScoreTable) -> Iterator[tuple[str, Cell]]:
+    for name, cells in view.rows:
+        for column, cell in zip(view.columns, cells, strict=True):
+            if cell is not None:
+                yield (name if column == WHOLE else f"{name} {column}"), cell
+
+
+def notes_of(scores: Scores) -> list[str]:
+    """One sentence per thing a reader must know to trust the table."""
+    audit, policy = scores.audit, scores.policy
+    lines = [
+        *remarked(scores),
+        f"{_count(audit.queries, 'query', 'queries')}, "
+        f"{_count(audit.targets, 'relevant target')}, {_count(audit.retrieved, 'result')}.",
+    ]
+    if audit.unanswerable:
+        lines.append(
+            f"{_count(audit.unanswerable, 'query', 'queries')} without any relevant target: "
+            f"{SCORED[policy.unanswerable]}; {_silence(audit)}."
+        )
+    # Where nothing was to be found, the line above has said what happened.
+    hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
+    among = " where there was something to find" if hopeless else ""
+    if audit.missing:
+        lines.append(
+            f"{_count(audit.missing, 'query', 'queries')} missing from the run "
+            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}{among}."
+        )
+    if audit.errors:
+        lines.append(
+            f"{_count(audit.errors, 'query', 'queries')} on which the retriever failed: "
+            f"{SCORED[policy.errors]}{among}."
+        )
+    if audit.empty:
+        count = _count(audit.empty, "query", "queries")
+        lines.append(f"{count} without results: scored 0{among}.")
+    if audit.unknown:
+        lines.append(
+            f"{_count(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
+            f"({_names(audit.unknown_examples, audit.unknown)}): not measured."
+        )
+    if audit.duplicates:
+        lines.append(
+            f"{_count(audit.duplicates, 'result')} returned a second time for the same query: "
+            "each takes up its rank and earns nothing."
+        )
+    if audit.ties_on_targets:
+        lines.append(
+            f"{_count(audit.ties_on_targets, 'target')} found among equal scores: their rank is "
+            f"decided by ties={policy.ties}."
+        )
+    if audit.repeated_judgements:
+        lines.append(f"{_count(audit.repeated_judgements, 'judgement')} given twice: counted once.")
+    if audit.unjudged_rate:
+        first = f"the first {audit.depth} results" if audit.depth != 1 else "the first results"
+        where = first if audit.depth else "all results"
+        rate = f"{audit.unjudged_rate:.0%}"
+        lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as not relevant.")
+    lines += _chosen_policies(policy)
+    lines.append(_about_intervals(scores))
+    return lines
+
+
+def remarked(scores: Scores) -> list[str]:
+    """What was made of the input: it comes before what was counted in it."""
+    return [printable(note) for note in scores.settings.get("notes", ())]
+
+
+def _chosen_policies(policy: Policy) -> list[str]:
+    """The policies that are not the usual ones, also where no query came under them."""
+    usual = Policy().to_dict()
+    chosen = [
+        f"{name}={value}"
+        for name, value in policy.to_dict().items()
+        if value != usual[name] and (name != "ties" or value == "error")
+    ]
+    return [f"Policies other than the usual ones: {', '.join(chosen)}."] if chosen else []
+
+
+def _silence(audit: InputCounts) -> str:
+    """Where nothing was to be found: for how many queries the retriever returned nothing."""
+    if audit.unanswerable == 1:
+        return f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
+    return f"nothing was returned for {audit.unanswerable_silent:,} of them"
+
+
+def _unjudged(scores: Scores) -> str:
+    by_id = scores.settings["match"] in ("id", "document")
+    return "were never judged" if by_id else "hold no target"
+
+
+METHODS = {
+    "score": "Wilson's score interval with the effective number of queries",
+    "t": "Student's t where a metric has no upper bound",
+    "bootstrap": "bootstrap",
+    "wilson": "Wilson's for shares of queries",
+    "normal": "normal approximation",
+}
+
+
+def _about_intervals(scores: Scores) -> str:
+    methods = {s.interval.method for s in scores.summaries.values() if s.interval}
+    level = scores.settings["confidence"]
+    how = "; ".join(said for method, said in METHODS.items() if method in methods)
+    if not how:
+        return "No intervals: they need at least two queries."
+    cluster = scores.settings.get("cluster")
+    units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
+    return f"Each mean with its {100 * level:g}% interval ({how}{units})."
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _names(examples: tuple[str, ...], count: int) -> str:
+    shown = ", ".join(printable(name, 40) for name in examples)
+    return shown + (", …" if count > len(examples) else "")
+
+
+show_with(Scores, print_scores)
