@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import calipers
-from calipers.questions.evaluate.show import Cell, ScoreTable, _narrow, _wide, notes_of
+from calipers.present.scores import Cell, ScoreTable, _narrow, _wide, notes_of
 
 WORDS = st.text("ab1.@–é漢 ", max_size=9).map(str.strip)
 CELLS = st.none() | st.builds(Cell, WORDS, WORDS)

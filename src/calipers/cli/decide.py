@@ -213,8 +213,8 @@ baseline = GivenOnce(
 
 def _print_baseline(asked: Asked, last: str, *, explain: bool) -> None:
     from calipers.present.escape import printable
+    from calipers.present.scores import print_scores
     from calipers.questions.baseline import baseline_dict
-    from calipers.questions.evaluate.show import print_scores
 
     found = asked.answer()
     if asked.is_printed(found, json=baseline_dict):

@@ -92,14 +92,11 @@ def eval(  # noqa: A001 - as the command is called
 
 
 def _show(asked: Asked, found: "Evaluation", *, notes: bool, explain: bool) -> None:
+    from calipers.questions.evaluate.show import evaluation_csv, evaluation_rows, print_evaluation
+
     if asked.form is None:
-        from calipers.questions.evaluate.show import print_evaluation
-
         print_evaluation(found, console(), notes=notes, explain=explain)
-        return
-    from calipers.questions.evaluate.export import evaluation_csv, evaluation_rows
-
-    if asked.form == "json" and (rows := evaluation_rows(found)) is not None:
+    elif asked.form == "json" and (rows := evaluation_rows(found)) is not None:
         print_long_json(found.to_dict(per_query=False), "per_query", rows)
     else:
         asked.is_printed(found, csv=evaluation_csv)

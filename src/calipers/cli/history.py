@@ -47,7 +47,7 @@ def show(asked: Asked, per_query: str | None, quiet: bool, explain: bool) -> Non
     """
     from calipers.io.files.write import check_writable
     from calipers.io.tables.scores import write_scores
-    from calipers.questions.evaluate.export import summary_csv
+    from calipers.questions.evaluate.show import summary_csv
     from calipers.questions.history.show import print_shown
 
     if per_query:

@@ -124,7 +124,7 @@ class Scores(Plain, ShowsItself):
     ``scores.per_query`` is a table with one row per query.
     """
 
-    shown_by: ClassVar[str] = "calipers.questions.evaluate.show"
+    shown_by: ClassVar[str] = "calipers.present.scores"
     dict_keys: ClassVar[str] = "summaries metrics weights audit policy fingerprints settings"
 
     metrics: tuple[MetricFacts, ...]

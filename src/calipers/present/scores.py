@@ -1,4 +1,4 @@
-"""An evaluation on a terminal: what was found, the tables, and what was counted."""
+"""Scores on a terminal: what was found, the table, and what was counted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,48 +11,12 @@ from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
 from calipers.present.escape import printable
 from calipers.present.terminal import OpenTable, print_notes, print_verdict, show_with
 from calipers.present.words import first_results, number, share
-from calipers.questions.evaluate.result import Evaluation
 from calipers.words import plural
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"
 """The heading of the column for metrics without a cut-off."""
 NOTHING = "Nothing can be said: no query has anything to find."
-
-
-def print_evaluation(
-    found: Evaluation, console: Console, *, notes: bool = True, explain: bool = False
-) -> None:
-    """The scores, and a table for whatever else was asked."""
-    scores = found.scores
-    if not isinstance(scores, Scores):
-        from calipers.questions.levels.show import print_levels
-
-        print_levels(scores, console, notes=notes, explain=explain)
-        return
-    print_verdict(verdict(scores), console)
-    print_score_table(scores, console)
-    said: list[str] = []
-    if found.slices:
-        from calipers.questions.slices.show import print_slice_tables, slices_note
-
-        console.print()
-        print_slice_tables(found.slices, console)
-        said.append(slices_note(found.slices))
-    if found.bounds:
-        from calipers.questions.bounds.show import bounds_notes, print_bound_table
-
-        console.print()
-        print_bound_table(found.bounds, console)
-        said += bounds_notes(found.bounds)
-    if found.corrected:
-        from calipers.questions.corrected.show import print_corrected
-
-        console.print()
-        print_corrected(found.corrected, console)
-    if notes:
-        first = remarked(scores)
-        print_notes([*first, *said, *notes_of(scores)[len(first) :]], console, explain=explain)
 
 
 def print_scores(

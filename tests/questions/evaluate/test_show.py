@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 import calipers
-from calipers.questions.evaluate import export
+from calipers.questions.evaluate import show
 from tests.reports import hostile_records, records
 
 UNANSWERABLE = {"query": "none", "retrieved": ["a"], "ground_truth": []}
@@ -17,9 +17,9 @@ UNANSWERABLE = {"query": "none", "retrieved": ["a"], "ground_truth": []}
 )
 @pytest.mark.parametrize("weights", [None, {"recall@3": 0.7, "mrr": 0.3}])
 def test_every_row_is_that_of_the_result(made, weights, monkeypatch):
-    monkeypatch.setattr(export, "AT_ONCE", 4)
+    monkeypatch.setattr(show, "AT_ONCE", 4)
     scores = calipers.evaluate(made, k=3, weights=weights, nothing_in_common="zero")
-    pieces = list(export.score_rows(scores))
+    pieces = list(show.score_rows(scores))
     assert len(pieces) == (len(scores) + 3) // 4
     written = b'{\n  "a": [\n' + b",\n".join(pieces) + b"\n  ]\n}"
     assert json.loads(written)["a"] == scores.to_dict()["per_query"]

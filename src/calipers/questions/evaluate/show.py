@@ -1,18 +1,55 @@
-"""An evaluation as CSV, and query by query as JSON."""
+"""An evaluation on a terminal, as CSV, and query by query as JSON."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 import polars as pl
+from rich.console import Console
 
 from calipers.model.scores import Scores, Summary
-from calipers.present.terminal import csv_text
+from calipers.present.scores import notes_of, print_score_table, remarked, verdict
+from calipers.present.terminal import csv_text, print_notes, print_verdict
 from calipers.questions.evaluate.result import Evaluation
 
 HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
 AT_ONCE = 20_000
 """Queries whose rows are in memory together."""
+
+
+def print_evaluation(
+    found: Evaluation, console: Console, *, notes: bool = True, explain: bool = False
+) -> None:
+    """The scores, and a table for whatever else was asked."""
+    scores = found.scores
+    if not isinstance(scores, Scores):
+        from calipers.questions.levels.show import print_levels
+
+        print_levels(scores, console, notes=notes, explain=explain)
+        return
+    print_verdict(verdict(scores), console)
+    print_score_table(scores, console)
+    said: list[str] = []
+    if found.slices:
+        from calipers.questions.slices.show import print_slice_tables, slices_note
+
+        console.print()
+        print_slice_tables(found.slices, console)
+        said.append(slices_note(found.slices))
+    if found.bounds:
+        from calipers.questions.bounds.show import bounds_notes, print_bound_table
+
+        console.print()
+        print_bound_table(found.bounds, console)
+        said += bounds_notes(found.bounds)
+    if found.corrected:
+        from calipers.questions.corrected.show import print_corrected
+
+        console.print()
+        print_corrected(found.corrected, console)
+    if notes:
+        first = remarked(scores)
+        print_notes([*first, *said, *notes_of(scores)[len(first) :]], console, explain=explain)
 
 
 def evaluation_csv(found: Evaluation) -> str:

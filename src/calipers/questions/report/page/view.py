@@ -7,6 +7,7 @@ from typing import Any
 from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
 from calipers.present.escape import clean
+from calipers.present.scores import notes_of, score_table
 from calipers.present.words import first_results, number, share, signed
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
@@ -21,7 +22,6 @@ from calipers.questions.compare.words import (
     warnings,
 )
 from calipers.questions.diagnose.show import nothing_found, remarks
-from calipers.questions.evaluate.show import notes_of, score_table
 from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
