@@ -10,8 +10,8 @@ import click
 import calipers
 from calipers.cli.command import Asked, command
 from calipers.cli.face import CONFIG, EXPLAIN, JSON, examples, flag, output
-from calipers.cli.output import console, is_terminal
-from calipers.cli.progress import asking
+from calipers.cli.output import console
+from calipers.cli.progress import asking, is_terminal
 
 
 @command(

@@ -1,12 +1,12 @@
 """Where results go: the terminal, standard output as data, or a file."""
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import click
 
+from calipers.cli.progress import working
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.present.escape import printable
 
@@ -126,7 +126,6 @@ def harmless(document: bytes) -> bytes:
 
 def write_page(report: Any, path: str, *, full: bool) -> None:
     """The page; which files, on standard error."""
-    from calipers.cli.progress import working
     from calipers.questions.report.show import save_html
 
     with working("drawing the page"):
@@ -141,11 +140,6 @@ def write_short_form(report: Any, path: str) -> None:
 
     for one in save_markdown(report, path):
         click.echo(f"Written to {one}", err=True)
-
-
-def is_terminal() -> bool:
-    """Whether somebody is looking at standard error."""
-    return sys.stderr.isatty()
 
 
 T = TypeVar("T")

@@ -1,13 +1,17 @@
 """A progress bar for what takes more than two seconds, on a terminal only."""
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from calipers.cli.output import is_terminal
-
 PATIENCE_SECONDS = 2.0
+
+
+def is_terminal() -> bool:
+    """Whether somebody is looking at standard error."""
+    return sys.stderr.isatty()
 
 
 @contextmanager

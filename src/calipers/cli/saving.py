@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
-from calipers.questions.reading import tag_pairs
+from calipers.questions.spellings import tag_pairs
 
 if TYPE_CHECKING:
     from calipers.model.scores import Scores

@@ -17,8 +17,8 @@ from calipers.questions.reading import (
     Primary,
     Truth,
     Weights,
-    named_retrievers,
 )
+from calipers.questions.spellings import named_retrievers
 from calipers.setting import Setting
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.operation import operation
-from calipers.questions.reading import Store, Where, tag_pairs
+from calipers.questions.reading import Store, Where
+from calipers.questions.spellings import tag_pairs
 from calipers.setting import Setting
 
 if TYPE_CHECKING:

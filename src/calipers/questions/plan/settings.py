@@ -5,7 +5,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import operation
-from calipers.questions.reading import Cluster, Matching, Primary, cutoff_list
+from calipers.questions.reading import Cluster, Matching, Primary
+from calipers.questions.spellings import cutoff_list
 from calipers.setting import Setting
 
 if TYPE_CHECKING:

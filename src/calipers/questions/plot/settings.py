@@ -9,9 +9,8 @@ from calipers.questions.reading import (
     Against,
     Anyway,
     Reading,
-    cutoff_list,
-    named_retrievers,
 )
+from calipers.questions.spellings import cutoff_list, named_retrievers
 from calipers.setting import Setting
 
 if TYPE_CHECKING:

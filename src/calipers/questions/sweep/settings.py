@@ -11,8 +11,8 @@ from calipers.questions.reading import (
     Price,
     Reading,
     Tokenizer,
-    cutoff_list,
 )
+from calipers.questions.spellings import cutoff_list
 from calipers.setting import Setting
 
 if TYPE_CHECKING:
