@@ -27,7 +27,7 @@ def ahead(
 
     The next ones are made while the caller works on this one: items are taken one at a time,
     the work on them is done side by side. An error is raised where its result would have come.
-    A file of seven million results takes nearly twice as long without it, on two cores.
+    A file of seven million results takes 1.4 to 1.9 times as long without it, on two cores.
 
     >>> list(ahead(str.upper, iter("abc")))
     ['A', 'B', 'C']
