@@ -6,6 +6,8 @@ until it has an example below.
 
 import json
 import random
+import shutil
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -156,8 +158,7 @@ def _in_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     # The other package would take seconds each time, and it is not asked here whether it works.
     monkeypatch.setattr("calipers.questions.history.settings.log_to_mlflow", logged)
-    for name in FILES:
-        (folder / name).unlink(missing_ok=True)
+    take_away(FILES)
 
 
 def logged(*_: Any, **__: Any) -> SimpleNamespace:
@@ -190,6 +191,12 @@ def in_memory(name: str) -> tuple[Printed, frozenset[str]]:
     """What is printed in memory, and which files are written."""
     printed = calipers_command(*arguments_of(name))
     return printed, frozenset(written())
+
+
+def take_away(files: Iterable[str]) -> None:
+    for name in files:
+        # Spark writes a folder.
+        shutil.rmtree(name) if Path(name).is_dir() else Path(name).unlink(missing_ok=True)
 
 
 def written() -> list[str]:
@@ -233,12 +240,11 @@ def test_the_same_effect_or_a_sentence(
         pytest.skip(f"{name} is what leads to {way}")
     here, files = in_memory(name)
     assert (here.code == 0) == (name != "master"), here.err
-    for left in files:
-        Path(left).unlink(missing_ok=True)
+    take_away(files)
     there = in_a_way(way, name, monkeypatch)
     assert "Traceback" not in there.err
     if there.code == 2:
-        named = [name, *(one for one in EXAMPLES[name] if one.startswith("-"))]
+        named = [name, name.upper(), *(one for one in EXAMPLES[name] if one.startswith("-"))]
         assert here.code == 2 or any(one in there.err for one in named), there.err
         return
     assert (there.code, here.code) == (0, 0), (there.err, here.err)
