@@ -73,7 +73,7 @@ def recognise(sight: Sight, role: Role) -> Format:
         if not claimed:
             raise
     else:
-        # To load every form takes 65 ms, a sixth of what a small evaluation takes.
+        # To load every form takes some 18 ms, which a small evaluation need not spend.
         if is_ours_alone(sight):
             return Ours()
         if sight.look is None and not sight.columns_said.named:
