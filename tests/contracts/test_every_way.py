@@ -17,17 +17,18 @@ import polars as pl
 import pytest
 
 from calipers.cli.eval import eval as command
+from calipers.errors import InvalidInput
 from tests.command import Printed, calipers_command
 from tests.engines.spark_frames import FILTERS
 
 pytestmark = FILTERS
 
 MANY = "calipers.engines.in_blocks.MANY_QUERIES"
-PAIR = ("-g", "truth.jsonl", "-r", "run")
+PAIR = ("-g", "truth.jsonl", "-r", "run.parquet")
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "data": ("evals.jsonl",),
     "ground_truth": ("-g", "other_truth.jsonl"),
-    "run": ("-r", "other_run"),
+    "run": ("-r", "other_run.parquet"),
     "retriever": ("--retriever", "search.py:search"),
     "ask_for": ("--retriever", "search.py:search", "-k", "3", "--ask-for", "4"),
     "workers": ("--retriever", "search.py:search", "--workers", "2"),
@@ -127,10 +128,9 @@ def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(one) + "\n" for one in records))
 
 
-def write_run(folder: Path, records: list[dict[str, Any]]) -> None:
-    folder.mkdir()
+def write_run(path: Path, records: list[dict[str, Any]]) -> None:
     rows = [{"query": one["id"], **item} for one in records for item in one["retrieved"]]
-    pl.DataFrame(rows).rename({"id": "item"}).write_parquet(folder / "part-0.parquet")
+    pl.DataFrame(rows).rename({"id": "item"}).write_parquet(path)
 
 
 @pytest.fixture(scope="module")
@@ -141,8 +141,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_lines(here / "evals.jsonl", records)
     write_lines(here / "truth.jsonl", truth)
     write_lines(here / "other_truth.jsonl", truth[:20])
-    write_run(here / "run", records)
-    write_run(here / "other_run", records[:25])
+    write_run(here / "run.parquet", records)
+    write_run(here / "other_run.parquet", records[:25])
     write_lines(here / "corpus.jsonl", [{"id": f"d{n // 4}#{n}"} for n in range(24)])
     (here / "settings.toml").write_text('metrics = "recall@3,mrr"\n')
     (here / "search.py").write_text(
@@ -216,6 +216,14 @@ def in_a_way(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> Printed:
         "spark": ("--engine", "spark"),
     }
     return calipers_command(*arguments_of(name), *further[way])
+
+
+def test_blocks_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: Any, **__: Any) -> None:
+        raise InvalidInput("These are blocks.")
+
+    monkeypatch.setattr("calipers.engines.in_blocks.evaluate_in_blocks", stop)
+    assert in_a_way("blocks", "as_json", monkeypatch).err == "Error: These are blocks.\n"
 
 
 def comparable(printed: str, way: str) -> Any:
