@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, EXPLAIN, FULL, JSON, QUIET, csv
+from calipers.cli.face import CONFIG, EXPLAIN, FULL, JSON, NO_RESULTS, QUIET, TAG, csv
 from calipers.cli.output import (
     Outputs,
     console,
@@ -12,7 +12,6 @@ from calipers.cli.output import (
     write_short_form,
 )
 from calipers.cli.progress import working
-from calipers.cli.saving import NO_RESULTS, TAG, Saving
 from calipers.questions.evaluate.settings import ask
 
 if TYPE_CHECKING:
@@ -55,17 +54,21 @@ def eval(  # noqa: A001 - as the command is called
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     settings, outputs = asked.settings, Outputs()
-    saving = Saving(settings, tags, results=not no_results)
+    saving = None
+    if tags or no_results or settings.keys() & {"save", "mlflow"}:
+        from calipers.cli.saving import Saving
+
+        saving = Saving(settings, tags, results=not no_results)
     per_query, html, markdown = (settings.get(name, "") for name in FILES)
     if settings.get("engine") != "spark":
         outputs.check_table(per_query)
     outputs.check_page(html)
     outputs.check_page(markdown)
-    outputs.begin(others=saving.wanted)
+    outputs.begin(others=saving is not None)
     is_page = bool(html or markdown or settings.get("mlflow"))
     found: Evaluation = asked.answer(
         # A table shows no fingerprints, so they are not made for it.
-        fingerprints=bool(asked.form == "json" or is_page or saving.wanted or per_query),
+        fingerprints=bool(asked.form == "json" or is_page or saving or per_query),
         given=asked.given,
         one_result_for=["--csv"] if asked.form == "csv" else [],
     )
@@ -86,7 +89,7 @@ def eval(  # noqa: A001 - as the command is called
         _show(asked, found, notes=not quiet, explain=explain)
     finally:
         # What was asked for is kept, also where the reader of the table has left (`| head`).
-        if saving.wanted:
+        if saving is not None:
             outputs.attempt(lambda: saving.keep(found, report))
     outputs.finish()
 

@@ -77,3 +77,14 @@ PER_QUERY = text(
     "FILE",
     "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
 )
+TAG = click.Option(
+    ["--tag", "tags"],
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Tag what is kept, such as model=e5; may be given several times.",
+)
+NO_RESULTS = click.Option(
+    ["--no-results"],
+    is_flag=True,
+    help="Keep the scores without what was retrieved; takes less room.",
+)

@@ -1,4 +1,4 @@
-"""What keeps an evaluation: how it is tagged, and the keeping itself."""
+"""What keeps an evaluation in the history, or logs it to MLflow."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,18 +12,6 @@ if TYPE_CHECKING:
     from calipers.model.scores import Scores
     from calipers.questions.evaluate.result import Evaluation
     from calipers.questions.report.result import Report
-
-TAG = click.Option(
-    ["--tag", "tags"],
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Tag what is kept, such as model=e5; may be given several times.",
-)
-NO_RESULTS = click.Option(
-    ["--no-results"],
-    is_flag=True,
-    help="Keep the scores without what was retrieved; takes less room.",
-)
 
 
 class Saving:
@@ -47,11 +35,6 @@ class Saving:
             raise InvalidInput(
                 f"{option} is given and nothing is kept; add --save NAME, or leave it out."
             )
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anything is to be kept."""
-        return self.name is not None or self.mlflow is not None
 
     def keep(self, found: "Evaluation", report: "Report | None" = None) -> None:
         """Keep the evaluation, which is printed by now: a failure here takes nothing away."""
