@@ -24,7 +24,7 @@ from calipers.model.policy import (
     Unknown,
 )
 from calipers.operation import fits
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 PLAIN, PROJECT = "calipers.toml", "pyproject.toml"
 STORE = "CALIPERS_STORE"

@@ -10,10 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from calipers.cli import group
-from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, JSON
+from calipers.cli.command import CONFIG, JSON, Asked, command
 from calipers.cli.systems import named_systems
-from calipers.setting import Setting
+from calipers.operation import Setting
 from tests.command import calipers_command, refused
 from tools.check_docs import command_names
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.cli import exit as leaving
+from calipers.cli import __init__ as leaving
 from tests.command import calipers_command
 
 RECORD = '{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n'

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from calipers.cli import progress
+from calipers.cli import output as progress
 
 
 class Terminal(io.StringIO):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from calipers.errors import InvalidInput
-from calipers.statistics.distributions import normal_cdf, normal_quantile, t_cdf, t_quantile
+from calipers.statistics.score_interval import normal_cdf, normal_quantile, t_cdf, t_quantile
 
 DEGREES = [1, 1.5, 2, 3, 4, 5, 9, 39, 99, 100, 101, 1_000, 5_000, 100_000, 1_000_000]
 PROBABILITIES = [1e-9, 1e-6, 1e-3, 0.01, 0.025, 0.1, 0.3, 0.499, 0.6, 0.9, 0.975, 0.995, 0.99999]

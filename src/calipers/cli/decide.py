@@ -6,10 +6,19 @@ import click
 
 import calipers
 from calipers.cli import GivenOnce
-from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, EXPLAIN, FULL, JSON, PAGE, examples, forms, text
-from calipers.cli.output import Outputs, console
-from calipers.cli.progress import asking
+from calipers.cli.command import (
+    CONFIG,
+    EXPLAIN,
+    FULL,
+    JSON,
+    PAGE,
+    Asked,
+    command,
+    examples,
+    forms,
+    text,
+)
+from calipers.cli.output import Outputs, asking, console
 from calipers.cli.systems import files_and_retrievers, named_systems
 from calipers.errors import CalipersError
 

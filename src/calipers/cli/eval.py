@@ -2,20 +2,30 @@
 
 from typing import TYPE_CHECKING
 
-from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, EXPLAIN, FULL, JSON, NO_RESULTS, QUIET, TAG, csv
+from calipers.cli.command import (
+    CONFIG,
+    EXPLAIN,
+    FULL,
+    JSON,
+    NO_RESULTS,
+    QUIET,
+    TAG,
+    Asked,
+    command,
+    csv,
+)
 from calipers.cli.output import (
     Outputs,
     console,
     print_long_json,
+    working,
     write_page,
     write_short_form,
 )
-from calipers.cli.progress import working
 from calipers.questions.evaluate.settings import ask
 
 if TYPE_CHECKING:
-    from calipers.questions.evaluate.result import Evaluation
+    from calipers.questions.evaluate.rule import Evaluation
 
 FILES = ("per_query", "html", "markdown")
 

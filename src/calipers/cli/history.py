@@ -7,8 +7,18 @@ import click
 
 import calipers
 from calipers.cli import GivenOnce
-from calipers.cli.command import Asked, command
-from calipers.cli.face import EXPLAIN, JSON, PER_QUERY, QUIET, csv, flag, forms, output
+from calipers.cli.command import (
+    EXPLAIN,
+    JSON,
+    PER_QUERY,
+    QUIET,
+    Asked,
+    command,
+    csv,
+    flag,
+    forms,
+    output,
+)
 from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 

@@ -8,8 +8,7 @@ import click
 
 import calipers
 from calipers.cli import GivenOnce
-from calipers.cli.command import Asked, command
-from calipers.cli.face import JSON, flag, text
+from calipers.cli.command import JSON, Asked, command, flag, text
 from calipers.cli.output import print_lines
 from calipers.errors import InvalidInput, MissingExtra
 
@@ -161,7 +160,7 @@ def _shelf(
 
 def _check_not_judging(settings: dict[str, Any], pool: str | None) -> None:
     """Refuse what would be passed over without --judge."""
-    from calipers.suggest import did_you_mean
+    from calipers.words import did_you_mean
 
     for name in ("questions", "corpus", "only"):
         if name in settings:

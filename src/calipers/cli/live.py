@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 import calipers
-from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, EXPLAIN, JSON, examples, flag, output
-from calipers.cli.output import console
-from calipers.cli.progress import asking, is_terminal
+from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, examples, flag, output
+from calipers.cli.output import asking, console, is_terminal
 
 
 @command(

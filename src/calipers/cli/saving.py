@@ -10,7 +10,7 @@ from calipers.questions.spellings import tag_pairs
 
 if TYPE_CHECKING:
     from calipers.model.scores import Scores
-    from calipers.questions.evaluate.result import Evaluation
+    from calipers.questions.evaluate.rule import Evaluation
     from calipers.questions.report.result import Report
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 import calipers
-from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, EXPLAIN, JSON, flag, text
+from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, flag, text
 from calipers.cli.output import console, print_json
 
 DEFAULT_K = 3

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 import calipers
-from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, EXPLAIN, JSON, examples, flag, output, text
+from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, examples, flag, output, text
 from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 

@@ -3,8 +3,18 @@
 import click
 
 import calipers
-from calipers.cli.command import Asked, command
-from calipers.cli.face import CONFIG, EXPLAIN, JSON, csv, examples, flag, output, text
+from calipers.cli.command import (
+    CONFIG,
+    EXPLAIN,
+    JSON,
+    Asked,
+    command,
+    csv,
+    examples,
+    flag,
+    output,
+    text,
+)
 from calipers.cli.output import console
 from calipers.cli.systems import files_and_retrievers, named_systems
 

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.checks.counts import audit_counts
 from calipers.engines.scoring import facts_of, query_table
+from calipers.engines.summary import audit_counts
 from calipers.io.tables.checked import TAG, cast_columns
 from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
 from calipers.match.pair import match_as_chosen

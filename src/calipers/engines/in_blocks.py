@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.checks.counts import enforce
 from calipers.engines.blocks import (
     EDGES,
     ROWS_AT_ONCE,
@@ -31,6 +30,7 @@ from calipers.engines.scoring import (
     settings_fingerprint,
     weights_by_name,
 )
+from calipers.engines.summary import enforce
 from calipers.engines.summary_only import WrittenScores, scores_elsewhere
 from calipers.io.files.parquet_blocks import ParquetBlocks, parquet_in_blocks
 from calipers.io.files.write import PARQUET, ending_or, is_stream

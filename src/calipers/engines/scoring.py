@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.checks.counts import audit_counts, enforce
-from calipers.engines.summary import summarise
+from calipers.engines.summary import audit_counts, enforce, summarise
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute, parse
 from calipers.measures.spec import check_cutoff, find_name

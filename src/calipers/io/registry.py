@@ -19,7 +19,7 @@ from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.model.matched import Dataset, Role
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 
 @cache

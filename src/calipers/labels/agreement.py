@@ -23,7 +23,7 @@ from calipers.model.scores import Interval
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.prediction_powered import against_people
 from calipers.statistics.score_interval import Ends
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 NOTHING_SHARED = "nobody judged the same thing"
 ONE_GRADE = "only one grade was used"

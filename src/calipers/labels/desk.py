@@ -36,7 +36,7 @@ from calipers.store.label_log import append, append_on, entries_after, new_reque
 from calipers.store.label_pools import PoolContent, add_judges, load_pool, pool_number
 from calipers.store.open import Store
 from calipers.store.pool import EntryKind, LabelState, LogEntry, PoolItem
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 PACE_OVER = 20
 """Labels that the pace is taken from."""

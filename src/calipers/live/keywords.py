@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.errors import InvalidInput
-from calipers.setting import Setting
+from calipers.operation import Setting
 
 if TYPE_CHECKING:
     from calipers.live.entries import AnswerCounts

@@ -4,8 +4,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.live.keywords import Retrieving
-from calipers.operation import operation
-from calipers.setting import Setting
+from calipers.operation import Setting, operation
 
 if TYPE_CHECKING:
     from calipers.live.result import LiveRun

@@ -10,7 +10,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import FirstResults, Run
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 Kind = Literal["id", "quote", "span"]
 KINDS: tuple[Kind, ...] = ("id", "quote", "span")

@@ -7,7 +7,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.run import Run
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 _COLUMNS = ("item", "document")
 _WORDS = ("prefix", "extension", "case")

@@ -15,7 +15,7 @@ from calipers.measures.define import (
 )
 from calipers.measures.parameter import Parameter, Value
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 Given = tuple[tuple[str, Value], ...]
 """Parameters with their values, sorted by name."""

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self, get_args
 
 from calipers.errors import InvalidInput
 from calipers.model.result import Plain
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 Missing = Literal["zero", "exclude", "error"]
 Unanswerable = Literal["exclude", "zero", "error"]

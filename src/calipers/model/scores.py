@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, WhenAsked
 from calipers.model.policy import Policy
 from calipers.model.result import Plain, ShowsItself, plain
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 Method = Literal["score", "t", "paired", "jackknife", "wilson", "bootstrap", "normal"]
 """How an interval was made: of a mean between bounds, of a mean without bounds, of paired

@@ -9,7 +9,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Ints
 from calipers.model.scores import Scores
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 MOST_SLICES = 100
 UNTAGGED = "(none)"

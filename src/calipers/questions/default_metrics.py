@@ -8,7 +8,7 @@ from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
 from calipers.measures.spec import find_name
 from calipers.model.scores import MetricFacts, Scores
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 HEADLINES = ("recall", "precision", "ndcg", "mrr")
 """Few, as every one costs power where it is tested."""

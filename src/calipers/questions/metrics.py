@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.present.terminal import print_notes, print_verdict
-from calipers.setting import Setting
 
 
 @operation(page="metrics", command="metrics")

@@ -17,8 +17,8 @@ from calipers.model.policy import (
     Unanswerable,
     Unknown,
 )
+from calipers.operation import Setting
 from calipers.questions.spellings import cutoff_list, one_file, weights_by_name
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.measures import Metric

@@ -18,8 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calipers.model.arrays import Floats
-from calipers.statistics.distributions import t_quantile
-from calipers.statistics.score_interval import Ends, check_confidence
+from calipers.statistics.score_interval import Ends, check_confidence, t_quantile
 
 Coefficient = Callable[[Floats], float | None]
 _DIGITS = 10

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.statistics.clusters import exact_sum
-from calipers.statistics.distributions import normal_quantile, t_quantile
+from calipers.statistics.score_interval import normal_quantile, t_quantile
 
 ALLOWANCE = 0.25
 _LUCK_CONFIDENCE = 0.9

@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.statistics.distributions import normal_quantile
-from calipers.statistics.score_interval import check_confidence
+from calipers.statistics.score_interval import check_confidence, normal_quantile
 
 # Beyond this many values that are not zero, neighbours share the larger of their values.
 _MOST_STEPS = 200

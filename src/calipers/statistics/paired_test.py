@@ -40,8 +40,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.visibility import Unseen
 from calipers.statistics.clusters import as_units
-from calipers.statistics.distributions import t_cdf, t_quantile
-from calipers.statistics.score_interval import Ends, check_confidence
+from calipers.statistics.score_interval import Ends, check_confidence, t_cdf, t_quantile
 
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
 """How far two values of a metric between 0 and 1 can lie apart, either way."""

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.clusters import Units
-from calipers.statistics.distributions import normal_quantile
 from calipers.statistics.paired_test import shown_above
+from calipers.statistics.score_interval import normal_quantile
 
 FEWEST_PILOT = 5
 DRAWS = 1024

@@ -23,8 +23,15 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.statistics.clusters import as_units
-from calipers.statistics.distributions import normal_quantile, t_quantile
-from calipers.statistics.score_interval import UNIT, Bounds, Ends, check_confidence, score_ends
+from calipers.statistics.score_interval import (
+    UNIT,
+    Bounds,
+    Ends,
+    check_confidence,
+    normal_quantile,
+    score_ends,
+    t_quantile,
+)
 
 _DIGITS = 10
 

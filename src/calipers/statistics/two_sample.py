@@ -14,8 +14,7 @@ import math
 from numpy.typing import ArrayLike
 
 from calipers.statistics.clusters import Units, as_units
-from calipers.statistics.distributions import normal_cdf
-from calipers.statistics.score_interval import UNIT, Bounds, Ends, interval_of
+from calipers.statistics.score_interval import UNIT, Bounds, Ends, interval_of, normal_cdf
 
 Point = tuple[float, float]
 _STEPS = 40

@@ -12,7 +12,7 @@ from calipers.model.result import moment
 from calipers.store.open import Store
 from calipers.store.pool import KINDS, EntryKind, LabelState, LogEntry
 from calipers.store.schema import LABEL, POOL, POOL_JUDGE
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 LONGEST_TEXT = 20_000
 """Characters of a note or a quote."""

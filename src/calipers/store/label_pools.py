@@ -21,7 +21,7 @@ from calipers.store.open import Store
 from calipers.store.pool import PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.store.record import TAG_COLUMN, check_name
 from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 ITEM_SCHEMA: dict[str, pl.DataType] = {
     "share": pl.Int64(),

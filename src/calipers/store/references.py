@@ -12,7 +12,7 @@ from calipers.model.evaluation import Evaluation
 from calipers.store.listing import evaluations
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 FORMS = (
     "@name, @name~2 (two before the latest), @id, @branch:main, @commit:abc123, and with a name "

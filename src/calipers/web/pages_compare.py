@@ -9,11 +9,11 @@ from calipers.errors import InvalidInput
 from calipers.present.escape import clean
 from calipers.questions.compare.query_differences import contrast, places_won
 from calipers.questions.report.page.view import comparison_view
-from calipers.suggest import did_you_mean
 from calipers.web import parameters as asked
 from calipers.web.pages import shown
 from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
+from calipers.words import did_you_mean
 
 
 def compared(request: Request) -> Response:

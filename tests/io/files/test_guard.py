@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.io.files.guard import guard, guarded, guarded_frame, unguard, unguarded
-from calipers.io.files.write import write_table
+from calipers.io.files.write import guard, guarded, guarded_frame, unguard, unguarded, write_table
 
 RUN_BY_SPREADSHEETS = tuple("=+-@＝＋－＠\t\r\n")
 CELLS = st.one_of(

@@ -13,8 +13,7 @@ import pytest
 
 from calipers.errors import CalipersError, WriteFailed
 from calipers.io.files import write
-from calipers.io.files.guard import guarded_frame
-from calipers.io.files.write import WRITERS, whole_file, write_table
+from calipers.io.files.write import WRITERS, guarded_frame, whole_file, write_table
 from tests.command import calipers_command, refused
 
 FRAME = pl.DataFrame(

@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from calipers.checks.counts import enforce
 from calipers.engines.blocks import (
     IDENTITIES,
     RUN,
@@ -32,6 +31,7 @@ from calipers.engines.scoring import (
 from calipers.engines.spark.scores import SparkScores
 from calipers.engines.spark.session import need_spark, spoken
 from calipers.engines.spark.sides import Sides, named, one_side
+from calipers.engines.summary import enforce
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA

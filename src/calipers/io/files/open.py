@@ -190,7 +190,7 @@ def _file_nearby(path: Path) -> str:
         files = [one.name for one in islice(path.parent.iterdir(), 1000) if one.is_file()]
     except OSError:
         return ""
-    from calipers.suggest import did_you_mean
+    from calipers.words import did_you_mean
 
     stems = {name.partition(".")[0]: name for name in sorted(files, reverse=True)}
     same = stems.get(path.name.partition(".")[0])

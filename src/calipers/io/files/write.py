@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,6 @@ from typing import BinaryIO, TypeGuard, cast
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
-from calipers.io.files.guard import guarded_frame
 
 PACKED = ".gz"
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -232,3 +232,49 @@ def _umask() -> int:
 def _sentence(target: str | Path, error: Exception) -> str:
     why = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return f"The output {target} cannot be written: {why}; nothing was changed there."
+
+
+ARMED = r"^'*[=+\-@＝＋－＠\t\r\n]"
+"""What a spreadsheet may run, with any apostrophes that already disarm it."""
+_ARMED = re.compile(ARMED)
+
+
+def guard(text: str) -> str:
+    """The text as a cell that no spreadsheet runs.
+
+    >>> guard("=1+1"), guard("'=1"), guard("a")
+    ("'=1+1", "''=1", 'a')
+    """
+    return f"'{text}" if _ARMED.match(text) else text
+
+
+def unguard(cell: str) -> str:
+    """The text that :func:`guard` made the cell of.
+
+    >>> unguard("'=1+1"), unguard("'tis")
+    ('=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _ARMED.match(cell) else cell
+
+
+def is_armed(texts: pl.Expr) -> pl.Expr:
+    """Whether each text would get an apostrophe."""
+    return texts.str.contains(ARMED)
+
+
+def guarded(texts: pl.Expr) -> pl.Expr:
+    """:func:`guard` for columns."""
+    return pl.when(is_armed(texts)).then(pl.lit("'") + texts).otherwise(texts).name.keep()
+
+
+def unguarded(cells: pl.Expr) -> pl.Expr:
+    """:func:`unguard` for columns."""
+    # Far quicker than to replace what a pattern finds, as hardly any cell has a guard.
+    has_guard = cells.str.starts_with("'") & is_armed(cells)
+    return pl.when(has_guard).then(cells.str.slice(1)).otherwise(cells).name.keep()
+
+
+def guarded_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with all its texts guarded, and the names of its columns."""
+    safe = frame.with_columns(guarded(pl.col(pl.String)))
+    return safe.rename({name: guard(name) for name in frame.columns})

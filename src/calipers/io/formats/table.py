@@ -9,9 +9,8 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.guard import guarded_frame, is_armed
 from calipers.io.files.probe import Sight
-from calipers.io.files.write import ending, opened
+from calipers.io.files.write import ending, guarded_frame, is_armed, opened
 from calipers.io.format import Format, Output, wrong_form
 from calipers.io.records.entries import AT_ONCE, in_frames, records
 from calipers.io.records.facets import EVERYTHING, Remarks

@@ -16,9 +16,8 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.guard import guard, unguard
 from calipers.io.files.open import BYTE_ORDER_MARK, Source
-from calipers.io.files.write import check_place, whole_file
+from calipers.io.files.write import check_place, guard, unguard, whole_file
 from calipers.io.records.json_files import BROKEN, explain_broken, opening
 from calipers.io.tables.scan import header
 from calipers.model.labels import Label

@@ -21,7 +21,7 @@ from calipers.names import (
     plain_name,
     possible_meaning,
 )
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 FIELDS = (
     "query",

@@ -123,7 +123,7 @@ def delimited(source: Source) -> Table | None:
         lazy = _scan(source, separator)
         if frozenset(names) >= BEIR_JUDGEMENTS:
             return lazy
-        from calipers.io.files.guard import unguarded
+        from calipers.io.files.write import unguarded
 
         return lazy.select(unguarded(pl.all()))
 

@@ -19,7 +19,7 @@ from calipers.live.adapters.layout import FIELDS, Layout
 from calipers.live.adapters.libraries import ADAPTERS
 from calipers.live.adapters.secrets import Secrets
 from calipers.live.code import ProjectFile, code_of, file_named, file_of, parts_of
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 LAYOUT = ("results", *FIELDS, "stages")
 FORMS = (

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.live.keywords import AskingModel
-from calipers.operation import operation
-from calipers.setting import Setting
+from calipers.operation import Setting, operation
 
 if TYPE_CHECKING:
     from calipers.live.chat.result import MachineLabels, WrittenQuestions

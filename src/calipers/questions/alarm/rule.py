@@ -18,8 +18,8 @@ from calipers.questions.gate.result import WorstQuery
 from calipers.questions.trend.rule import changes
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.drift import FEWEST_NIGHTS, Drift, began, drift, reference, threshold
-from calipers.suggest import did_you_mean
 from calipers.version import __version__
+from calipers.words import did_you_mean
 
 REFERENCE = 7
 WORST = 5

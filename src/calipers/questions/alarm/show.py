@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.escape import for_markdown, printable
+from calipers.present.escape import for_markdown, number, printable, query_name, signed
 from calipers.present.terminal import print_notes, show_with
-from calipers.present.words import number, query_name, signed
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
 from calipers.words import plural
 

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.errors import InvalidInput
 from calipers.live.keywords import ColumnNames
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Progress
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.model.health import Health

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from calipers.checks.counts import audit_counts, enforce
+from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute
 from calipers.measures.gain import RELATIVE_GAIN

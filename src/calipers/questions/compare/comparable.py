@@ -12,7 +12,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import EXAMPLES
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 # How the interval was made, by which version, and remarks: of no effect on a single value.
 _WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})

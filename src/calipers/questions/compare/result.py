@@ -13,7 +13,7 @@ from calipers.model.arrays import Floats
 from calipers.model.result import ShowsItself, plain
 from calipers.model.scores import SCHEMA, Interval, MetricFacts
 from calipers.model.visibility import Unseen, Visibility
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 
 @dataclass(frozen=True)

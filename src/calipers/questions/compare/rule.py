@@ -25,8 +25,8 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import holm
 from calipers.statistics.paired_test import undone_by
 from calipers.statistics.queries_needed import visibility
-from calipers.suggest import did_you_mean
 from calipers.version import __version__
+from calipers.words import did_you_mean
 
 _ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the result will say so"
 

@@ -5,7 +5,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.live.keywords import AskFor, Watch, Workers
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import (
     Against,
     Anyway,
@@ -19,7 +19,6 @@ from calipers.questions.reading import (
     Weights,
 )
 from calipers.questions.spellings import named_retrievers
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.compare.result import Comparison

@@ -20,7 +20,7 @@ from calipers.questions.diagnose.result import Diagnosis, Finding, Unchecked
 from calipers.questions.diagnose.symptoms import Symptom
 from calipers.questions.shown_results import Context
 from calipers.questions.tokens import load_tokenizer
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 Check = Callable[[Evidence, Mapping[str, float]], Symptom | str | None]
 """What was seen; None where nothing is wrong; a sentence where it cannot be checked."""

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.errors import InvalidInput
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.diagnose.result import Diagnosis

@@ -14,8 +14,8 @@ from calipers.model.run import Run
 from calipers.model.slicing import UNTAGGED, asked, length_of
 from calipers.questions.diff.result import Diff, DiffSlice, Moved, QueryDiff
 from calipers.questions.pooling import pool_runs, shuffled, without_judged
-from calipers.suggest import did_you_mean
 from calipers.text import normalise
+from calipers.words import did_you_mean
 
 PERSISTENCE = 0.9
 """How likely a reader goes on to the next result; the first ten then weigh 86%."""

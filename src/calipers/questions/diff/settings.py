@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.live.keywords import ColumnNames
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Store
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.diff.result import Diff

@@ -8,20 +8,56 @@ any work.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
 from calipers.errors import InvalidInput
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.questions.evaluate.result import Evaluation
 from calipers.questions.inputs import as_read
 from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
+    from calipers.questions.bounds.result import Bounds
+    from calipers.questions.corrected.rule import CorrectedScores
     from calipers.questions.levels.rule import Levels
     from calipers.questions.report.result import Report
+    from calipers.questions.slices.result import Slices
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """The scores, and what else was asked of the same data."""
+
+    scores: "Scores | Levels"
+    slices: "Slices | None" = None
+    bounds: "Bounds | None" = None
+    corrected: "CorrectedScores | None" = None
+    pair: Matched | None = None
+    """What was measured, where the scores come from it and further questions may be asked."""
+    is_written: bool = False
+    """Whether the scores of the queries were written to their file on the way."""
+
+    @property
+    def result(self) -> Scores:
+        """The scores, where they are not those of several levels."""
+        return cast(Scores, self.scores)
+
+    @property
+    def further(self) -> Mapping[str, Any]:
+        """What was asked beside the scores, by name."""
+        asked = {"slices": self.slices, "bounds": self.bounds, "corrected": self.corrected}
+        return {name: part for name, part in asked.items() if part is not None}
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """The whole answer as plain values: what ``--json`` prints."""
+        whole = self.scores.to_dict(per_query=per_query)
+        if not per_query:
+            # The order of the keys is the same, whatever else was asked for.
+            whole["per_query"] = []
+        return whole | {name: part.to_dict() for name, part in self.further.items()}
+
 
 INTERVALS = ("confidence", "cluster")
 _READING = frozenset(Reading.__annotations__)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
 
-from calipers.operation import arguments, operation
+from calipers.operation import Setting, arguments, operation
 from calipers.questions.reading import (
     Cluster,
     Confidence,
@@ -16,12 +16,11 @@ from calipers.questions.reading import (
     Reading,
     Weights,
 )
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.model.matched import Matched
     from calipers.model.scores import Scores
-    from calipers.questions.evaluate.result import Evaluation
+    from calipers.questions.evaluate.rule import Evaluation
 
 
 @operation(page="evaluate")

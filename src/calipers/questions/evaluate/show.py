@@ -10,7 +10,7 @@ from rich.console import Console
 from calipers.model.scores import Scores, Summary
 from calipers.present.scores import notes_of, print_score_table, remarked, verdict
 from calipers.present.terminal import csv_text, print_notes, print_verdict
-from calipers.questions.evaluate.result import Evaluation
+from calipers.questions.evaluate.rule import Evaluation
 
 HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
 AT_ONCE = 20_000

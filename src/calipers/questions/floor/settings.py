@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Cluster, Data, Reading
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.floor.result import Floor

@@ -14,7 +14,7 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.measures.spec import Metric, check_cutoff, parse
 from calipers.model.arrays import Floats
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

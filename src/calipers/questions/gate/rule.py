@@ -21,8 +21,8 @@ from calipers.questions.gate.baseline_checks import pair as pair_up
 from calipers.questions.gate.condition_checks import check_condition, figures_of, with_leaks
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.result import Check, Verdict
-from calipers.suggest import did_you_mean
 from calipers.version import __version__
+from calipers.words import did_you_mean
 
 _CLOCKS_DIFFER = timedelta(days=1)
 """A baseline may be saved this far in the future: clocks differ, but not by more."""

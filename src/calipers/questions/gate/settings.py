@@ -5,9 +5,8 @@ from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Cluster, Cutoffs, Data, Metrics, Primary, Reading, Weights
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.baseline import Baseline

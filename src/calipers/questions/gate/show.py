@@ -7,9 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.visibility import Visibility
-from calipers.present.escape import printable
+from calipers.present.escape import between, number, p_in_words, printable, query_name, signed
 from calipers.present.terminal import print_notes, show_with
-from calipers.present.words import between, number, p_in_words, query_name, signed
 from calipers.questions.compare.words import power_sentence, unseen_sentence
 from calipers.questions.gate.result import Change, Check, Leak, Verdict, WorstQuery
 

@@ -19,7 +19,7 @@ from calipers.live.adapters.secrets import without_secrets
 from calipers.live.questions import Questions, open_questions
 from calipers.model.policy import CHOICES
 from calipers.questions.grid.result import Combination
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 _DEFAULT_OUTPUT = "grid"
 DEPTH = 20

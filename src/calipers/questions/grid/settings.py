@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, cast
 
 from calipers.live.keywords import Callbacks
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Anyway, Matching
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Store, Where
 from calipers.questions.spellings import tag_pairs
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.checks.counts import audit_counts, enforce
+from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
@@ -37,7 +37,7 @@ from calipers.questions.misses.table import (
     ranks_or_null,
 )
 from calipers.questions.shown_results import list_results
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 
 def explain_misses(

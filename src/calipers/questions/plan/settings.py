@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import Cluster, Matching, Primary
 from calipers.questions.spellings import cutoff_list
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.measures import Metric

@@ -18,7 +18,7 @@ from calipers.questions.slices.result import Slices
 from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.result import Sweep
 from calipers.questions.sweep.rule import sweep_over_k
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.compare.settings import compare
 from calipers.questions.reading import (
     Against,
@@ -11,7 +11,6 @@ from calipers.questions.reading import (
     Reading,
 )
 from calipers.questions.spellings import cutoff_list, named_retrievers
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.plot.rule import Plot

@@ -26,7 +26,7 @@ from calipers.questions.report.result import (
 )
 from calipers.questions.report.rule import DEFAULT_K, HEAD, rank_table
 from calipers.questions.report.subset import Portions
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""

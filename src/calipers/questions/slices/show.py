@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.files.guard import guard
+from calipers.io.files.write import guard
 from calipers.present.charts import (
     LIGHT,
     NARROW,
@@ -17,9 +17,8 @@ from calipers.present.charts import (
     finished,
     panels_by,
 )
-from calipers.present.escape import printable
+from calipers.present.escape import number, printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
-from calipers.present.words import number
 from calipers.questions.slices.result import Slice, Slices
 
 MARKS = {"above": "▲", "below": "▼"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.reading import (
     Cluster,
     Confidence,
@@ -13,7 +13,6 @@ from calipers.questions.reading import (
     Tokenizer,
 )
 from calipers.questions.spellings import cutoff_list
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.sweep.result import Sweep

@@ -13,8 +13,8 @@ from typing import Any
 from calipers.errors import InvalidInput
 from calipers.io.records.records import Record, Result
 from calipers.model.result import Plain
-from calipers.suggest import did_you_mean
 from calipers.text import normalise
+from calipers.words import did_you_mean
 
 
 @dataclass(frozen=True)

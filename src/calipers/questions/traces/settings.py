@@ -4,8 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import operation
-from calipers.setting import Setting
+from calipers.operation import Setting, operation
 
 if TYPE_CHECKING:
     from calipers.questions.traces.rule import TracedQuestions

@@ -15,7 +15,7 @@ from calipers.store.listing import evaluations
 from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION
-from calipers.suggest import did_you_mean
+from calipers.words import did_you_mean
 
 
 def moved(store: Store, name: str, wanted: Filter, by: str | None = None) -> Trend:

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
-from calipers.operation import operation
+from calipers.operation import Setting, operation
 from calipers.questions.history.settings import Branch, Since, Until, WithTags
 from calipers.questions.reading import Store
-from calipers.setting import Setting
 
 if TYPE_CHECKING:
     from calipers.questions.trend.result import Trend

@@ -7,11 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.files.guard import guard
+from calipers.io.files.write import guard
 from calipers.model.result import moment
-from calipers.present.escape import printable
+from calipers.present.escape import number, printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
-from calipers.present.words import number
 from calipers.questions.trend.result import Line, Point, Trend
 from calipers.words import plural
 
