@@ -61,7 +61,6 @@ BY_STRING = {
     "calipers": "the nouns, each when it is first used",
     "calipers.cli": "the command that was typed",
     "calipers.live.adapters.recognise": "the user's retriever",
-    "calipers.measures.define": "our own modules of metrics, when a name is not known yet",
     "calipers.model.result": "the module that shows a result, when somebody looks",
     "calipers.operations": "the modules that the package lists as homes of its operations",
     "calipers.questions.tokens": "the user's tokenizer",

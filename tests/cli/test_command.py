@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from calipers.cli import group
 from calipers.cli.command import CONFIG, JSON, Asked, command
-from calipers.cli.systems import named_systems
+from calipers.cli.decide import named_systems
 from calipers.operation import Setting
 from tests.command import calipers_command, refused
 from tools.check_docs import command_names

@@ -1,5 +1,7 @@
 """Commands that decide: which system is better, may this be merged, how many queries it takes."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -19,8 +21,7 @@ from calipers.cli.command import (
     text,
 )
 from calipers.cli.output import Outputs, asking, console
-from calipers.cli.systems import files_and_retrievers, named_systems
-from calipers.errors import CalipersError
+from calipers.errors import CalipersError, InvalidInput
 
 EXAMPLES = 5
 
@@ -221,8 +222,8 @@ baseline = GivenOnce(
 
 
 def _print_baseline(asked: Asked, last: str, *, explain: bool) -> None:
-    from calipers.present.escape import printable
     from calipers.present.scores import print_scores
+    from calipers.present.terminal import printable
     from calipers.questions.baseline import baseline_dict
 
     found = asked.answer()
@@ -257,3 +258,38 @@ def plan(asked: Asked) -> None:
     if not asked.is_printed(found):
         for line in plan_lines(found):
             console().print(line, markup=False, soft_wrap=True)
+
+
+def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
+    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
+    if not any("=" in one and not Path(one).exists() for one in given):
+        return list(given)
+    from calipers.questions.systems import name_systems
+
+    named: dict[str, str] = {}
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or Path(one).exists():
+            name, path = next(iter(name_systems([one]).items()))
+        if name in named:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+        named[name] = path
+    return named
+
+
+def files_and_retrievers(
+    given: dict[str, Any], keyword: str
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The systems among the settings, taken out: files, and retrievers to ask by their names.
+
+    A file that stands alone beside retrievers holds the questions for them.
+    """
+    files, live = given.pop(keyword, ()), given.pop("retrievers", {})
+    if live and files and "ground_truth" not in given:
+        if len(files) > 1:
+            raise InvalidInput(
+                f"Retrievers are given together with {', '.join(files)}; say which file holds the "
+                "questions with their ground truth: --ground-truth FILE."
+            )
+        given["ground_truth"], files = files[0], ()
+    return files, live

@@ -15,8 +15,8 @@ from calipers.cli.command import (
     output,
     text,
 )
+from calipers.cli.decide import files_and_retrievers, named_systems
 from calipers.cli.output import console
-from calipers.cli.systems import files_and_retrievers, named_systems
 
 
 @command(calipers.sweep, CONFIG, EXPLAIN, JSON, csv("Print every k as CSV."))

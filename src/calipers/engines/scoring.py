@@ -11,12 +11,11 @@ from calipers.engines.summary import audit_counts, enforce, summarise
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, compute, parse
 from calipers.measures.spec import check_cutoff, find_name
-from calipers.model.arrays import frozen_array
+from calipers.model.arrays import Ints, frozen_array
 from calipers.model.fingerprint import Fingerprints, fingerprint_settings
 from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Policy
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import clusters_of
 from calipers.version import __version__
 
 DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
@@ -63,7 +62,7 @@ def score(
     ]
     weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
-    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
+    clusters = _clusters(pair, cluster)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
         metrics=facts,
@@ -83,6 +82,15 @@ def score(
         weights=weighted,
         find_name=find_name,
     )
+
+
+def _clusters(pair: Matched, cluster: str | None) -> Ints | None:
+    if cluster is None:
+        return None
+    # Most evaluations take queries as they are.
+    from calipers.model.slicing import clusters_of
+
+    return clusters_of(pair.ground_truth.tags, cluster, pair.matches.n_queries)
 
 
 def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | None) -> list[str]:

@@ -15,8 +15,8 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.files.spill import Room
 from calipers.io.records.facets import Remarks
+from calipers.io.records.gather import Room
 from calipers.io.records.records import Place, Record, build, in_chunks
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role

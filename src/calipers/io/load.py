@@ -6,8 +6,8 @@ from typing import Any
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Progress, Source, is_standard_input
-from calipers.io.files.spill import Room
 from calipers.io.formats.ours import Ours
+from calipers.io.records.gather import Room
 from calipers.io.registry import read_source
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth

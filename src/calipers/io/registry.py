@@ -13,10 +13,10 @@ import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
-from calipers.io.files.spill import Room
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
+from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.model.matched import Dataset, Role
 from calipers.words import did_you_mean

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.assemble import assemble
-from calipers.match.tally import RunTally
+from calipers.match.tally import RunTally, assemble
 from calipers.model.arrays import Bools, Hashes, Ints, as_series
 from calipers.model.fingerprint import mixed_hashes
 from calipers.model.ground_truth import GroundTruth

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.match.assemble import assemble
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_texts
 from calipers.match.quote import Quote
 from calipers.match.similar import fuzzy_library
-from calipers.match.tally import RunTally
+from calipers.match.tally import RunTally, assemble
 from calipers.match.text_index import Shelf
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth

@@ -7,11 +7,10 @@ from operator import itemgetter
 import numpy as np
 import polars as pl
 
-from calipers.match.assemble import assemble
 from calipers.match.check_evidence import check_result_spans
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_documents
-from calipers.match.tally import QueryCodes, RunTally
+from calipers.match.tally import QueryCodes, RunTally, assemble
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matched import Matches, Tally

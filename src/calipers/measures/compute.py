@@ -52,7 +52,8 @@ def _need(metric: Metric) -> tuple[float | None, Any]:
 
 def _hopeless(matches: Matches, need: tuple[float | None, Any]) -> Bools:
     rel, gains = need
-    return ~regraded(matches, gains).answerable(rel)
+    graded = matches if gains is None else regraded(matches, gains)
+    return ~graded.answerable(rel)
 
 
 def _view(matches: Matches, key: ViewKey) -> Any:

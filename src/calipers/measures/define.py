@@ -1,6 +1,5 @@
 """The decorator that makes a function a metric, and the registry it fills."""
 
-import importlib
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -147,8 +146,6 @@ def metric(
 
     def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
         name, ours = function.__name__, function.__module__.startswith("calipers.")
-        if not ours:
-            _load_all_of_ours()
         for taken in (name, *also):
             if taken in _DEFINITIONS or taken in _ALIASES:
                 raise ValueError(f"two metrics answer to {taken!r}")
@@ -171,24 +168,9 @@ def _view_parameters(view: Any) -> dict[str, Parameter]:
     return {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:]}
 
 
-_TO_COME: list[str] = []
-"""Our modules of metrics that few evaluations use; loading them takes some 5 ms."""
-
-
-def define_later(*modules: str) -> None:
-    """Name modules that define metrics, to be loaded when a name is asked for and not known."""
-    _TO_COME.extend(modules)
-
-
-def _load_all_of_ours() -> None:
-    while _TO_COME:
-        importlib.import_module(_TO_COME.pop(0))
-
-
 @cache
 def load_plugged() -> None:
     """Register the metrics of other packages: their entry points name decorated functions."""
-    _load_all_of_ours()
     for entry, given in plugins.found(plugins.METRICS).items():
         if not any(given is one.function for one in _DEFINITIONS.values()):
             plugins.warn(
@@ -199,9 +181,9 @@ def load_plugged() -> None:
 def find_definition(names: Sequence[str]) -> tuple[str, Definition] | None:
     """The first of some names that a metric answers to, with that metric.
 
-    Further modules, and then those of other packages, are loaded only where none is known yet.
+    Those of other packages are loaded only where none of ours is meant.
     """
-    for load in (None, _load_all_of_ours, load_plugged):
+    for load in (None, load_plugged):
         if load is not None:
             load()
         for name in names:
@@ -212,13 +194,11 @@ def find_definition(names: Sequence[str]) -> tuple[str, Definition] | None:
 
 def definitions() -> Mapping[str, Definition]:
     """Every registered metric by name; those of other packages once they were asked for."""
-    _load_all_of_ours()
     return types.MappingProxyType(_DEFINITIONS)
 
 
 def aliases() -> Mapping[str, str]:
     """The names other tools use, each with ours."""
-    _load_all_of_ours()
     return types.MappingProxyType(_ALIASES)
 
 

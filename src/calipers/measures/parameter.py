@@ -56,9 +56,9 @@ def _show(number: float) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 
-def regraded(matches: Matches, gains: str | None) -> Matches:
+def regraded(matches: Matches, gains: str) -> Matches:
     """The matches with what each target is worth in place of its grade."""
-    table = None if gains is None else GainTable.read(gains)
+    table = GainTable.read(gains)
     if table is None:
         return matches
     in_all = matches.grades_in_all

@@ -164,7 +164,7 @@ class Gains:
     @classmethod
     def of(cls, matches: Matches, gains: Table | None = None) -> Self:
         """The view over every target with a grade above 0; ``gains`` says what a grade is worth."""
-        matches = regraded(matches, gains)
+        matches = matches if gains is None else regraded(matches, gains)
         relevant = matches.relevant()
         order = np.lexsort((-matches.target_grade[relevant], matches.target_query[relevant]))
         best = np.flatnonzero(relevant)[order]

@@ -8,8 +8,16 @@ from rich.text import Text
 
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
-from calipers.present.escape import first_results, number, printable, share
-from calipers.present.terminal import OpenTable, print_notes, print_verdict, show_with
+from calipers.present.terminal import (
+    OpenTable,
+    first_results,
+    number,
+    print_notes,
+    print_verdict,
+    printable,
+    share,
+    show_with,
+)
 from calipers.words import plural
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
@@ -229,7 +237,7 @@ def _chosen_policies(policy: Policy) -> list[str]:
     usual = Policy().to_dict()
     chosen = [
         f"{name}={value}"
-        for name, value in policy.to_dict().items()
+        for name, value in vars(policy).items()
         if value != usual[name] and (name != "ties" or value == "error")
     ]
     return [f"Policies other than the usual ones: {', '.join(chosen)}."] if chosen else []

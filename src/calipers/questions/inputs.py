@@ -7,8 +7,8 @@ from typing import Any, Unpack, cast
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Progress
-from calipers.io.files.spill import Room
 from calipers.io.load import load, load_pair
+from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
@@ -64,7 +64,8 @@ def as_read(
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
     together = _bring_together(reading.get("memory"), reading.get("temp"))
-    columns, mapped = Columns.of(reading.get("columns")), reading.get("map_ids")
+    said, mapped = reading.get("columns"), reading.get("map_ids")
+    columns = None if said is None else Columns.of(said)
     if mapped is not None:
         from calipers.match.map_ids import parse_id_map
 
@@ -85,7 +86,7 @@ def as_read(
     )
     if not run.in_memory:
         run = replace(run, together=together)
-    if columns is not reading.get("columns"):
+    if columns is not None and columns is not said:
         columns.check_used()
     matching = {"match": reading.get("match"), "policy": policy, "rel": rel, "map_ids": mapped}
     return truth, run, {**matching, "corpus_size": size, "like": like}

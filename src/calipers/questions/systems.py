@@ -37,18 +37,24 @@ def matched_systems(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."
         )
-    columns = Columns.of(matching.get("columns"))
+    columns = _columns(matching)
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
-    matching = {**matching, "columns": columns if columns.named else None}
+    matching = {**matching, "columns": columns}
     found = {}
     for name, value in systems.items():
         try:
             found[name] = matched(value, **_with_truth(value, truth, matching))
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
-    if systems:
+    if systems and columns is not None:
         columns.check_used()
     return found
+
+
+def _columns(reading: Matching) -> Columns | None:
+    """What the caller says of columns, where anything is said."""
+    given = reading.get("columns")
+    return Columns.of(given) if given else None
 
 
 def with_retrievers(
@@ -94,9 +100,9 @@ def matched_to_report(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
         )
     truth = reading.get("ground_truth")
-    columns = Columns.of(reading.get("columns"))
+    columns = _columns(reading)
     loaded = None if truth is None else load(truth, "ground_truth", None, columns)
-    reading = {**reading, "columns": columns if columns.named else None}
+    reading = {**reading, "columns": columns}
     found = {}
     for one, value in name_systems(systems).items():
         if isinstance(value, Scores) or is_result_file(value):
@@ -191,13 +197,16 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
 
 def is_result_file(value: Any) -> bool:
     """Whether a value is the path of a result that was measured before."""
-    from calipers.io.records.results import is_result
-    from calipers.io.tables.scores import is_score_table
-
     if not isinstance(value, str | os.PathLike):
         return False
     path = Path(value)
-    return is_score_table(path) or (path.is_file() and is_result(path))
+    if path.suffix == ".parquet" or path.is_dir():
+        from calipers.io.tables.scores import is_score_table
+
+        return is_score_table(path)
+    from calipers.io.records.results import is_result
+
+    return path.is_file() and is_result(path)
 
 
 def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:

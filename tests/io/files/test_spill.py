@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.io.files import spill
-from calipers.io.files.spill import Room, ScratchFile
+from calipers.io.files.spill import ScratchFile
 from calipers.io.load import load
 from calipers.io.records import gather
 from calipers.io.records import records as records_module
+from calipers.io.records.gather import Room
 from calipers.model.run import Run
 
 ID = st.sampled_from(["a", "b", "c", "d", "é", 7])

@@ -13,7 +13,7 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.files.probe import Sight
-from calipers.io.files.spill import Room
+from calipers.io.records.gather import Room
 from calipers.io.registry import read_source, recognise
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth

@@ -19,8 +19,6 @@ import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
 
-_ALWAYS = 1 << 20
-"""Bytes that fit into any memory: who has less need not know how much is allowed."""
 _THIN = 64
 """Rows of at most so many bytes are ids and numbers, quicker written than compressed."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -32,32 +30,6 @@ SMALLEST = 16 << 20
 _WHERE_NOTHING_IS_KNOWN = 2 << 30
 _MEMINFO = Path("/proc/meminfo")
 _CONTAINER = Path("/sys/fs/cgroup")
-
-
-class Room:
-    """How much may be held in memory by all that is read together, and where the rest goes."""
-
-    def __init__(
-        self, memory: str | int | None = None, temp: str | os.PathLike[str] | None = None
-    ) -> None:
-        self._memory = memory
-        self._temp = temp
-        self.held = 0
-        """Bytes of the results that are in memory."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether more is held than may be."""
-        return self.held > _ALWAYS and self.held > self._most
-
-    @cached_property
-    def _most(self) -> int:
-        return memory_in_bytes(self._memory) // SHARE_TO_HOLD
-
-    @cached_property
-    def scratch(self) -> "ScratchFile":
-        """The temporary file."""
-        return ScratchFile(self._temp)
 
 
 @dataclass(frozen=True)

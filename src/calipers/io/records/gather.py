@@ -1,18 +1,21 @@
 """The results of a run, gathered as they are read: in memory as far as is allowed."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from calipers.io.files.spill import Piece, Room
 from calipers.model.arrays import as_series, frame_of_columns
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
+
+if TYPE_CHECKING:
+    from calipers.io.files.spill import Piece, ScratchFile
 
 _DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "rank", "item"))
 """What may be said of a result beside its id."""
@@ -32,6 +35,41 @@ _MOST_REMEMBERED = 64_000_000
 _MOSTLY_NEW = 0.9
 """Where more than this share of many texts are new, nobody looks any further."""
 _ENOUGH_SEEN = 50_000
+
+
+_ALWAYS = 1 << 20
+"""Bytes that fit into any memory: who has less need not know how much is allowed."""
+
+
+class Room:
+    """How much may be held in memory by all that is read together, and where the rest goes."""
+
+    def __init__(
+        self, memory: str | int | None = None, temp: str | os.PathLike[str] | None = None
+    ) -> None:
+        self._memory = memory
+        self._temp = temp
+        self.held = 0
+        """Bytes of the results that are in memory."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more is held than may be."""
+        return self.held > _ALWAYS and self.held > self._most
+
+    @cached_property
+    def _most(self) -> int:
+        from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
+
+        return memory_in_bytes(self._memory) // SHARE_TO_HOLD
+
+    @cached_property
+    def scratch(self) -> "ScratchFile":
+        """The temporary file."""
+        # Most of what is read fits into memory.
+        from calipers.io.files.spill import ScratchFile
+
+        return ScratchFile(self._temp)
 
 
 class Results:

@@ -16,8 +16,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.spill import Room
-from calipers.io.records.gather import ListedResults, ReadyResults, Results
+from calipers.io.records.gather import ListedResults, ReadyResults, Results, Room
 from calipers.model.arrays import Rows
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
 from calipers.model.matched import Dataset
