@@ -19,7 +19,7 @@ LAYERS = tuple(
     frozenset(rooms.split())
     for rooms in (
         "errors",
-        "names operation plugins prefetch setting suggest text version words",
+        "names operation plugins prefetch text version words",
         "functions",
         "model",
         "checks io match measures present statistics",
@@ -38,7 +38,7 @@ OWN_ROOMS = frozenset({"questions"})
 NEVER = frozenset({("measures", "match"), ("measures", "polars")})
 ONLY_IN = {"click": "cli"}
 STANDARD_LIBRARY_ONLY = frozenset(
-    ["errors", "functions", "names", "plugins", "prefetch", "suggest", "text", "version", "words"]
+    ["errors", "functions", "names", "plugins", "prefetch", "text", "version", "words"]
 )
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.cli import __init__ as leaving
+import calipers.cli as leaving
 from tests.command import calipers_command
 
 RECORD = '{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n'
@@ -26,8 +26,8 @@ def _fail(*_: object, **__: object) -> None:
 def test_a_fault_of_our_own_is_70_and_two_lines(
     evals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("calipers.match.pair.match_pair", _fail)
-    monkeypatch.setattr("calipers.questions.evaluate.sources.match_pair", _fail)
+    monkeypatch.setattr("calipers.questions.inputs.match_pair", _fail)
+    monkeypatch.setattr("calipers.questions.evaluate.rule.match_pair", _fail)
     monkeypatch.delenv(leaving.VARIABLE, raising=False)
     printed = calipers_command("eval", evals)
     assert (printed.code, printed.out) == (70, "")

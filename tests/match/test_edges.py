@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.measures import Metric, compute, parse, parse_one
+from calipers.engines.scoring import compute
+from calipers.measures import Metric, parse, parse_one
 from calipers.model.matched import Matches
 from calipers.model.policy import Policy
 from tests.reference import expected

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
-from calipers.measures import compute, parse, parse_one
+from calipers.measures import parse, parse_one
 from calipers.measures.coverage import Union
 from calipers.questions.evaluate.settings import read
 

@@ -78,16 +78,3 @@ except ValueError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "two metrics answer to 'hole'\n"
-
-
-def test_a_module_that_few_need_is_loaded_when_its_metric_is_asked_for() -> None:
-    code = """
-import sys
-from calipers.measures import parse_one
-LATE = [f"calipers.measures.{name}" for name in ("coverage", "diversity", "judged", "leaks")]
-usual = parse_one("recall@5"), parse_one("P_10"), parse_one("ndcg_cut_10")
-print([name for name in LATE if name in sys.modules])
-print(parse_one("infAP"), parse_one("unj_10"), parse_one("span_recall@5"))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\ninferred_ap unjudged@10 span_recall@5\n"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.present.terminal import for_latex, for_markdown, printable
+from calipers.present.escape import for_latex, for_markdown, printable
 
 
 @given(st.text())

@@ -262,7 +262,7 @@ def explain(error: BaseException) -> int:
 
 
 def _say(sentence: str) -> None:
-    from calipers.present.terminal import printable
+    from calipers.present.escape import printable
 
     click.echo(f"Error: {shortened(printable(sentence))}", err=True)
 

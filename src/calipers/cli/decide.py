@@ -222,8 +222,8 @@ baseline = GivenOnce(
 
 
 def _print_baseline(asked: Asked, last: str, *, explain: bool) -> None:
+    from calipers.present.escape import printable
     from calipers.present.scores import print_scores
-    from calipers.present.terminal import printable
     from calipers.questions.baseline import baseline_dict
 
     found = asked.answer()

@@ -127,7 +127,7 @@ def grid(asked: Asked, dry_run: bool, examples: int | None, explain: bool) -> No
 @contextmanager
 def _watched(combination: Any) -> Iterator[tuple[Any, Any]]:
     if is_terminal():
-        from calipers.present.terminal import printable
+        from calipers.present.escape import printable
 
         click.echo(printable(combination.name), err=True)
     with asking() as callbacks:

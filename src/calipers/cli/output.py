@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
-from calipers.present.terminal import printable
+from calipers.present.escape import printable
 
 _STEERING = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"

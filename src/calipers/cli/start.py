@@ -42,7 +42,7 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None
     """
     from calipers.cli.starter import QUESTIONS, start_project
     from calipers.live.adapters.recognise import check_target
-    from calipers.present.terminal import printable
+    from calipers.present.escape import printable
 
     if retriever is None and not yes:
         retriever = click.prompt(
@@ -132,7 +132,7 @@ def config(config: str | None, as_json: bool) -> None:
     """
     from calipers.config import PLAIN, STORE, find_config, read_config
     from calipers.live.adapters.secrets import without_secrets
-    from calipers.present.terminal import printable
+    from calipers.present.escape import printable
 
     found = (find_config() if config is None else read_config(config)).to_dict()
     for one in found["settings"]:

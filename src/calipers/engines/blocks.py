@@ -13,12 +13,12 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import facts_of, query_table
+from calipers.engines.scoring import compute, facts_of, query_table
 from calipers.engines.summary import audit_counts
 from calipers.io.tables.checked import TAG, cast_columns
 from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
 from calipers.match.pair import match_as_chosen
-from calipers.measures import compute, parse
+from calipers.measures import parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction

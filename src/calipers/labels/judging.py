@@ -9,12 +9,11 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, score
+from calipers.engines.scoring import choose_metrics, compute, score
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.labels.choices import JudgeOnly
 from calipers.labels.opinions import merged_grade
 from calipers.match.pair import match_pair
-from calipers.measures import compute
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.labels import Label, Pair, is_machine
 from calipers.model.matched import Matched

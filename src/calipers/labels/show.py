@@ -16,13 +16,8 @@ from calipers.labels.result import (
     Opinions,
 )
 from calipers.model.scores import Interval
-from calipers.present.terminal import (
-    first_results,
-    print_notes,
-    print_verdict,
-    printable,
-    show_with,
-)
+from calipers.present.escape import first_results, printable
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.store.pool import PoolInfo, PoolList
 from calipers.words import plural
 

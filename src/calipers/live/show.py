@@ -2,7 +2,7 @@
 
 from calipers.live.chat.result import SHORTEST_CHUNK, MachineLabels, WrittenQuestions
 from calipers.live.result import RetrievalReport
-from calipers.present.terminal import printable
+from calipers.present.escape import printable
 from calipers.words import plural
 
 

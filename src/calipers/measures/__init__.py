@@ -5,14 +5,12 @@ from calipers.measures import counts, gain, rank
 # Lists of metrics follow this order, the usual ones first.
 # isort: split
 from calipers.measures import coverage, diversity, judged, leaks
-from calipers.measures.compute import compute
 from calipers.measures.define import Definition, definitions, load_plugged, metric
 from calipers.measures.spec import Metric, parse, parse_one
 
 __all__ = [
     "Definition",
     "Metric",
-    "compute",
     "definitions",
     "load_plugged",
     "metric",

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from calipers.errors import MissingExtra
 from calipers.present.charts import Spec, inline_svg
-from calipers.present.terminal import clean
+from calipers.present.escape import clean
 
 WIDTH = 160
 """Characters that a table may take beside itself: a notebook is wider than a terminal."""

@@ -8,16 +8,8 @@ from rich.text import Text
 
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
-from calipers.present.terminal import (
-    OpenTable,
-    first_results,
-    number,
-    print_notes,
-    print_verdict,
-    printable,
-    share,
-    show_with,
-)
+from calipers.present.escape import first_results, number, printable, share
+from calipers.present.terminal import OpenTable, print_notes, print_verdict, show_with
 from calipers.words import plural
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
@@ -234,7 +226,7 @@ def remarked(scores: Scores) -> list[str]:
 
 def _chosen_policies(policy: Policy) -> list[str]:
     """The policies that are not the usual ones, also where no query came under them."""
-    usual = Policy().to_dict()
+    usual = vars(Policy())
     chosen = [
         f"{name}={value}"
         for name, value in vars(policy).items()

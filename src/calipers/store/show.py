@@ -1,6 +1,6 @@
 """The state of a history in words."""
 
-from calipers.present.terminal import printable
+from calipers.present.escape import printable
 from calipers.store.result import Checked, Copied, Pruned, StoreInfo, Vacuumed
 
 MOST_LISTED = 20

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
-from calipers.present.terminal import clean
+from calipers.present.escape import clean
 from calipers.questions.history.settings import history
 from calipers.questions.trend.settings import trend
 from calipers.store.pool import EntryKind, LabelState, PoolItem

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput, MissingExtra
 from calipers.labels.desk import Desk
 from calipers.model.evaluation import Evaluation
 from calipers.present.charts import PAGE, inline_svg
-from calipers.present.terminal import clean, query_name
+from calipers.present.escape import clean, query_name
 from calipers.questions.history.settings import history
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import opened_view

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput
-from calipers.present.terminal import clean
+from calipers.present.escape import clean
 from calipers.questions.compare.query_differences import contrast, places_won
 from calipers.questions.report.page.view import comparison_view
 from calipers.web import parameters as asked

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from calipers.present.terminal import number
+from calipers.present.escape import number
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.page import environment
 from calipers.version import __version__

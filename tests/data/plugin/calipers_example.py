@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from calipers.io.write import opened
 
+from calipers.io.files.write import opened
 from calipers.io.format import Format, Output
-from calipers.io.records import Record, Target, build
+from calipers.io.records.records import Record, Target, build
 from calipers.measures import metric
 from calipers.measures.views import Found
 from calipers.model.arrays import Floats

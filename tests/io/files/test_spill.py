@@ -215,8 +215,8 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_left(lines, tmp_path, small_fi
 def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(records_module, "RESULTS", 3)
-    monkeypatch.setattr(spill, "_ALWAYS", 0)
-    monkeypatch.setattr(spill.Room, "is_full", property(lambda room: True))
+    monkeypatch.setattr(gather, "_ALWAYS", 0)
+    monkeypatch.setattr(gather.Room, "is_full", property(lambda room: True))
     really_open = spill._open
 
     def noted(folder):

@@ -1,6 +1,7 @@
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_a_line_without_end_is_what_went_wrong_also_where_the_command_has_ended_
 ) -> None:
     program = tmp_path / "zeros.py"
     program.write_text("import sys\nwhile True: sys.stdout.write('0' * 65536)\n")
-    session = from_command(f"{sys.executable} {program}").open()
+    session: Any = from_command(f"{sys.executable} {program}").open()
     # On a busy machine this much may happen before the question is written.
     session.process = session._start()
     session.process.wait()

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.engines.scoring import score
-from calipers.measures import compute, parse
+from calipers.engines.scoring import compute, score
+from calipers.measures import parse
 from calipers.questions.diagnose.evidence import Evidence
 from calipers.questions.evaluate.settings import read
 from calipers.questions.shown_results import Context

@@ -11,6 +11,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.questions.report.page import page as page_module
 from calipers.questions.report.page import queries
 from calipers.questions.report.show import save_html
 from tests.reports import hostile_records, records, report_of, reversed_records
@@ -192,7 +193,7 @@ def test_what_can_be_reached_stands_beside_precision(page):
 
 
 def test_the_templates_travel_with_the_package():
-    folder = Path(calipers.questions.report.page.page.__file__).parent
+    folder = Path(page_module.__file__).parent
     names = {path.name for path in folder.iterdir()}
     assert {"page.html.j2", "system.html.j2", "style.css", "script.js"} <= names
 

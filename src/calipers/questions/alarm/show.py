@@ -6,15 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.terminal import (
-    for_markdown,
-    number,
-    print_notes,
-    printable,
-    query_name,
-    show_with,
-    signed,
-)
+from calipers.present.escape import for_markdown, number, printable, query_name, signed
+from calipers.present.terminal import print_notes, show_with
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
 from calipers.words import plural
 

@@ -7,11 +7,12 @@ import polars as pl
 
 from calipers.checks.health import WIDEST, Width, health
 from calipers.checks.labels import as_quotes
+from calipers.engines.scoring import compute
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.corpus.read import Corpus
 from calipers.match.choose import parse_matching
 from calipers.match.pair import match_pair
-from calipers.measures import compute, parse
+from calipers.measures import parse
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health
 from calipers.model.policy import Policy

@@ -5,7 +5,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
-from calipers.present.terminal import bullet, print_notes, printable, show_with
+from calipers.present.escape import printable
+from calipers.present.terminal import bullet, print_notes, show_with
 from calipers.words import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}

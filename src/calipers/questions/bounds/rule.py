@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from calipers.engines.scoring import compute
 from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput
-from calipers.measures import Metric, compute
+from calipers.measures import Metric
 from calipers.measures.gain import RELATIVE_GAIN
 from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints

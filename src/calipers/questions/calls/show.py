@@ -5,15 +5,8 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.terminal import (
-    csv_text,
-    first_results,
-    number,
-    print_notes,
-    print_verdict,
-    share,
-    show_with,
-)
+from calipers.present.escape import first_results, number, share
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.calls.rule import Call, CallTable
 
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")

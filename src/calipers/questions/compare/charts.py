@@ -14,7 +14,7 @@ from calipers.present.charts import (
     finished,
     panels_by,
 )
-from calipers.present.terminal import between, number, printable, signed
+from calipers.present.escape import between, number, printable, signed
 from calipers.questions.compare.result import Comparison
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from calipers.io.files.write import guard
-from calipers.present.terminal import csv_text, for_latex, for_markdown, number, query_name, signed
+from calipers.present.escape import for_latex, for_markdown, number, query_name, signed
+from calipers.present.terminal import csv_text
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
     ComparedCell,

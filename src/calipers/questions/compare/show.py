@@ -6,15 +6,8 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.terminal import (
-    number,
-    print_notes,
-    print_verdict,
-    printable,
-    query_name,
-    show_with,
-    signed,
-)
+from calipers.present.escape import number, printable, query_name, signed
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.compare.charts import differences
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from calipers.model.visibility import Unseen, Visibility
-from calipers.present.terminal import between, number, p_in_words, printable, signed
+from calipers.present.escape import between, number, p_in_words, printable, signed
 from calipers.questions.compare.result import Comparison
 
 MARKS = {"better": "▲", "worse": "▼"}

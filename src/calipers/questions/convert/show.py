@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from calipers.present.terminal import printable
+from calipers.present.escape import printable
 from calipers.questions.convert.rule import Conversion
 
 SHOWN = {"targets": "target", "results": "result"}

@@ -4,7 +4,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.terminal import number, print_notes, print_verdict, show_with
+from calipers.present.escape import number
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.corrected.rule import CorrectedScores
 from calipers.words import plural
 

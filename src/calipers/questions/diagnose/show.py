@@ -7,17 +7,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.terminal import (
-    bullet,
-    first_results,
-    number,
-    p_in_words,
-    print_notes,
-    print_verdict,
-    printable,
-    show_with,
-    signed,
-)
+from calipers.present.escape import first_results, number, p_in_words, printable, signed
+from calipers.present.terminal import bullet, print_notes, print_verdict, show_with
 from calipers.questions.compare.result import Comparison, Difference
 from calipers.questions.compare.words import warnings
 from calipers.questions.diagnose.result import Diagnosis, Finding

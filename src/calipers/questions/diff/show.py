@@ -9,14 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.io.files.write import whole_file
-from calipers.present.terminal import (
-    first_results,
-    number,
-    print_notes,
-    print_verdict,
-    printable,
-    show_with,
-)
+from calipers.present.escape import first_results, number, printable
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.diff.result import Diff, Moved, QueryDiff
 from calipers.words import plural
 

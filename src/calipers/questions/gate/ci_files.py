@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from calipers.present.terminal import for_markdown
+from calipers.present.escape import for_markdown
 from calipers.questions.gate.result import Check, Verdict
 from calipers.questions.gate.show import (
     CheckRow,

@@ -7,16 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.visibility import Visibility
-from calipers.present.terminal import (
-    between,
-    number,
-    p_in_words,
-    print_notes,
-    printable,
-    query_name,
-    show_with,
-    signed,
-)
+from calipers.present.escape import between, number, p_in_words, printable, query_name, signed
+from calipers.present.terminal import print_notes, show_with
 from calipers.questions.compare.words import power_sentence, unseen_sentence
 from calipers.questions.gate.result import Change, Check, Leak, Verdict, WorstQuery
 

@@ -5,7 +5,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.live.show import duration
-from calipers.present.terminal import print_notes, print_verdict, printable, show_with
+from calipers.present.escape import printable
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.compare.charts import differences
 from calipers.questions.compare.show import print_comparison, print_leaderboard
 from calipers.questions.compare.words import power_sentences, verdict, warnings

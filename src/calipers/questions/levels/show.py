@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from calipers.present.escape import number, printable
 from calipers.present.scores import verdict
-from calipers.present.terminal import number, print_notes, print_verdict, printable, show_with
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.levels.rule import Levels
 
 

@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
-from calipers.present.terminal import first_results, print_notes, printable, query_name, show_with
+from calipers.present.escape import first_results, printable, query_name
+from calipers.present.terminal import print_notes, show_with
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import listed, plural
 

@@ -2,7 +2,8 @@
 
 from rich.console import Console
 
-from calipers.present.terminal import printable, show_with
+from calipers.present.escape import printable
+from calipers.present.terminal import show_with
 from calipers.questions.compare.words import missed_how_often
 from calipers.questions.plan.rule import QueryPlan
 

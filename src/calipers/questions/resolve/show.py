@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from calipers.present.terminal import print_notes, print_verdict, printable, show_with
+from calipers.present.escape import printable
+from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.resolve.result import Located, Resolution
 from calipers.questions.resolve.rule import MOST_PLACES
 from calipers.words import plural

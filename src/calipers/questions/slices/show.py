@@ -17,14 +17,8 @@ from calipers.present.charts import (
     finished,
     panels_by,
 )
-from calipers.present.terminal import (
-    csv_text,
-    number,
-    print_notes,
-    print_verdict,
-    printable,
-    show_with,
-)
+from calipers.present.escape import number, printable
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.slices.result import Slice, Slices
 
 MARKS = {"above": "▲", "below": "▼"}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
-from calipers.present.terminal import number
+from calipers.present.escape import number
 from calipers.questions.sweep.result import Sweep
 
 LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)

@@ -4,14 +4,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.terminal import (
-    csv_text,
-    number,
-    print_notes,
-    print_verdict,
-    printable,
-    show_with,
-)
+from calipers.present.escape import number, printable
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.sweep.charts import over_k
 from calipers.questions.sweep.result import RecallAdvice, Sweep, SweepPoint, TokenAdvice
 

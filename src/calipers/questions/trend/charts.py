@@ -8,7 +8,7 @@ from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.model.result import moment
 from calipers.present import charts
 from calipers.present.charts import LIGHT, PAGE, Palette
-from calipers.present.terminal import number, printable
+from calipers.present.escape import number, printable
 from calipers.questions.trend.result import Trend
 
 WIDTH, HEIGHT = 620, 190

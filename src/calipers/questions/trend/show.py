@@ -9,14 +9,8 @@ from rich.text import Text
 
 from calipers.io.files.write import guard
 from calipers.model.result import moment
-from calipers.present.terminal import (
-    csv_text,
-    number,
-    print_notes,
-    print_verdict,
-    printable,
-    show_with,
-)
+from calipers.present.escape import number, printable
+from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.trend.result import Line, Point, Trend
 from calipers.words import plural
 

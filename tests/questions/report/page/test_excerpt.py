@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.present.terminal import clean
+from calipers.present.escape import clean
 from calipers.questions.report.page.excerpt import MARKS, excerpt, merged, places_of
 
 PLACES = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)).map(sorted).map(tuple))

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import polars as pl
 
-from calipers.present.terminal import clean
+from calipers.present.escape import clean
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.report.page.excerpt import LONGEST, Place, excerpt, places_of
 from calipers.questions.report.result import OpenedQuery, SystemReport

@@ -8,7 +8,7 @@ from typing import Any
 
 from calipers.match.locate import positions
 from calipers.match.mapped_text import MappedText
-from calipers.present.terminal import clean
+from calipers.present.escape import clean
 from calipers.text import normalise
 
 LONGEST = 700

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import Ints
-from calipers.present.terminal import clean
+from calipers.present.escape import clean
 from calipers.questions.misses.result import Misses
 from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.excerpt import LONGEST

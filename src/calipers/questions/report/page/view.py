@@ -6,8 +6,8 @@ from typing import Any
 
 from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
+from calipers.present.escape import clean, first_results, number, share, signed
 from calipers.present.scores import notes_of, score_table
-from calipers.present.terminal import clean, first_results, number, share, signed
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (

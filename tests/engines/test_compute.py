@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
+from calipers.engines.scoring import compute
 from calipers.errors import InvalidInput
-from calipers.measures import compute
 from tests.reference import REFERENCE, expected
 from tests.strategies import ALL_METRICS, BY_ID, World, worlds
 
@@ -53,7 +53,7 @@ def test_some_queries_at_a_time_have_the_values_of_all_at_once(world: World, at_
     )
     whole = compute(pair.matches, ALL_METRICS, pair.policy)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["calipers.measures.compute"], "_AT_ONCE", at_once)
+        patch.setattr(sys.modules["calipers.engines.scoring"], "_AT_ONCE", at_once)
         parts = compute(pair.matches, ALL_METRICS, pair.policy)
     assert parts.tobytes() == whole.tobytes()
 

@@ -1,0 +1,151 @@
+"""Hostile text made harmless on a terminal, on a page, in Markdown and in LaTeX."""
+
+import html
+import re
+import unicodedata
+
+from calipers.model.scores import Interval
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    "▲": r"$\blacktriangle$",
+    "▼": r"$\blacktriangledown$",
+    "→": r"$\to$",
+}
+
+# What a browser would not show as a character, or what turns the reading direction around:
+# controls, direction overrides and isolates, halves of a surrogate pair, non-characters.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef"
+    "\ufffe\uffff]"
+)
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """The text without anything that could steer a terminal or turn its reading direction.
+
+    >>> printable("a\\x1b[31mb\\u202ec")
+    'a�[31mb�c'
+    """
+    safe = "".join(
+        one if one == " " or not _steers(one) else " " if one in "\t\n\r" else "\ufffd"
+        for one in text
+    )
+    if limit is not None and len(safe) > limit:
+        return safe[: limit - 1] + "…"
+    return safe
+
+
+def _steers(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def clean(text: str) -> str:
+    """The text with everything that could break a page replaced, one character for one.
+
+    >>> clean("a\\x00b\\u202ec")
+    'a�b�c'
+    """
+    return _UNFIT.sub(lambda found: " " if found[0] in "\r\x0b\x0c" else "\ufffd", text)
+
+
+def for_markdown(text: str, limit: int | None = None) -> str:
+    """Text that Markdown and the page around it show as it is.
+
+    >>> for_markdown("<b>|*x*[y](z)")
+    '&lt;b&gt;\\\\|\\\\*x\\\\*\\\\[y\\\\](z)'
+    """
+    shown = html.escape(printable(text, limit), quote=False)
+    # An at sign or a bare address would call somebody or become a link on a code forge.
+    shown = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", shown)
+    shown = re.sub(r"(?i)\b(www)\.", "\\1\u200b.", shown)
+    return re.sub(r"(?<!\w)@", "@\u200b", shown).replace("://", ":\u200b//")
+
+
+def for_latex(text: str, limit: int | None = None) -> str:
+    """Text that LaTeX prints as it is.
+
+    >>> for_latex("50% of {x}_1")
+    '50\\\\% of \\\\{x\\\\}\\\\_1'
+    """
+    return "".join(_LATEX.get(one, one) for one in printable(text, limit))
+
+
+_LONGEST_TEXT = 60
+
+
+def number(value: float) -> str:
+    """Three places for shares, fewer for large counts."""
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.1f}"
+
+
+def share(value: float) -> str:
+    """A share in words where there is a plain one, else in whole percent.
+
+    >>> share(0.5), share(0.826), share(1.0), share(0.9999), share(0.004)
+    ('half', '83%', 'all', 'over 99%', 'under 1%')
+    """
+    plain = {0.0: "nothing", 0.5: "half", 1.0: "all"}
+    if value in plain:
+        return plain[value]
+    percent = round(value * 100)
+    if percent >= 100:
+        return "over 99%"
+    return "under 1%" if percent == 0 else f"{percent}%"
+
+
+def first_results(k: int) -> str:
+    """The results that count, as they stand in a sentence.
+
+    >>> first_results(1), first_results(10)
+    ('first result', 'first 10 results')
+    """
+    return "first result" if k == 1 else f"first {k:,} results"
+
+
+def p_in_words(p: float | None) -> str:
+    """A p-value to three places, never shown as 0.
+
+    >>> p_in_words(0.0421), p_in_words(0.0001), p_in_words(None)
+    ('p = 0.042', 'p < 0.001', '')
+    """
+    if p is None:
+        return ""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.25), signed(-0.25), signed(0.0)
+    ('+0.250', '−0.250', '0.000')
+    """
+    text = number(abs(value))
+    if not float(text):
+        return text
+    return ("+" if value > 0 else "−") + text
+
+
+def between(interval: Interval | None) -> str:
+    """The interval of a difference."""
+    return f"{signed(interval.low)} to {signed(interval.high)}" if interval else ""
+
+
+def query_name(query: str, text: str | None) -> str:
+    """A query as a reader knows it: its id, and its text where that is another thing."""
+    if text is None or text == query:
+        return printable(query, _LONGEST_TEXT)
+    return f"{printable(query, 30)}: {printable(text, _LONGEST_TEXT)}"
