@@ -74,7 +74,7 @@ def bounded(most: int = 100, many: int = 10**6) -> Iterator[None]:
         patch.setattr(records_module, "RESULTS", 3)
         patch.setattr(gather, "_ROWS_AT_ONCE", 4)
         patch.setattr(gather, "_MANY", many)
-        patch.setattr(spill, "_ALWAYS", 0)
+        patch.setattr(gather, "_ALWAYS", 0)
         patch.setattr(Room, "_most", most)
         yield
 
