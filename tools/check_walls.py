@@ -60,6 +60,7 @@ WAYS_UP: Mapping[tuple[str, str], str] = {
 BY_STRING = {
     "calipers": "the nouns, each when it is first used",
     "calipers.cli": "the command that was typed",
+    "calipers.cli.command": "the operation that a command asks, when it is run",
     "calipers.live.adapters.recognise": "the user's retriever",
     "calipers.model.result": "the module that shows a result, when somebody looks",
     "calipers.operations": "the modules that the package lists as homes of its operations",

@@ -33,7 +33,7 @@ def asked_of(
     return {"k": k, "by": list(by), "ties": ties, "weights": weights, "strict": strict}
 
 
-@command(asked_of, CONFIG, JSON)
+@command(CONFIG, JSON, operation=asked_of)
 def shown(asked: Asked) -> None:
     """Show it."""
     found = asked.answer()
@@ -43,7 +43,7 @@ def shown(asked: Asked) -> None:
 
 def test_what_carries_a_setting_is_an_option_of_its_type() -> None:
     text = " ".join(CliRunner().invoke(shown, ["--help"]).stdout.split())
-    assert shown.name == "asked-of"
+    assert shown.name == "shown"
     assert "-k INTEGER How many. [default: 10]" in text
     assert "--by TAG Tags." in text
     assert "--ties [trec|input] Order." in text

@@ -2,20 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from importlib import import_module
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
+import calipers
 from calipers.cli.output import asking, check_one_output, print_json, reading
 from calipers.errors import InvalidInput
 from calipers.operation import Argument, Setting, arguments
-from calipers.questions.reading import Inputs
 
 if TYPE_CHECKING:
     from calipers.config import Config
+
+INPUTS = ("data", "ground_truth", "run", "retriever", "ask_for", "workers")
+"""What help begins with."""
 
 
 @dataclass
@@ -75,56 +79,89 @@ def _plain(found: Any) -> Any:
     return found.to_dict() if hasattr(found, "to_dict") else found
 
 
+class Command(click.Command):
+    """A command whose options are the settings of an operation, loaded when they are asked for.
+
+    A list of commands needs their names and help alone.
+    """
+
+    def __init__(
+        self,
+        body: Callable[..., None],
+        face: Sequence[click.Parameter],
+        operation: Callable[..., Any] | str | None,
+        leave_out: Sequence[str],
+        fill: bool,
+        short_help: str | None,
+    ) -> None:
+        name = body.__name__.strip("_")
+        super().__init__(
+            name, callback=self._run, help=cleandoc(body.__doc__ or ""), short_help=short_help
+        )
+        self._body, self._face, self._leave_out = body, face, leave_out
+        self._operation = operation or name
+        self._is_configured = CONFIG in face
+        self._fill = fill and self._is_configured
+
+    @cached_property
+    def operation(self) -> Callable[..., Any]:
+        """The operation that the command asks."""
+        if not isinstance(self._operation, str):
+            return self._operation
+        module, _, name = self._operation.rpartition(":")
+        home = import_module(f"calipers.{module}") if module else calipers
+        found: Callable[..., Any] = getattr(home, name)
+        return found
+
+    @cached_property
+    def _offered(self) -> dict[Argument, Setting]:
+        """The arguments that the command takes, beginning with what is measured."""
+        found = [
+            (one, one.setting)
+            for one in arguments(self.operation).values()
+            if one.setting is not None and one.setting.only in ("", self.name)
+            if one.name not in self._leave_out
+        ]
+        return dict(sorted(found, key=lambda pair: pair[0].name not in INPUTS))
+
+    @cached_property
+    def _made(self) -> list[click.Parameter]:
+        return [*(_parameter(one, setting) for one, setting in self._offered.items()), *self._face]
+
+    @property
+    def params(self) -> list[click.Parameter]:
+        """The arguments and options."""
+        return self._made
+
+    @params.setter
+    def params(self, _: list[click.Parameter]) -> None:
+        """Click sets them when a command is made; these are made later."""
+
+    def _run(self, **given: Any) -> None:
+        check_one_output(given)
+        settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
+        config = given.pop("config") if self._is_configured else None
+        asked = Asked(self.operation, settings, _form(given), config, frozenset(settings))
+        if self._fill:
+            asked.fill()
+        self._body(asked, **given)
+
+
 def command(
-    operation: Callable[..., Any],
     *face: click.Parameter,
-    name: str | None = None,
+    operation: Callable[..., Any] | str | None = None,
     short_help: str | None = None,
     leave_out: Sequence[str] = (),
     fill: bool = True,
-) -> Callable[[Callable[..., None]], click.Command]:
+) -> Callable[[Callable[..., None]], Command]:
     """Make a command of a function that takes what was asked, and the options of the face.
 
-    Its name is that of the operation and its help that of the function. With --config among the
+    It is called as the function is, has its help, and asks the operation of the same name unless
+    another is named (by its public name, or as module:function). With --config among the
     options, what is not given is taken from the settings file; without ``fill`` the function
     does that itself.
     """
-    called = name or operation.__name__.replace("_", "-")
-    offered = _offered(operation, called, leave_out)
-
-    def make(body: Callable[..., None]) -> click.Command:
-        def run(**given: Any) -> None:
-            check_one_output(given)
-            settings = _read({one.name: given.pop(one.name) for one in offered}, offered)
-            is_configured = CONFIG in face
-            config = given.pop("config") if is_configured else None
-            asked = Asked(operation, settings, _form(given), config, frozenset(settings))
-            if is_configured and fill:
-                asked.fill()
-            body(asked, **given)
-
-        return click.Command(
-            called,
-            callback=run,
-            params=[*(_parameter(one, setting) for one, setting in offered.items()), *face],
-            help=cleandoc(body.__doc__ or ""),
-            short_help=short_help,
-        )
-
-    return make
-
-
-def _offered(
-    operation: Callable[..., Any], called: str, leave_out: Sequence[str]
-) -> dict[Argument, Setting]:
-    """The arguments that a command takes, beginning with what is measured."""
-    found = [
-        (one, one.setting)
-        for one in arguments(operation).values()
-        if one.setting is not None and one.setting.only in ("", called)
-        if one.name not in leave_out
-    ]
-    return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
+    return lambda body: Command(body, face, operation, leave_out, fill, short_help)
 
 
 def _form(given: dict[str, Any]) -> str | None:

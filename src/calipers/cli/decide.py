@@ -27,7 +27,6 @@ EXAMPLES = 5
 
 
 @command(
-    calipers.compare,
     text(
         "--queries-by",
         "METRIC",
@@ -134,7 +133,6 @@ def _systems(asked: Asked) -> tuple[Any, dict[str, Any]]:
 
 
 @command(
-    calipers.gate,
     text("--junit", "FILE", "Write the checks as JUnit XML."),
     text("--markdown", "FILE", "Write a summary as Markdown."),
     CONFIG,
@@ -173,11 +171,11 @@ def gate(asked: Asked, junit: str | None, markdown: str | None, explain: bool) -
     except CalipersError as error:
         # A report left over from an earlier run would pass for that of this one.
         said = str(error)
-        outputs.write(junit, lambda: _save(junit, error_junit(said)))
-        outputs.write(markdown, lambda: _save(markdown, error_markdown(said).encode()))
+        outputs.write(junit, lambda: _write_file(junit, error_junit(said)))
+        outputs.write(markdown, lambda: _write_file(markdown, error_markdown(said).encode()))
         raise
-    outputs.write(junit, lambda: _save(junit, verdict_junit(verdict)))
-    outputs.write(markdown, lambda: _save(markdown, verdict_markdown(verdict).encode()))
+    outputs.write(junit, lambda: _write_file(junit, verdict_junit(verdict)))
+    outputs.write(markdown, lambda: _write_file(markdown, verdict_markdown(verdict).encode()))
     if not asked.is_printed(verdict):
         print_gate(verdict, console(), explain=explain)
     outputs.finish()
@@ -185,15 +183,15 @@ def gate(asked: Asked, junit: str | None, markdown: str | None, explain: bool) -
         raise click.exceptions.Exit(1)
 
 
-def _save(path: str | None, content: bytes) -> None:
+def _write_file(path: str | None, content: bytes) -> None:
     from calipers.io.files.write import whole_file
 
     with whole_file(path or "") as file:
         file.write(content)
 
 
-@command(calipers.save_baseline, CONFIG, EXPLAIN, JSON, name="save")
-def _save_baseline(asked: Asked, explain: bool) -> None:
+@command(CONFIG, EXPLAIN, JSON, operation="save_baseline")
+def _save(asked: Asked, explain: bool) -> None:
     """Measure, and write the result with its date to a file.
 
     The gate compares the primary metric, and shows the others that the file holds. A retriever
@@ -207,15 +205,15 @@ def _save_baseline(asked: Asked, explain: bool) -> None:
     _print_baseline(asked, f"Saved to {asked.settings['to']}.", explain=explain)
 
 
-@command(calipers.read_baseline, EXPLAIN, JSON, name="show")
-def _show_baseline(asked: Asked, explain: bool) -> None:
+@command(EXPLAIN, JSON, operation="read_baseline")
+def _show(asked: Asked, explain: bool) -> None:
     """Show what a baseline holds: its name, its date and its scores."""
     _print_baseline(asked, "", explain=explain)
 
 
 baseline = GivenOnce(
     "baseline",
-    [_save_baseline, _show_baseline],
+    [_save, _show],
     help="Keep a result, so that `calipers gate` can compare later ones with it.",
     short_help="Keep a result for `calipers gate` to compare with.",
 )
@@ -239,7 +237,7 @@ def _print_baseline(asked: Asked, last: str, *, explain: bool) -> None:
         out.print(printable(last), markup=False, soft_wrap=True)
 
 
-@command(calipers.plan, CONFIG, JSON, short_help="Say how many queries show a difference.")
+@command(CONFIG, JSON, short_help="Say how many queries show a difference.")
 def plan(asked: Asked) -> None:
     """Say how many queries show a difference, or how small a difference some queries show.
 

@@ -22,7 +22,6 @@ from calipers.cli.output import (
     write_page,
     write_short_form,
 )
-from calipers.questions.evaluate.settings import ask
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import Evaluation
@@ -31,7 +30,6 @@ FILES = ("per_query", "html", "markdown")
 
 
 @command(
-    ask,
     FULL,
     TAG,
     NO_RESULTS,
@@ -40,7 +38,7 @@ FILES = ("per_query", "html", "markdown")
     QUIET,
     EXPLAIN,
     CONFIG,
-    name="eval",
+    operation="questions.evaluate.settings:ask",
 )
 def eval(  # noqa: A001 - as the command is called
     asked: Asked, full: bool, tags: tuple[str, ...], no_results: bool, quiet: bool, explain: bool

@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-import calipers
 from calipers.cli import GivenOnce
 from calipers.cli.command import (
     EXPLAIN,
@@ -23,7 +22,7 @@ from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 
 
-@command(calipers.history, EXPLAIN, JSON, csv("Print the list as CSV."))
+@command(EXPLAIN, JSON, csv("Print the list as CSV."))
 def history(asked: Asked, explain: bool) -> None:
     """List saved evaluations, newest first.
 
@@ -43,7 +42,7 @@ def history(asked: Asked, explain: bool) -> None:
         print_history(found, console(), explain=explain)
 
 
-@command(calipers.show, PER_QUERY, EXPLAIN, JSON, csv("Print the summary as CSV."), QUIET)
+@command(PER_QUERY, EXPLAIN, JSON, csv("Print the summary as CSV."), QUIET)
 def show(asked: Asked, per_query: str | None, quiet: bool, explain: bool) -> None:
     """Show a saved evaluation exactly as it was measured.
 
@@ -70,7 +69,6 @@ def show(asked: Asked, per_query: str | None, quiet: bool, explain: bool) -> Non
 
 
 @command(
-    calipers.trend,
     output("Draw to a .svg, .png, .html or .json (Vega-Lite) file."),
     EXPLAIN,
     JSON,
@@ -111,7 +109,6 @@ def _answer_over_time(asked: Asked) -> Any:
 
 
 @command(
-    calipers.alarm,
     EXPLAIN,
     JSON,
     forms("markdown"),
@@ -139,7 +136,7 @@ def alarm(asked: Asked, explain: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@command(calipers.store_info, JSON, name="info")
+@command(JSON, operation="store_info")
 def _info(asked: Asked) -> None:
     """Say where the history is, how much it holds and how large it is."""
     from calipers.store.show import info_lines
@@ -150,10 +147,9 @@ def _info(asked: Asked) -> None:
 
 
 @command(
-    calipers.store_check,
     JSON,
-    name="check",
     short_help="Read the whole history and see whether it is as it was saved.",
+    operation="store_check",
 )
 def _check(asked: Asked) -> None:
     """Read everything in the history and see whether it is as it was written.
@@ -169,7 +165,7 @@ def _check(asked: Asked) -> None:
         raise click.exceptions.Exit(2)
 
 
-@command(calipers.store_vacuum, JSON, name="vacuum")
+@command(JSON, operation="store_vacuum")
 def _vacuum(asked: Asked) -> None:
     """Give unused space back to the disk."""
     from calipers.store.show import vacuum_line
@@ -179,12 +175,7 @@ def _vacuum(asked: Asked) -> None:
         print_lines([vacuum_line(found)])
 
 
-@command(
-    calipers.store_export,
-    JSON,
-    name="export",
-    short_help="Copy every evaluation to another history.",
-)
+@command(JSON, short_help="Copy every evaluation to another history.", operation="store_export")
 def _export(asked: Asked) -> None:
     """Copy every evaluation to TARGET, an SQLite file or a PostgreSQL address.
 
@@ -193,12 +184,7 @@ def _export(asked: Asked) -> None:
     _copy(asked)
 
 
-@command(
-    calipers.store_import,
-    JSON,
-    name="import",
-    short_help="Copy every evaluation from another history.",
-)
+@command(JSON, short_help="Copy every evaluation from another history.", operation="store_import")
 def _import(asked: Asked) -> None:
     """Copy every evaluation from SOURCE, an SQLite file or a PostgreSQL address.
 
@@ -215,7 +201,7 @@ def _copy(asked: Asked) -> None:
         print_lines([copied_line(found)])
 
 
-@command(calipers.store_prune, flag("--yes", "Do not ask."), JSON, name="prune")
+@command(flag("--yes", "Do not ask."), JSON, operation="store_prune")
 def _prune(asked: Asked, yes: bool) -> None:
     """Remove old evaluations, of NAME or of all names.
 

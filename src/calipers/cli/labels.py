@@ -13,7 +13,7 @@ from calipers.cli.output import print_lines
 from calipers.errors import InvalidInput, MissingExtra
 
 
-@command(calipers.labels_list, JSON, name="list")
+@command(JSON, operation="labels_list")
 def _list(asked: Asked) -> None:
     """List the pools, and how much of each is judged."""
     from calipers.labels.show import pool_lines
@@ -23,12 +23,7 @@ def _list(asked: Asked) -> None:
         print_lines(pool_lines(found))
 
 
-@command(
-    calipers.labels_export,
-    JSON,
-    name="export",
-    short_help="Write a pool's labels as a ground truth.",
-)
+@command(JSON, short_help="Write a pool's labels as a ground truth.", operation="labels_export")
 def _export(asked: Asked) -> None:
     """Write what was known and what was judged in POOL as one ground truth.
 
@@ -45,12 +40,7 @@ def _export(asked: Asked) -> None:
         print_lines(exported_lines(found))
 
 
-@command(
-    calipers.labels_import,
-    JSON,
-    name="import",
-    short_help="Take labels from files into a pool.",
-)
+@command(JSON, short_help="Take labels from files into a pool.", operation="labels_import")
 def _import(asked: Asked) -> None:
     """Take what judges filled in elsewhere into POOL: files that `calipers draft` wrote."""
     from calipers.labels.show import imported_line
@@ -69,7 +59,6 @@ labels = GivenOnce(
 
 
 @command(
-    calipers.labels_pool,
     click.Argument(["data"], nargs=-1, metavar="[DATA]..."),
     flag("--judge", "Make a pool of the runs, and judge it."),
     text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
@@ -81,7 +70,7 @@ labels = GivenOnce(
     ),
     text("--address", "URL", "How browsers reach the server, where --host opens it."),
     text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),
-    name="serve",
+    operation="labels_pool",
 )
 def serve(
     asked: Asked, host: str | None, port: int | None, address: str | None, **face: Any

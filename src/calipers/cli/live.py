@@ -13,7 +13,6 @@ from calipers.cli.output import asking, console, is_terminal
 
 
 @command(
-    calipers.retrieve,
     output(
         "The run, a .jsonl file. An interrupted run is continued; a finished one is asked again, "
         "and the old file kept with the ending .bak.",
@@ -85,7 +84,6 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
 
 
 @command(
-    calipers.grid,
     flag("--dry-run", "List the combinations and what is left to ask."),
     examples("How many wins and losses to list. [default: none in the table, 5 elsewhere]"),
     EXPLAIN,

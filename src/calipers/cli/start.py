@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-import calipers
 from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, flag, text
 from calipers.cli.output import console, print_json
 
@@ -94,7 +93,6 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None
 
 
 @command(
-    calipers.metrics,
     EXPLAIN,
     JSON,
     short_help="List what can be measured, with formulas and parameters.",

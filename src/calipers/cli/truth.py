@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-import calipers
 from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, examples, flag, output, text
 from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
@@ -14,7 +13,6 @@ NO_CACHE = flag("--no-cache", "Keep no answers.")
 
 
 @command(
-    calipers.traces,
     output("Write the questions, with what came back, to a .jsonl."),
     JSON,
     short_help="Take questions from traces, to make a ground truth.",
@@ -46,7 +44,6 @@ def traces(asked: Asked, output: str | None) -> None:
 
 
 @command(
-    calipers.draft,
     output("The file to label, .jsonl or .csv.", required=True),
     CONFIG,
     JSON,
@@ -75,7 +72,6 @@ def draft(asked: Asked, output: str) -> None:
 
 
 @command(
-    calipers.agreement,
     output("Write the merged ground truth there, as JSON lines."),
     examples("How many disagreements to list.", 3),
     EXPLAIN,
@@ -111,7 +107,6 @@ def agreement(asked: Asked, output: str | None, examples: int, explain: bool) ->
 
 
 @command(
-    calipers.judge,
     output("The labelled file, .jsonl or .csv.", required=True),
     NO_CACHE,
     JSON,
@@ -136,12 +131,11 @@ def judge(asked: Asked, output: str, no_cache: bool) -> None:
 
 
 @command(
-    calipers.write_questions,
     output("The questions, as JSON lines.", required=True),
     NO_CACHE,
     JSON,
-    name="questions",
     short_help="Let a language model write questions with quotes.",
+    operation="write_questions",
 )
 def questions(asked: Asked, output: str, no_cache: bool) -> None:
     """Let a language model write questions, with the quotes that answer them.
@@ -180,7 +174,6 @@ def _ask_model(
 
 
 @command(
-    calipers.audit,
     text(
         "--fail-on",
         None,
@@ -219,7 +212,6 @@ def audit(asked: Asked, fail_on: str | None, quiet: bool, explain: bool) -> None
 
 
 @command(
-    calipers.resolve,
     output("Write the records there, as JSON lines."),
     flag("--strict", "Exit with 1 if a quote has no span in the end."),
     EXPLAIN,
@@ -251,7 +243,7 @@ def resolve(asked: Asked, output: str | None, strict: bool, explain: bool) -> No
         raise click.exceptions.Exit(1)
 
 
-@command(calipers.convert, click.Argument(["paths"], nargs=-1, metavar="[IN] OUT"), JSON)
+@command(click.Argument(["paths"], nargs=-1, metavar="[IN] OUT"), JSON)
 def convert(asked: Asked, paths: tuple[str, ...]) -> None:
     """Write a ground truth, a run or both in another form.
 

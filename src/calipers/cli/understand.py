@@ -19,7 +19,7 @@ from calipers.cli.decide import files_and_retrievers, named_systems
 from calipers.cli.output import console
 
 
-@command(calipers.sweep, CONFIG, EXPLAIN, JSON, csv("Print every k as CSV."))
+@command(CONFIG, EXPLAIN, JSON, csv("Print every k as CSV."))
 def sweep(asked: Asked, explain: bool) -> None:
     """Measure at every k, and find the k to use.
 
@@ -41,7 +41,6 @@ def sweep(asked: Asked, explain: bool) -> None:
 
 
 @command(
-    calipers.floor,
     CONFIG,
     EXPLAIN,
     JSON,
@@ -69,7 +68,6 @@ def floor(asked: Asked, explain: bool) -> None:
 
 
 @command(
-    calipers.calls,
     CONFIG,
     EXPLAIN,
     JSON,
@@ -95,7 +93,6 @@ def calls(asked: Asked, explain: bool) -> None:
 
 
 @command(
-    calipers.diagnose,
     flag("--rules", "List the rules and their thresholds."),
     CONFIG,
     EXPLAIN,
@@ -130,7 +127,6 @@ def diagnose(asked: Asked, rules: bool, explain: bool) -> None:
 
 
 @command(
-    calipers.misses,
     output("Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file."),
     examples("How many misses and false positives to print.", 3),
     CONFIG,
@@ -164,7 +160,6 @@ def misses(asked: Asked, output: str | None, examples: int, explain: bool) -> No
 
 
 @command(
-    calipers.diff,
     output(
         "Write exactly the new results to a file to label, .jsonl or .csv, as `calipers draft`."
     ),
@@ -221,7 +216,6 @@ OVER_K = (None, "over-k", "precision-recall")
 
 
 @command(
-    calipers.plot,
     output("The .svg, .png, .html or .json file to write.", required=True),
     CONFIG,
     text("--width", "PIXELS", "How wide the chart is. [default: 680]", type=int),

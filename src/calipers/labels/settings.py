@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from calipers.labels.choices import How, JudgeOnly, Scale, Weights, WhenTied
 from calipers.live.keywords import ColumnNames
-from calipers.model.labels import TargetsAs
+from calipers.model.labels import QueueOrder, TargetsAs
 from calipers.operation import Setting, operation
 from calipers.questions.reading import Confidence, Store, Truth, Where
-from calipers.store.pool import QueueOrder
 
 if TYPE_CHECKING:
     from calipers.labels.desk import Desk

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, replace
 from typing import Literal, Self, get_args
 
-from calipers.text import normalise
-
 MACHINE = "machine:"
 """How the name of a judge begins that is a language model."""
 
 TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""
+QueueOrder = Literal["moves", "plain"]
+"""Questions whose labels can move the metric most come first, or questions as they came."""
 TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
 
 Pair = tuple[str, str]
@@ -49,6 +49,9 @@ class Label:
         """
         if self.item is not None:
             return self.query_id, f"id {self.item}"
+        # Loaded when used: what lists the options of a command needs the words above alone.
+        from calipers.text import normalise
+
         return self.query_id, f"text {normalise(self.text or '')}"
 
     def judged(self, judge: str | None, grade: float | None, note: str | None = None) -> Self:

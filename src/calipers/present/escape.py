@@ -1,6 +1,5 @@
 """Hostile text made harmless on a terminal, on a page, in Markdown and in LaTeX."""
 
-import html
 import re
 import unicodedata
 
@@ -68,7 +67,9 @@ def for_markdown(text: str, limit: int | None = None) -> str:
     >>> for_markdown("<b>|*x*[y](z)")
     '&lt;b&gt;\\\\|\\\\*x\\\\*\\\\[y\\\\](z)'
     """
-    shown = html.escape(printable(text, limit), quote=False)
+    from html import escape  # Its table of entities is large, and few commands need it.
+
+    shown = escape(printable(text, limit), quote=False)
     # An at sign or a bare address would call somebody or become a link on a code forge.
     shown = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", shown)
     shown = re.sub(r"(?i)\b(www)\.", "\\1\u200b.", shown)

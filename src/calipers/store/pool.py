@@ -4,13 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from calipers.model.labels import Label, TargetsAs
+from calipers.model.labels import Label, QueueOrder, TargetsAs
 from calipers.model.result import Plain
 
 EntryKind = Literal["label", "skip", "note", "settle", "undo"]
 """What an entry of the log does. Nothing is ever overwritten: an undo is an entry too."""
-QueueOrder = Literal["moves", "plain"]
-"""Questions whose labels can move the metric most come first, or questions as they came."""
 KINDS: tuple[str, ...] = get_args(EntryKind)
 ORDERS: tuple[str, ...] = get_args(QueueOrder)
 SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
