@@ -18,9 +18,6 @@ from calipers.operation import Argument, Setting, arguments
 if TYPE_CHECKING:
     from calipers.config import Config
 
-INPUTS = ("data", "ground_truth", "run", "retriever", "ask_for", "workers")
-"""What help begins with."""
-
 
 @dataclass
 class Asked:
@@ -116,13 +113,16 @@ class Command(click.Command):
     @cached_property
     def _offered(self) -> dict[Argument, Setting]:
         """The arguments that the command takes, beginning with what is measured."""
+        # Loaded with the operation, and not for a list of commands.
+        from calipers.questions.reading import Inputs
+
         found = [
             (one, one.setting)
             for one in arguments(self.operation).values()
             if one.setting is not None and one.setting.only in ("", self.name)
             if one.name not in self._leave_out
         ]
-        return dict(sorted(found, key=lambda pair: pair[0].name not in INPUTS))
+        return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
 
     @cached_property
     def _made(self) -> list[click.Parameter]:

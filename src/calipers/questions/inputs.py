@@ -15,9 +15,8 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.policy import CHOICES, Policy
 from calipers.model.run import Run, Scan
-from calipers.questions.reading import ASKING, DEPTH, Matching, Reading, Where
+from calipers.questions.reading import ASKING, DEPTH, Inputs, Matching, Reading, Where
 
-INPUTS = ("ground_truth", "run", *ASKING)
 POLICIES = tuple(CHOICES)
 NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")
 
@@ -173,7 +172,7 @@ def plain_run(run: Any) -> Any:
 
 def without_inputs(reading: Reading) -> Matching:
     """The keywords that say how to match, without those that say what."""
-    how = {name: value for name, value in reading.items() if name not in INPUTS}
+    how = {name: value for name, value in reading.items() if name not in Inputs.__annotations__}
     return cast(Matching, how)
 
 

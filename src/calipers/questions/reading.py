@@ -275,7 +275,7 @@ class Reading(Inputs, Matching, total=False):
     """What is measured, and how it is matched."""
 
 
-ASKING = ("retriever", "ask_for", "workers", "watch")
+ASKING = Inputs.__annotations__.keys() - {"ground_truth", "run"}
 """The keywords of these that are about asking a retriever."""
 DEPTH = 20
 """Results to ask a retriever for where nothing says how many are looked at."""
