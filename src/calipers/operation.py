@@ -43,7 +43,7 @@ class Setting:
     """The one command that offers it, where others take the keyword in Python alone."""
 
     needs: tuple[str, ...] = ()
-    """What it needs of the data, where a question can be asked of several kinds; see ``Source``."""
+    """What it needs of the data, where the same can be asked of several kinds of it."""
 
     def names(self, keyword: str) -> list[str]:
         """How the option of a keyword is written: long, then short.

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from calipers.cli import group
-from calipers.cli.command import CONFIG, JSON, Asked, command
+from calipers.cli.command import CONFIG, JSON, CommandInput, command
 from calipers.cli.decide import named_systems
 from calipers.operation import Setting
 from tests.command import calipers_command, refused
@@ -34,7 +34,7 @@ def asked_of(
 
 
 @command(CONFIG, JSON, operation=asked_of)
-def shown(asked: Asked) -> None:
+def shown(asked: CommandInput) -> None:
     """Show it."""
     found = asked.answer()
     if not asked.is_printed(found):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Asked:
+class CommandInput:
     """What was asked on the command line: the settings of the operation, and the form to print."""
 
     operation: Callable[..., Any]
@@ -141,7 +141,7 @@ class Command(click.Command):
         check_one_output(given)
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
-        asked = Asked(self.operation, settings, _form(given), config, frozenset(settings))
+        asked = CommandInput(self.operation, settings, _form(given), config, frozenset(settings))
         if self._fill:
             asked.fill()
         self._body(asked, **given)

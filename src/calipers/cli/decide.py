@@ -14,7 +14,7 @@ from calipers.cli.command import (
     FULL,
     JSON,
     PAGE,
-    Asked,
+    CommandInput,
     command,
     examples,
     forms,
@@ -51,7 +51,7 @@ EXAMPLES = 5
     fill=False,
 )
 def compare(
-    asked: Asked,
+    asked: CommandInput,
     queries_by: str | None,
     examples: int | None,
     per_query: str | None,
@@ -110,7 +110,7 @@ def compare(
     outputs.finish()
 
 
-def _systems(asked: Asked) -> tuple[Any, dict[str, Any]]:
+def _systems(asked: CommandInput) -> tuple[Any, dict[str, Any]]:
     """What is compared, with the answers of retrievers that are asked now; and how."""
     given = asked.settings
     files, live = files_and_retrievers(given, "systems")
@@ -140,7 +140,7 @@ def _systems(asked: Asked) -> tuple[Any, dict[str, Any]]:
     JSON,
     fill=False,
 )
-def gate(asked: Asked, junit: str | None, markdown: str | None, explain: bool) -> None:
+def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: bool) -> None:
     """Check a result against conditions and against a baseline.
 
     What is not given is taken from [tool.calipers] in pyproject.toml, or from calipers.toml.
@@ -191,7 +191,7 @@ def _write_file(path: str | None, content: bytes) -> None:
 
 
 @command(CONFIG, EXPLAIN, JSON, operation="save_baseline")
-def _save(asked: Asked, explain: bool) -> None:
+def _save(asked: CommandInput, explain: bool) -> None:
     """Measure, and write the result with its date to a file.
 
     The gate compares the primary metric, and shows the others that the file holds. A retriever
@@ -206,7 +206,7 @@ def _save(asked: Asked, explain: bool) -> None:
 
 
 @command(EXPLAIN, JSON, operation="read_baseline")
-def _show(asked: Asked, explain: bool) -> None:
+def _show(asked: CommandInput, explain: bool) -> None:
     """Show what a baseline holds: its name, its date and its scores."""
     _print_baseline(asked, "", explain=explain)
 
@@ -219,7 +219,7 @@ baseline = GivenOnce(
 )
 
 
-def _print_baseline(asked: Asked, last: str, *, explain: bool) -> None:
+def _print_baseline(asked: CommandInput, last: str, *, explain: bool) -> None:
     from calipers.present.escape import printable
     from calipers.present.scores import print_scores
     from calipers.questions.baseline import baseline_dict
@@ -238,7 +238,7 @@ def _print_baseline(asked: Asked, last: str, *, explain: bool) -> None:
 
 
 @command(CONFIG, JSON, short_help="Say how many queries show a difference.")
-def plan(asked: Asked) -> None:
+def plan(asked: CommandInput) -> None:
     """Say how many queries show a difference, or how small a difference some queries show.
 
     Two SYSTEMs, as for `calipers compare`, are the pilot: how their differences vary from query

@@ -10,7 +10,7 @@ from calipers.cli.command import (
     NO_RESULTS,
     QUIET,
     TAG,
-    Asked,
+    CommandInput,
     command,
     csv,
 )
@@ -24,7 +24,7 @@ from calipers.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from calipers.questions.evaluate.rule import Evaluation
+    from calipers.questions.evaluate.rule import EvaluationAnswer
 
 FILES = ("per_query", "html", "markdown")
 
@@ -41,7 +41,12 @@ FILES = ("per_query", "html", "markdown")
     operation="questions.evaluate.settings:ask",
 )
 def eval(  # noqa: A001 - as the command is called
-    asked: Asked, full: bool, tags: tuple[str, ...], no_results: bool, quiet: bool, explain: bool
+    asked: CommandInput,
+    full: bool,
+    tags: tuple[str, ...],
+    no_results: bool,
+    quiet: bool,
+    explain: bool,
 ) -> None:
     """Score what a retriever returned against what should be found.
 
@@ -74,7 +79,7 @@ def eval(  # noqa: A001 - as the command is called
     outputs.check_page(markdown)
     outputs.begin(others=saving is not None)
     is_page = bool(html or markdown or settings.get("mlflow"))
-    found: Evaluation = asked.answer(
+    found: EvaluationAnswer = asked.answer(
         # A table shows no fingerprints, so they are not made for it.
         fingerprints=bool(asked.form == "json" or is_page or saving or per_query),
         given=asked.given,
@@ -102,7 +107,7 @@ def eval(  # noqa: A001 - as the command is called
     outputs.finish()
 
 
-def _show(asked: Asked, found: "Evaluation", *, notes: bool, explain: bool) -> None:
+def _show(asked: CommandInput, found: "EvaluationAnswer", *, notes: bool, explain: bool) -> None:
     from calipers.questions.evaluate.show import evaluation_csv, evaluation_rows, print_evaluation
 
     if asked.form is None:

@@ -11,7 +11,7 @@ from calipers.cli.command import (
     JSON,
     PER_QUERY,
     QUIET,
-    Asked,
+    CommandInput,
     command,
     csv,
     flag,
@@ -23,7 +23,7 @@ from calipers.errors import InvalidInput
 
 
 @command(EXPLAIN, JSON, csv("Print the list as CSV."))
-def history(asked: Asked, explain: bool) -> None:
+def history(asked: CommandInput, explain: bool) -> None:
     """List saved evaluations, newest first.
 
     With NAME only those of that name. A sparkline shows each metric from oldest to newest; marks
@@ -43,7 +43,7 @@ def history(asked: Asked, explain: bool) -> None:
 
 
 @command(PER_QUERY, EXPLAIN, JSON, csv("Print the summary as CSV."), QUIET)
-def show(asked: Asked, per_query: str | None, quiet: bool, explain: bool) -> None:
+def show(asked: CommandInput, per_query: str | None, quiet: bool, explain: bool) -> None:
     """Show a saved evaluation exactly as it was measured.
 
     REFERENCE is @name (the latest), @name~2 (two before it), @id, @branch:main or
@@ -75,7 +75,7 @@ def show(asked: Asked, per_query: str | None, quiet: bool, explain: bool) -> Non
     csv("Print the points as CSV."),
     short_help="Draw how the saved evaluations of one name moved.",
 )
-def trend(asked: Asked, output: str | None, explain: bool) -> None:
+def trend(asked: CommandInput, output: str | None, explain: bool) -> None:
     """Draw the metrics of the evaluations called NAME, with their intervals.
 
     Vertical marks show where the ground truth or the corpus changed: numbers before and after
@@ -102,7 +102,7 @@ def trend(asked: Asked, output: str | None, explain: bool) -> None:
         print_trend(found, console(), explain=explain)
 
 
-def _answer_over_time(asked: Asked) -> Any:
+def _answer_over_time(asked: CommandInput) -> Any:
     if asked.settings.get("last") == 0:
         asked.settings["last"] = None
     return asked.answer()
@@ -114,7 +114,7 @@ def _answer_over_time(asked: Asked) -> Any:
     forms("markdown"),
     short_help="Say whether the latest saved evaluation is worse than before.",
 )
-def alarm(asked: Asked, explain: bool) -> None:
+def alarm(asked: CommandInput, explain: bool) -> None:
     """Say whether evaluations called NAME have become worse than the first ones, and since when.
 
     Losses add up from one evaluation to the next, so that a slow decline shows too. Only queries
@@ -137,7 +137,7 @@ def alarm(asked: Asked, explain: bool) -> None:
 
 
 @command(JSON, operation="store_info")
-def _info(asked: Asked) -> None:
+def _info(asked: CommandInput) -> None:
     """Say where the history is, how much it holds and how large it is."""
     from calipers.store.show import info_lines
 
@@ -151,7 +151,7 @@ def _info(asked: Asked) -> None:
     short_help="Read the whole history and see whether it is as it was saved.",
     operation="store_check",
 )
-def _check(asked: Asked) -> None:
+def _check(asked: CommandInput) -> None:
     """Read everything in the history and see whether it is as it was written.
 
     Exit codes: 0 everything is whole, 2 something is damaged.
@@ -166,7 +166,7 @@ def _check(asked: Asked) -> None:
 
 
 @command(JSON, operation="store_vacuum")
-def _vacuum(asked: Asked) -> None:
+def _vacuum(asked: CommandInput) -> None:
     """Give unused space back to the disk."""
     from calipers.store.show import vacuum_line
 
@@ -176,7 +176,7 @@ def _vacuum(asked: Asked) -> None:
 
 
 @command(JSON, short_help="Copy every evaluation to another history.", operation="store_export")
-def _export(asked: Asked) -> None:
+def _export(asked: CommandInput) -> None:
     """Copy every evaluation to TARGET, an SQLite file or a PostgreSQL address.
 
     What TARGET has already stays as it is. Everything is compared after it was written.
@@ -185,7 +185,7 @@ def _export(asked: Asked) -> None:
 
 
 @command(JSON, short_help="Copy every evaluation from another history.", operation="store_import")
-def _import(asked: Asked) -> None:
+def _import(asked: CommandInput) -> None:
     """Copy every evaluation from SOURCE, an SQLite file or a PostgreSQL address.
 
     What is here already stays as it is. Everything is compared after it was written.
@@ -193,7 +193,7 @@ def _import(asked: Asked) -> None:
     _copy(asked)
 
 
-def _copy(asked: Asked) -> None:
+def _copy(asked: CommandInput) -> None:
     from calipers.store.show import copied_line
 
     found = asked.answer()
@@ -202,7 +202,7 @@ def _copy(asked: Asked) -> None:
 
 
 @command(flag("--yes", "Do not ask."), JSON, operation="store_prune")
-def _prune(asked: Asked, yes: bool) -> None:
+def _prune(asked: CommandInput, yes: bool) -> None:
     """Remove old evaluations, of NAME or of all names.
 
     The latest of each name stays, and so does what is tagged. Asks before anything is removed.

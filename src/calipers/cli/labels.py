@@ -8,13 +8,13 @@ import click
 
 import calipers
 from calipers.cli import GivenOnce
-from calipers.cli.command import JSON, Asked, command, flag, text
+from calipers.cli.command import JSON, CommandInput, command, flag, text
 from calipers.cli.output import print_lines
 from calipers.errors import InvalidInput, MissingExtra
 
 
 @command(JSON, operation="labels_list")
-def _list(asked: Asked) -> None:
+def _list(asked: CommandInput) -> None:
     """List the pools, and how much of each is judged."""
     from calipers.labels.show import pool_lines
 
@@ -24,7 +24,7 @@ def _list(asked: Asked) -> None:
 
 
 @command(JSON, short_help="Write a pool's labels as a ground truth.", operation="labels_export")
-def _export(asked: Asked) -> None:
+def _export(asked: CommandInput) -> None:
     """Write what was known and what was judged in POOL as one ground truth.
 
     \b
@@ -41,7 +41,7 @@ def _export(asked: Asked) -> None:
 
 
 @command(JSON, short_help="Take labels from files into a pool.", operation="labels_import")
-def _import(asked: Asked) -> None:
+def _import(asked: CommandInput) -> None:
     """Take what judges filled in elsewhere into POOL: files that `calipers draft` wrote."""
     from calipers.labels.show import imported_line
 
@@ -73,7 +73,7 @@ labels = GivenOnce(
     operation="labels_pool",
 )
 def serve(
-    asked: Asked, host: str | None, port: int | None, address: str | None, **face: Any
+    asked: CommandInput, host: str | None, port: int | None, address: str | None, **face: Any
 ) -> None:
     """Browse, compare and judge in the browser.
 

@@ -8,7 +8,16 @@ from typing import Any
 import click
 
 import calipers
-from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, examples, flag, output
+from calipers.cli.command import (
+    CONFIG,
+    EXPLAIN,
+    JSON,
+    CommandInput,
+    command,
+    examples,
+    flag,
+    output,
+)
 from calipers.cli.output import asking, console, is_terminal
 
 
@@ -22,7 +31,7 @@ from calipers.cli.output import asking, console, is_terminal
     JSON,
     short_help="Ask a live retriever every question and keep what it returns.",
 )
-def retrieve(asked: Asked, output: str) -> None:
+def retrieve(asked: CommandInput, output: str) -> None:
     """Ask a live retriever every question and write what it returns to a run.
 
     RETRIEVER is a Python function (package.module:function or file.py:function), an address
@@ -90,7 +99,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
     JSON,
     short_help="Run every combination of retrievers and parameters.",
 )
-def grid(asked: Asked, dry_run: bool, examples: int | None, explain: bool) -> None:
+def grid(asked: CommandInput, dry_run: bool, examples: int | None, explain: bool) -> None:
     """Run every combination of retrievers and parameters in a file, and compare them all.
 
     FILE is a calipers.toml with a table [grid]; without it the nearest one is taken. Each

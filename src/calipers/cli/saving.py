@@ -10,7 +10,7 @@ from calipers.questions.spellings import tag_pairs
 
 if TYPE_CHECKING:
     from calipers.model.scores import Scores
-    from calipers.questions.evaluate.rule import Evaluation
+    from calipers.questions.evaluate.rule import EvaluationAnswer
     from calipers.questions.report.result import Report
 
 
@@ -36,7 +36,7 @@ class Saving:
                 f"{option} is given and nothing is kept; add --save NAME, or leave it out."
             )
 
-    def keep(self, found: "Evaluation", report: "Report | None" = None) -> None:
+    def keep(self, found: "EvaluationAnswer", report: "Report | None" = None) -> None:
         """Keep the evaluation, which is printed by now: a failure here takes nothing away."""
         failed: list[str] = []
         if self.name is not None:
@@ -52,7 +52,7 @@ class Saving:
         if failed:
             raise InvalidInput(" ".join([*failed, "The evaluation above was not kept there."]))
 
-    def _save(self, name: str, found: "Evaluation") -> None:
+    def _save(self, name: str, found: "EvaluationAnswer") -> None:
         from calipers.questions.history.settings import save
         from calipers.store.place import locate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, flag, text
+from calipers.cli.command import CONFIG, EXPLAIN, JSON, CommandInput, command, flag, text
 from calipers.cli.output import console, print_json
 
 DEFAULT_K = 3
@@ -97,7 +97,7 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None
     JSON,
     short_help="List what can be measured, with formulas and parameters.",
 )
-def metrics(asked: Asked, explain: bool) -> None:
+def metrics(asked: CommandInput, explain: bool) -> None:
     """List every metric with its formula in words.
 
     With NAME (in any tool's spelling) or --explain also parameters, bounds and other names.

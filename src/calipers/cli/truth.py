@@ -5,7 +5,17 @@ from typing import Any
 
 import click
 
-from calipers.cli.command import CONFIG, EXPLAIN, JSON, Asked, command, examples, flag, output, text
+from calipers.cli.command import (
+    CONFIG,
+    EXPLAIN,
+    JSON,
+    CommandInput,
+    command,
+    examples,
+    flag,
+    output,
+    text,
+)
 from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 
@@ -17,7 +27,7 @@ NO_CACHE = flag("--no-cache", "Keep no answers.")
     JSON,
     short_help="Take questions from traces, to make a ground truth.",
 )
-def traces(asked: Asked, output: str | None) -> None:
+def traces(asked: CommandInput, output: str | None) -> None:
     """Take the questions that people really asked from traces, each once.
 
     FILEs are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
@@ -49,7 +59,7 @@ def traces(asked: Asked, output: str | None) -> None:
     JSON,
     short_help="Make a file to label from what retrievers returned.",
 )
-def draft(asked: Asked, output: str) -> None:
+def draft(asked: CommandInput, output: str) -> None:
     """Make a file to label from what one or several retrievers returned.
 
     The first k results of each RUN are put together, each pair of question and item once. Who
@@ -78,7 +88,7 @@ def draft(asked: Asked, output: str) -> None:
     JSON,
     short_help="Say how far judges agree, and merge their labels.",
 )
-def agreement(asked: Asked, output: str | None, examples: int, explain: bool) -> None:
+def agreement(asked: CommandInput, output: str | None, examples: int, explain: bool) -> None:
     """Say how far judges agree, and make one ground truth of what they said.
 
     A FILE is one that `calipers draft` wrote and somebody filled in, or that `calipers judge`
@@ -111,7 +121,7 @@ def agreement(asked: Asked, output: str | None, examples: int, explain: bool) ->
     NO_CACHE,
     JSON,
 )
-def judge(asked: Asked, output: str, no_cache: bool) -> None:
+def judge(asked: CommandInput, output: str, no_cache: bool) -> None:
     """Let a language model grade what `calipers draft` wrote.
 
     FILE is sent to the endpoint that you name, one prompt per row, at temperature 0. Every row
@@ -137,7 +147,7 @@ def judge(asked: Asked, output: str, no_cache: bool) -> None:
     short_help="Let a language model write questions with quotes.",
     operation="write_questions",
 )
-def questions(asked: Asked, output: str, no_cache: bool) -> None:
+def questions(asked: CommandInput, output: str, no_cache: bool) -> None:
     """Let a language model write questions, with the quotes that answer them.
 
     CORPUS is a file of chunks or a folder of documents. Each drawn chunk is sent to the endpoint
@@ -157,7 +167,7 @@ def questions(asked: Asked, output: str, no_cache: bool) -> None:
 
 
 def _ask_model(
-    asked: Asked, lines: Callable[[Any, str], list[str]], output: str, *, no_cache: bool
+    asked: CommandInput, lines: Callable[[Any, str], list[str]], output: str, *, no_cache: bool
 ) -> None:
     """Ask with a bar, write what came, and say it."""
     kept = asked.settings.pop("cache", ".calipers/answers")
@@ -186,7 +196,7 @@ def _ask_model(
     JSON,
     short_help="Check the health of a ground truth.",
 )
-def audit(asked: Asked, fail_on: str | None, quiet: bool, explain: bool) -> None:
+def audit(asked: CommandInput, fail_on: str | None, quiet: bool, explain: bool) -> None:
     """Check the health of a ground truth, alone or against the corpus that is searched.
 
     Each finding has a name, how grave it is, a count, examples, what it means and what to do.
@@ -218,7 +228,7 @@ def audit(asked: Asked, fail_on: str | None, quiet: bool, explain: bool) -> None
     JSON,
     short_help="Find where quotes stand in their documents.",
 )
-def resolve(asked: Asked, output: str | None, strict: bool, explain: bool) -> None:
+def resolve(asked: CommandInput, output: str | None, strict: bool, explain: bool) -> None:
     """Find the document, start and end of every quote in a ground truth.
 
     Start and end count characters of the document as it is. A quote that is found in several
@@ -244,7 +254,7 @@ def resolve(asked: Asked, output: str | None, strict: bool, explain: bool) -> No
 
 
 @command(click.Argument(["paths"], nargs=-1, metavar="[IN] OUT"), JSON)
-def convert(asked: Asked, paths: tuple[str, ...]) -> None:
+def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
     """Write a ground truth, a run or both in another form.
 
     IN is any file or folder that Calipers reads; or give --ground-truth, --run or both. What

@@ -7,7 +7,7 @@ from calipers.cli.command import (
     CONFIG,
     EXPLAIN,
     JSON,
-    Asked,
+    CommandInput,
     command,
     csv,
     examples,
@@ -20,7 +20,7 @@ from calipers.cli.output import console
 
 
 @command(CONFIG, EXPLAIN, JSON, csv("Print every k as CSV."))
-def sweep(asked: Asked, explain: bool) -> None:
+def sweep(asked: CommandInput, explain: bool) -> None:
     """Measure at every k, and find the k to use.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
@@ -47,7 +47,7 @@ def sweep(asked: Asked, explain: bool) -> None:
     csv("Print every floor as CSV."),
     short_help="Find the score below which to return nothing.",
 )
-def floor(asked: Asked, explain: bool) -> None:
+def floor(asked: CommandInput, explain: bool) -> None:
     """Find the score below which results are better not returned.
 
     Shows what each floor under the scores does: precision, recall, questions without an answer
@@ -74,7 +74,7 @@ def floor(asked: Asked, explain: bool) -> None:
     csv("Print every call as CSV."),
     short_help="Show what each further call of an agent adds.",
 )
-def calls(asked: Asked, explain: bool) -> None:
+def calls(asked: CommandInput, explain: bool) -> None:
     """Show recall after the first call of the retriever, after the second, and so on.
 
     An agent may search several times for one question. Every result says in 'call' which search
@@ -100,7 +100,7 @@ def calls(asked: Asked, explain: bool) -> None:
     short_help="Look for the known failure modes of a retriever.",
     fill=False,
 )
-def diagnose(asked: Asked, rules: bool, explain: bool) -> None:
+def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
     """Look for the known failure modes of a retriever, with evidence and what to do.
 
     DATA is a file that holds results and ground truth; or give --ground-truth and --run; or
@@ -134,7 +134,7 @@ def diagnose(asked: Asked, rules: bool, explain: bool) -> None:
     JSON,
     short_help="Say why each piece of ground truth was not found.",
 )
-def misses(asked: Asked, output: str | None, examples: int, explain: bool) -> None:
+def misses(asked: CommandInput, output: str | None, examples: int, explain: bool) -> None:
     """Give one reason for each piece of ground truth that is not in the first k results.
 
     The rules are tried in a fixed order: not in the corpus; split over chunks; below rank k;
@@ -170,7 +170,9 @@ def misses(asked: Asked, output: str | None, examples: int, explain: bool) -> No
     JSON,
     short_help="Show what changed between two runs; needs no ground truth.",
 )
-def diff(asked: Asked, output: str | None, html: str | None, examples: int, explain: bool) -> None:
+def diff(
+    asked: CommandInput, output: str | None, html: str | None, examples: int, explain: bool
+) -> None:
     """Show what changed between two runs of the same questions, before anybody labels anything.
 
     OLD and NEW are runs, such as `calipers retrieve` writes. Each query gets its rank-biased
@@ -222,7 +224,7 @@ OVER_K = (None, "over-k", "precision-recall")
     leave_out=["retriever"],
     fill=False,
 )
-def plot(asked: Asked, output: str, width: int | None) -> None:
+def plot(asked: CommandInput, output: str, width: int | None) -> None:
     """Draw one chart of one retriever, or of several.
 
     The ending of the output says what is written: .svg and .png are pictures, .html is

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation:
+class EvaluationAnswer:
     """The scores, and what else was asked of the same data."""
 
     scores: "Scores | Levels"
@@ -65,19 +65,19 @@ _READING = frozenset(Reading.__annotations__)
 
 def answer(
     asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
-) -> Evaluation:
-    """Everything that was asked; see ``Source`` for what it needs."""
+) -> EvaluationAnswer:
+    """Everything that was asked; see ``ScoreSource`` for what it needs."""
     with _way(asked)(asked, given, needs) as source:
         scores = source.scores()
         if not isinstance(scores, Scores):
-            return Evaluation(scores=scores)
+            return EvaluationAnswer(scores=scores)
         further = _further(scores, source)
-        return Evaluation(
+        return EvaluationAnswer(
             scores=scores, pair=source.pair, is_written=source.write(scores), **further
         )
 
 
-def _further(scores: Scores, source: "Source") -> dict[str, Any]:
+def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
     """The other questions to the same data, each loaded where it is asked."""
     asked, pair = source.asked, source.pair
     found: dict[str, Any] = {}
@@ -100,7 +100,7 @@ def _further(scores: Scores, source: "Source") -> dict[str, Any]:
     return found
 
 
-def report_of(found: Evaluation, asked: Mapping[str, Any]) -> "Report":
+def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     """What a page shows of the same evaluation."""
     from calipers.questions.report.settings import report
 
@@ -117,7 +117,7 @@ def report_of(found: Evaluation, asked: Mapping[str, Any]) -> "Report":
     )
 
 
-def _way(asked: Mapping[str, Any]) -> type["Source"]:
+def _way(asked: Mapping[str, Any]) -> type["ScoreSource"]:
     """Where the scores come from."""
     level = asked.get("level")
     if asked.get("engine") == "spark":
@@ -125,7 +125,7 @@ def _way(asked: Mapping[str, Any]) -> type["Source"]:
     if asked.get("master") is not None:
         raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
     if _is_measured(asked.get("data")):
-        return Measured
+        return SavedScores
     if level is not None and (level == "all" or "," in level):
         return AtLevels
     return InMemory
@@ -141,7 +141,7 @@ def _is_measured(data: Any) -> bool:
 
 
 @dataclass(eq=False)
-class Source:
+class ScoreSource:
     """One way to the scores that are asked for."""
 
     asked: Mapping[str, Any]
@@ -188,7 +188,7 @@ class Source:
         return {name: value for name, value in self.asked.items() if name in names}
 
 
-class InMemory(Source):
+class InMemory(ScoreSource):
     """A ground truth and a run, read and matched."""
 
     def scores(self) -> Scores:
@@ -226,7 +226,7 @@ class InMemory(Source):
         return evaluate_in_blocks(settled, self.metrics, asked["per_query"], **measuring)
 
 
-class AtLevels(Source):
+class AtLevels(ScoreSource):
     """The same, matched at several levels."""
 
     lacks = frozenset({"one result"})
@@ -248,7 +248,7 @@ class AtLevels(Source):
         )
 
 
-class Measured(Source):
+class SavedScores(ScoreSource):
     """A file, or a folder of Spark's, that holds the scores of queries."""
 
     lacks = frozenset({"pair", "a run", "measuring"})
@@ -277,7 +277,7 @@ class Measured(Source):
         )
 
 
-class OnSpark(Source):
+class OnSpark(ScoreSource):
     """Tables that Spark reads and measures, as long as its session is there."""
 
     lacks = frozenset({"pair", "this machine"})

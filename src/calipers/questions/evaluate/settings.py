@@ -20,7 +20,7 @@ from calipers.questions.reading import (
 if TYPE_CHECKING:
     from calipers.model.matched import Matched
     from calipers.model.scores import Scores
-    from calipers.questions.evaluate.rule import Evaluation
+    from calipers.questions.evaluate.rule import EvaluationAnswer
 
 
 @operation(page="evaluate")
@@ -89,7 +89,7 @@ class Choosing(TypedDict, total=False):
     k: Cutoffs
 
 
-class Asked(Inputs, Choosing, Matching, total=False):
+class EvaluateSettings(Inputs, Choosing, Matching, total=False):
     """What `calipers eval` takes: how to measure, what else to ask, and what to make of it."""
 
     weights: Weights
@@ -187,8 +187,8 @@ def ask(
     *,
     given: Collection[str] | None = None,
     one_result_for: Sequence[str] = (),
-    **asked: Unpack[Asked],
-) -> "Evaluation":
+    **asked: Unpack[EvaluateSettings],
+) -> "EvaluationAnswer":
     """The scores and everything else that is asked of the same data, whatever they come from.
 
     ``given`` are the names of what the caller wrote, where the rest is from a settings file;

@@ -10,7 +10,7 @@ from rich.console import Console
 from calipers.model.scores import Scores, Summary
 from calipers.present.scores import notes_of, print_score_table, remarked, verdict
 from calipers.present.terminal import csv_text, print_notes, print_verdict
-from calipers.questions.evaluate.rule import Evaluation
+from calipers.questions.evaluate.rule import EvaluationAnswer
 
 HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
 AT_ONCE = 20_000
@@ -18,7 +18,7 @@ AT_ONCE = 20_000
 
 
 def print_evaluation(
-    found: Evaluation, console: Console, *, notes: bool = True, explain: bool = False
+    found: EvaluationAnswer, console: Console, *, notes: bool = True, explain: bool = False
 ) -> None:
     """The scores, and a table for whatever else was asked."""
     scores = found.scores
@@ -52,7 +52,7 @@ def print_evaluation(
         print_notes([*first, *said, *notes_of(scores)[len(first) :]], console, explain=explain)
 
 
-def evaluation_csv(found: Evaluation) -> str:
+def evaluation_csv(found: EvaluationAnswer) -> str:
     """The innermost of what was asked for: a CSV is one table."""
     if found.bounds:
         from calipers.questions.bounds.show import bounds_csv
@@ -65,7 +65,7 @@ def evaluation_csv(found: Evaluation) -> str:
     return summary_csv(found.result)
 
 
-def evaluation_rows(found: Evaluation) -> Iterator[bytes] | None:
+def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
     """The members of ``per_query`` in pieces; None where there are several such lists."""
     return score_rows(found.scores) if isinstance(found.scores, Scores) else None
 
