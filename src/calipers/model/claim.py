@@ -1,0 +1,73 @@
+"""An answer that leads to a decision: what was seen, what is shown, what is possible, what is next.
+
+A fact about these queries and a statement about others are two things. An answer that gives only
+the second is deaf where few queries were asked, and one that gives only the first cries wolf.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from calipers.model.result import Plain
+
+Standing = Literal["better", "worse", "cannot_tell", "passed", "failed"]
+SIGNS: dict[Standing, str] = {
+    "better": "▲",
+    "worse": "▼",
+    "cannot_tell": "?",
+    "passed": "✓",
+    "failed": "✗",
+}
+"""Five shapes that are told apart without colour."""
+
+
+@dataclass(frozen=True)
+class Claim(Plain):
+    """One answer in four parts, always in this order."""
+
+    standing: Standing
+    seen: str
+    """What happened on these queries: a fact, without a full stop."""
+    shown: str
+    """What holds beyond them, and at which error: "shown, p = .002"."""
+    possible: str | None = None
+    """What is not ruled out, as a sentence."""
+    next: str | None = None
+    """What would settle it: a command or a number, as a sentence."""
+
+    @property
+    def sign(self) -> str:
+        """The sign of its standing."""
+        return SIGNS[self.standing]
+
+    @property
+    def line(self) -> str:
+        """The fact with its standing, which stands first wherever the claim is shown.
+
+        >>> Claim("cannot_tell", "1.000 → 0.792: 3 worse of 12", "not shown, p = .25").line
+        '? 1.000 → 0.792: 3 worse of 12 (not shown, p = .25)'
+        """
+        return f"{self.sign} {self.seen} ({self.shown})"
+
+
+def moved(before: float, after: float, better: int, worse: int, n: int, unit: str = "") -> str:
+    """How a mean moved on the same queries, and how many of them moved which way.
+
+    >>> moved(1.0, 0.7917, 0, 3, 12)
+    '1.000 → 0.792: 0 better, 3 worse of 12'
+    """
+    of = f"{n:,} {unit}".strip()
+    return f"{before:.3f} → {after:.3f}: {better:,} better, {worse:,} worse of {of}"
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is printed.
+
+    >>> p_text(0.0312), p_text(0.25), p_text(0.00004), p_text(1.0)
+    ('p = .031', 'p = .25', 'p < .001', 'p = 1')
+    """
+    if p < 0.001:
+        return "p < .001"
+    if p >= 0.9995:
+        return "p = 1"
+    shown = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    return f"p = {shown.removeprefix('0').rstrip('0') if p >= 0.1 else shown.removeprefix('0')}"
