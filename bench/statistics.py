@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.statistics.paired_test import difference
+from calipers.statistics.paired_test import paired_tests
 from calipers.statistics.score_interval import score_interval
 
 QUERIES, METRICS, RESAMPLES = 7_000, 20, 10_000
@@ -22,7 +22,7 @@ def rows(quick: bool = False) -> list[dict[str, Any]]:
     size = f"{n:,} queries × {METRICS} metrics × {RESAMPLES:,} resamples"
     ours = {
         "intervals": lambda: [score_interval(column) for column in values.T],
-        "paired tests": lambda: [difference(column) for column in differences.T],
+        "paired tests": lambda: paired_tests(list(differences.T)),
     }
     theirs = {
         "intervals": lambda: _bootstrap_by_hand(values),

@@ -12,7 +12,7 @@ from calipers.questions.alarm.rule import watch
 from calipers.questions.baseline import Baseline
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.largest_share import largest_mean
-from calipers.statistics.paired_test import difference
+from calipers.statistics.paired_test import paired_test
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import score_ends, score_interval
 from simulations.differences import rejected
@@ -72,7 +72,7 @@ def test_many_tests_at_once_are_the_test(shape):
     values += np.random.default_rng(1).choice([0.0, 0.2, -0.2], (40, 1)) * (values != 0)
     below, above = rejected(values)
     for row, shown_below, shown_above in zip(values, below, above, strict=True):
-        low, high = difference(row, limits=None).interval()
+        low, high = paired_test(row, limits=None).interval()
         assert (high < 0, low > 0) == (shown_below, shown_above)
 
 
@@ -104,7 +104,7 @@ def test_clusters_are_those_of_compare():
             for name, sign in (("old", -1), ("new", 1))
         }
         found = calipers.compare(systems, cluster="intent").difference("new", "recall@10")
-        assert found.p_value == difference(values, names).p_value()
+        assert found.p_value == paired_test(values, names).p_value()
 
 
 def test_a_baseline_of_several_runs_is_their_mean():

@@ -1,115 +1,185 @@
-"""Paired differences: one inversion, two answers."""
+"""The paired test: laws over random differences, and against a naive reference."""
 
-import math
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from calipers.errors import InvalidInput
 from calipers.statistics.paired_test import (
-    difference,
-    margins,
     mean_of_runs,
     non_inferiority,
-    statistics,
+    paired_test,
+    paired_tests,
+    shown_above,
     undone_by,
 )
 
-SIXTHS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=40)
-REAL = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)
+VALUES = st.one_of(
+    st.sampled_from([-1.0, 0.0, 0.0, 1.0]),
+    st.sampled_from([-0.5, -0.25, 0.0, 1 / 3, 0.5]),
+    st.floats(-1, 1).map(lambda one: round(one, 3)),
+)
+FEW = st.lists(VALUES, min_size=2, max_size=9)
+SOME = st.lists(VALUES, min_size=2, max_size=40)
+LEVELS = (0.8, 0.9, 0.95, 0.99)
 
 
-@given(SIXTHS | REAL, st.sampled_from([0.8, 0.95, 0.99]), st.floats(-0.9, 0.9))
-def test_interval_and_test_never_contradict_each_other(values, level, value):
-    found = difference(values, limits=None)
-    low, high = found.interval(level)
-    if min(abs(value - low), abs(value - high)) < 1e-9:
-        return
-    assert (low < value < high) == (found.p_value(value) > 1 - level)
+def naive(differences, value=0.0):
+    """The share of all sign flips whose sum is at least what was seen."""
+    away = np.asarray(differences) - value
+    flips = [np.dot(signs, away) for signs in product((1, -1), repeat=len(away))]
+    return float(np.mean(np.array(flips) >= away.sum() - 1e-9))
 
 
-@given(SIXTHS | REAL)
-def test_the_mean_lies_within_and_turning_the_sign_turns_it(values):
-    one, other = difference(values), difference([-value for value in values])
-    low, high = one.interval()
-    assert low <= one.mean <= high
-    assert other.interval() == pytest.approx((-high, -low), abs=1e-12)
-    assert other.p_value() == pytest.approx(one.p_value(), abs=1e-12)
-    assert one.p_above() == pytest.approx(other.p_below(), abs=1e-12)
+@given(FEW, st.sampled_from([-0.4, -0.1, 0.0, 0.2]))
+def test_it_is_the_randomisation_test(differences, value):
+    test = paired_test(differences, limits=None)
+    assert test.p_above(value) == pytest.approx(naive(differences, value))
+    assert test.p_below(value) == pytest.approx(naive(-np.asarray(differences), -value))
 
 
-@given(REAL, st.randoms())
-def test_any_order_gives_the_same_bits(values, random):
-    one, other = difference(values), difference(random.sample(values, len(values)))
-    assert one == other
+@pytest.mark.parametrize(("won", "lost", "tied"), [(9, 0, 3), (10, 2, 0), (3, 7, 6), (13, 4, 23)])
+def test_for_hits_it_is_the_sign_test(won, lost, tied):
+    test = paired_test([1] * won + [-1] * lost + [0] * tied)
+    exact = stats.binomtest(won, won + lost, alternative="greater").pvalue
+    assert test.p_above() == pytest.approx(exact, abs=0 if won + lost + tied <= 16 else 0.004)
 
 
-@given(st.integers(2, 30), st.integers(1, 6))
-def test_equal_differences_have_the_sign_test(n, sixths):
-    found = difference([sixths / 6] * n)
-    assert found.p_value() == pytest.approx(min(1.0, 2 * 0.5**n))
+@given(SOME, st.data())
+@settings(max_examples=40)
+def test_raising_one_difference_never_speaks_against_it(differences, data):
+    at = data.draw(st.integers(0, len(differences) - 1))
+    raised = list(differences)
+    raised[at] = data.draw(st.floats(raised[at], 1.0))
+    before, after = paired_test(differences), paired_test(raised)
+    assert after.p_above() <= before.p_above()
+    assert after.p_below() >= before.p_below()
+    for level in LEVELS:
+        assert after.interval(level).low >= before.interval(level).low - 1e-9
+        assert after.interval(level).high >= before.interval(level).high - 1e-9
 
 
-def test_symmetric_differences_have_student_s_test():
-    values = np.array([-0.3, -0.1, 0.1, 0.3, -0.2, 0.2]) + 0.15
-    found = difference(values)
-    assert found.skewness == pytest.approx(0.0, abs=1e-12)
-    assert found.p_value() == pytest.approx(stats.ttest_1samp(values, 0.0).pvalue)
+@given(st.integers(6, 40), st.integers(0, 60), st.floats(0.001, 1.0))
+@settings(max_examples=40)
+def test_six_that_changed_one_way_are_shown(changed, tied, size):
+    test = paired_test([size] * changed + [0.0] * tied)
+    assert test.p_value() <= 0.05
+    assert test.interval().low > 0
 
 
-def test_skewed_differences_by_hand():
-    values = np.array([0.0, 0.1, 0.1, 0.2, 0.9]) + 0.01
-    n, mean, sd = 5, values.mean(), values.std(ddof=1)
-    skew = stats.skew(values)
-    w = mean / sd
-    hall = math.sqrt(n) * (w + skew * w**2 / 3 + skew**2 * w**3 / 27 + skew / (6 * n))
-    least = min(math.sqrt(n) * w, hall)
-    assert difference(values).p_above() == pytest.approx(stats.t.sf(least, n - 1))
+@given(SOME)
+@settings(max_examples=40)
+def test_the_interval_leaves_out_zero_exactly_where_the_test_rejects(differences):
+    test = paired_test(differences)
+    for level in LEVELS:
+        low, high = test.interval(level)
+        assert (low > 0 or high < 0) == (test.p_value() <= 1 - level + 1e-12)
+        assert low <= test.mean <= high
 
 
-def test_ties_take_degrees_of_freedom():
-    found = difference([1.0] * 5 + [0.0] * 45)
-    assert found.freedom == 4
-    assert found.p_value() > 0.05
-    assert difference([1.0] * 7 + [0.0] * 43).p_value() < 0.05
+@given(FEW, st.sampled_from([-0.4, -0.05, 0.0, 0.03, 0.2]), st.sampled_from([0.01, 0.025, 0.05]))
+def test_each_end_is_where_the_one_sided_test_turns(differences, value, alpha):
+    for limits in ((-1.0, 1.0), None):
+        test = paired_test(differences, limits=limits)
+        low, high = test.low(1 - alpha), test.high(1 - alpha)
+        if min(abs(low - value), abs(high - value)) > 1e-7:
+            assert (low > value) == (test.p_above(value) <= alpha + 1e-12)
+            assert (high < value) == (test.p_below(value) <= alpha + 1e-12)
 
 
-@given(st.floats(-4, 4), st.integers(3, 500), st.floats(-3, 3))
-def test_margins_invert_the_statistics(skewness, n, t):
-    away = margins(np.array([skewness]), n, np.array([t]))
-    plain, bent = statistics(away, np.array([skewness]), n)
-    least = min(plain[0], bent[0]) if t > 0 else max(plain[0], bent[0])
-    assert least == pytest.approx(t, abs=1e-4)
+@given(SOME, st.randoms())
+@settings(max_examples=40)
+def test_exchanging_the_systems_exchanges_the_signs_and_order_is_nothing(differences, random):
+    test, other = paired_test(differences), paired_test([-one for one in differences])
+    assert (test.p_above(), test.p_below()) == (other.p_below(), other.p_above())
+    assert test.interval() == pytest.approx([-end for end in other.interval()][::-1])
+    mixed = random.sample(differences, len(differences))
+    assert paired_test(mixed).interval() == test.interval()
+    assert paired_test(mixed).p_value() == test.p_value()
 
 
-def test_no_difference_at_all_leaves_room_up_to_the_bounds():
-    found = difference([0.0] * 59)
-    assert found.p_value() == 1.0
-    assert found.p_above(-0.05) == pytest.approx(0.95**59)
-    assert found.interval().high == pytest.approx(1 - 0.025 ** (1 / 59))
-    assert difference([0.0] * 59, limits=None).interval() == (0.0, 0.0)
+@given(SOME, st.floats(0.0, 1.0))
+@settings(max_examples=40)
+def test_more_of_the_same_never_weakens_a_claim(differences, shift):
+    higher = [min(1.0, one + shift) for one in differences]
+    test, twice = paired_test(higher), paired_test(higher * 2)
+    if test.p_value() <= 0.05:
+        assert twice.p_value() <= 0.05
+    if len(higher) <= 8:
+        assert twice.p_above() <= test.p_above() + 1e-9 or test.mean <= 0
+
+
+@given(st.lists(FEW, min_size=2, max_size=5))
+def test_many_at_once_are_each_alone(columns):
+    for column, together in zip(columns, paired_tests(columns), strict=True):
+        alone = paired_test(column)
+        assert (together.p_value(), together.interval()) == (alone.p_value(), alone.interval())
+
+
+@given(SOME)
+@settings(max_examples=40)
+def test_a_cluster_of_its_own_for_each_query_changes_nothing(differences):
+    one, other = paired_test(differences), paired_test(differences, range(len(differences)))
+    assert one.p_value() == other.p_value()
+    assert one.interval() == other.interval()
+
+
+def test_clusters_are_flipped_as_wholes():
+    differences = [1.0] * 6 + [0.0] * 6
+    assert paired_test(differences).p_value() <= 0.05
+    assert paired_test(differences, [0] * 6 + list(range(1, 7))).p_value() == 1.0
+
+
+def test_where_nothing_changed_the_rule_of_three_speaks():
+    low, high = paired_test([0.0] * 60).interval()
+    assert high == pytest.approx(1 - 0.025 ** (1 / 60))
+    assert low == -high
+    assert paired_test([0.0] * 60).p_value() == 1.0
+    assert paired_test([0.0] * 59).p_above(-0.05) == pytest.approx(0.95**59)
+    assert paired_test([0.0] * 59, limits=None).interval() == (0.0, 0.0)
 
 
 def test_a_cluster_counts_once():
-    rng = np.random.default_rng(0)
-    intents = rng.normal(0.1, 0.2, 12)
-    one = difference(intents)
-    five = difference(np.repeat(intents, 5), np.repeat(np.arange(12), 5))
+    intents = np.random.default_rng(0).normal(0.1, 0.2, 12)
+    one = paired_test(intents)
+    five = paired_test(np.repeat(intents, 5), np.repeat(np.arange(12), 5))
     assert five.p_value() == pytest.approx(one.p_value())
     assert five.interval() == pytest.approx(one.interval())
 
 
-def test_one_pair_says_nothing():
-    assert difference([0.5]) is None
-    assert difference([float("nan"), 0.5]) is None
+@pytest.mark.parametrize("changed", [3, 6, 40])
+@pytest.mark.parametrize("shift", [0.05, 0.15, 0.4])
+def test_planning_asks_nearly_the_same_test(changed, shift):
+    tries = np.random.default_rng(changed).normal(shift, 0.3, (200, changed))
+    least = np.abs(tries).min(axis=1)
+    moving = np.full(200, changed)
+    fast = shown_above(tries.sum(axis=1), (tries**2).sum(axis=1), least, moving, 0.05)
+    exact = [one.p_above() <= 0.025 for one in paired_tests(list(tries))]
+    assert np.mean(fast) == pytest.approx(np.mean(exact), abs=0.06)
 
 
-@given(SIXTHS | REAL, st.sampled_from([0.9, 0.95, 0.99]))
+def test_many_queries_are_told_by_the_normal_distribution():
+    random = np.random.default_rng(5)
+    differences = np.clip(random.normal(0.01, 0.2, 4002), -1, 1)
+    many, fewer = paired_test(differences[:2002]), paired_test(differences[:2000])
+    assert many.p_value() == pytest.approx(fewer.p_value(), abs=0.004)
+    assert many.interval() == pytest.approx(fewer.interval(), abs=5e-4)
+
+
+def test_what_cannot_be_tested():
+    assert paired_test([]) is None
+    assert paired_test([0.5, float("nan")]) is None
+    assert paired_test([0.5, 0.25], ["a", "a"]) is None
+
+
+@given(SOME, st.sampled_from([0.9, 0.95, 0.99]))
+@settings(max_examples=40)
 def test_what_would_undo_a_mean_undoes_it(values, level):
-    found = difference(values)
+    found = paired_test(values)
     unseen = undone_by(found, level)
     if unseen is None:
         share = 1 - (1 - level) ** (1 / len(values))
@@ -119,13 +189,10 @@ def test_what_would_undo_a_mean_undoes_it(values, level):
         assert (1 - unseen.share) ** len(values) == pytest.approx(1 - level)
         left = (1 - unseen.share) * abs(found.mean) - unseen.share * unseen.change
         assert left == pytest.approx(0.0, abs=1e-12)
-    assert undone_by(difference(values, limits=None), level) is None
+    assert undone_by(paired_test(values, limits=None), level) is None
 
 
-VALUES = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=40)
-
-
-@given(VALUES, st.floats(0, 0.5))
+@given(FEW, st.floats(0, 0.5))
 def test_the_verdict_is_where_the_one_sided_limits_lie(values, allow):
     found = non_inferiority(values, allow, limits=None)
     high, low = found.difference.high(0.95), found.difference.low(0.95)
@@ -135,7 +202,7 @@ def test_the_verdict_is_where_the_one_sided_limits_lie(values, allow):
     assert found.verdict() == expected
 
 
-@given(VALUES)
+@given(FEW)
 def test_what_fails_with_more_allowed_fails_with_less(values):
     strict, lenient = non_inferiority(values, 0.0), non_inferiority(values, 0.1)
     assert lenient.p_loss >= strict.p_loss - 1e-12

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_test import DIFFERENCES, difference
+from calipers.statistics.paired_test import DIFFERENCES, paired_tests
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -79,7 +79,8 @@ def leaderboard(
     means = [exact_mean(row) for row in table]
     order = sorted(range(len(means)), key=lambda at: means[at] if lower_is_better else -means[at])
     pairs = list(combinations(range(len(table)), 2))
-    found = [difference(table[b] - table[a], named, limits) for a, b in pairs]
+    columns = [table[b] - table[a] for a, b in pairs]
+    found = paired_tests(columns, named, [limits] * len(columns))
     corrected = holm([None if one is None else one.p_value() for one in found])
     p_values = {pair: 1.0 if p is None else p for pair, p in zip(pairs, corrected, strict=True)}
     apart = {pair for pair, p in p_values.items() if p <= alpha}

@@ -246,21 +246,16 @@ def shown_share(there: Alternative, n: int, alpha: float, seed: int) -> float:
     """How often n such differences show a mean above zero, at a two-sided alpha."""
     moving = numbers_moving(n, there.moving)
     rows = int(moving[-1])
-    away = there.values[words(rows, DRAWS, seed)]
-    away -= there.mean
+    drawn = there.values[words(rows, DRAWS, seed)]
     if moving[0] < rows:
-        away[np.arange(rows)[:, np.newaxis] >= moving] = 0.0
-    still = (n - moving) * (there.still - there.mean) ** np.arange(1.0, 4.0)[:, np.newaxis]
-    squares = away**2
-    sums = (away.sum(axis=0), squares.sum(axis=0), np.einsum("ij,ij->j", squares, away))
-    first, second, third = ((part + rest) / n for part, rest in zip(sums, still, strict=True))
-    variance = second - first**2
-    # What is left of equal values by rounding is no spread.
-    variance[variance < 1e-12 * second] = 0.0
-    safe = np.where(variance > 0.0, variance, 1.0)
-    skewness = (third - 3.0 * first * second + 2.0 * first**3) / safe**1.5
-    shown = shown_above(there.mean + first, variance * n / (n - 1), skewness, moving, n, alpha)
-    return float(shown.mean())
+        drawn[np.arange(rows)[:, np.newaxis] >= moving] = 0.0
+    still = n - moving
+    sums = drawn.sum(axis=0) + still * there.still
+    squares = np.einsum("ij,ij->j", drawn, drawn) + still * there.still**2
+    sizes = np.abs(drawn)
+    least = np.where(sizes > 0.0, sizes, np.inf).min(axis=0, initial=np.inf)
+    least[~np.isfinite(least)] = 0.0
+    return float(shown_above(sums, squares, least, moving, alpha).mean())
 
 
 def numbers_moving(n: int, share: float) -> Ints:

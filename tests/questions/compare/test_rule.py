@@ -7,7 +7,7 @@ from calipers import evaluate
 from calipers.errors import InvalidInput
 from calipers.questions.compare.rule import compare_scores
 from calipers.statistics.many_tests import holm
-from calipers.statistics.paired_test import difference
+from calipers.statistics.paired_test import paired_test
 from calipers.statistics.queries_needed import visibility
 from tests.systems import measured, records
 
@@ -98,7 +98,7 @@ def test_the_numbers_are_those_of_the_paired_test():
     comparison = compare_scores({"old": measured(OLD), "new": measured(NEW)}, primary="mrr")
     found = comparison.difference("new", "mrr")
     gains = np.array(naive_reciprocal(NEW)) - np.array(naive_reciprocal(OLD))
-    expected = difference(gains)
+    expected = paired_test(gains)
     assert found.p_value == found.p_adjusted == expected.p_value()
     assert (found.interval.low, found.interval.high) == expected.interval()
     assert found.effect_size == pytest.approx(gains.mean() / gains.std(ddof=1))

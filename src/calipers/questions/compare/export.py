@@ -169,7 +169,7 @@ def _latex_legend(comparison: Comparison) -> list[str]:
     settings = comparison.settings
     return [
         f"Bold: best mean; ▲ and ▼: better and worse than the baseline in {comparison.primary} "
-        "(paired test by Student's t and Hall's, "
+        "(paired randomisation test, "
         f"Holm over {settings['tests']} tests, up to {1 - settings['confidence']:.2g}). Under each "
         f"mean the difference from the baseline with its {settings['confidence']:.0%} interval."
     ]

@@ -1,5 +1,6 @@
 """Paired differences of one metric, counted and tested."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 from calipers.model.arrays import Floats
 from calipers.model.scores import Interval, MetricFacts
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_test import MeanDifference, difference
+from calipers.statistics.paired_test import PairedTest, paired_tests
 
 ROUNDING = 1e-12
 """A difference below this is the arithmetic's, not the retriever's."""
@@ -21,7 +22,7 @@ class Paired:
     column: Floats
     values: Floats
     """The same without NaN: the pairs there are."""
-    test: MeanDifference | None
+    test: PairedTest | None
     """None with fewer than two pairs, or fewer than two clusters of them."""
 
     @property
@@ -44,7 +45,7 @@ class Paired:
         """The mean in standard deviations; None where all differences are equal, but not 0."""
         if self.test is None or not self.values.any():
             return 0.0 if self.n else None
-        spread = self.test.variance**0.5
+        spread = self.test.spread
         return self.test.mean / spread if spread else None
 
     @property
@@ -63,10 +64,23 @@ class Paired:
 
 def paired(differences: ArrayLike, facts: MetricFacts, clusters: ArrayLike | None = None) -> Paired:
     """The differences of one metric; values of a metric with bounds cannot lie further apart."""
-    column = np.array(differences, dtype=np.float64)
-    column[np.abs(column) < ROUNDING] = 0.0
-    known = column[~np.isnan(column)]
-    return Paired(column, known, difference(column, clusters, limits_of(facts)))
+    return paired_columns([(differences, facts)], clusters)[0]
+
+
+def paired_columns(
+    columns: Sequence[tuple[ArrayLike, MetricFacts]], clusters: ArrayLike | None = None
+) -> list[Paired]:
+    """The same for many columns at once, which share the work."""
+    cleaned = []
+    for differences, _ in columns:
+        column = np.array(differences, dtype=np.float64)
+        column[np.abs(column) < ROUNDING] = 0.0
+        cleaned.append(column)
+    tests = paired_tests(cleaned, clusters, [limits_of(facts) for _, facts in columns])
+    return [
+        Paired(column, column[~np.isnan(column)], test)
+        for column, test in zip(cleaned, tests, strict=True)
+    ]
 
 
 def limits_of(facts: MetricFacts) -> tuple[float, float] | None:

@@ -18,7 +18,7 @@ from calipers.questions.compare.comparable import (
     undefined_in_some,
 )
 from calipers.questions.compare.leaderboard import rank_systems
-from calipers.questions.compare.metric_difference import Paired, corrected_level, paired
+from calipers.questions.compare.metric_difference import Paired, corrected_level, paired_columns
 from calipers.questions.compare.result import Comparison, Difference, SystemMean, Verdict
 from calipers.questions.default_metrics import choose_primary
 from calipers.statistics.clusters import exact_mean
@@ -77,13 +77,13 @@ def compare_scores(
         _refuse(blocked, anyway)
     decisive = choose_primary(facts, primary)
     clusters = clusters_shared(systems, queries, cluster)
-    tested = {
-        (name, metric.name): paired(
-            complete[name][:, at] - complete[baseline][:, at], metric, clusters
-        )
+    columns = {
+        (name, metric.name): (complete[name][:, at] - complete[baseline][:, at], metric)
         for name in others
         for at, metric in enumerate(facts)
     }
+    found = paired_columns(list(columns.values()), clusters)
+    tested = dict(zip(columns, found, strict=True))
     differences = _differences(tested, baseline, facts, decisive, level)
     return Comparison(
         systems=tuple(systems),
@@ -227,7 +227,7 @@ def _visibility(
     pairs = [one for (_, metric), one in tested.items() if metric == primary and one.n]
     if not pairs:
         return None
-    hardest = max(pairs, key=lambda one: one.test.variance if one.test else 0.0)
+    hardest = max(pairs, key=lambda one: one.test.spread if one.test else 0.0)
     limits = hardest.test.limits if hardest.test else None
     return visibility(
         hardest.column,

@@ -215,8 +215,7 @@ def legend(comparison: Comparison) -> list[str]:
     return [
         decides,
         f"Under each mean: the difference with its {settings['confidence']:.0%} interval and the p "
-        "of the same test (paired, by Student's t and Hall's for skewed differences; both must "
-        "agree); queries won/lost/tied.",
+        "of the same test (paired, by turned signs); queries won/lost/tied.",
         *_about_clusters(settings.get("cluster")),
         *map(printable, settings.get("notes", ())),
     ]

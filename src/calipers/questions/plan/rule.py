@@ -90,7 +90,7 @@ def plan_queries(
     first, second = (aligned(scores, shared, [metric])[:, 0] for scores in pilot.values())
     clusters = clusters_shared(pilot, shared, cluster)
     one = paired(second - first, metric, clusters)
-    if one.test is None or one.test.n < FEWEST_PILOT or not one.test.variance:
+    if one.test is None or one.test.n < FEWEST_PILOT or not one.test.spread:
         n = 0 if one.test is None else one.test.n
         why = "they are all alike" if n >= FEWEST_PILOT else f"at least {FEWEST_PILOT} are needed"
         raise InvalidInput(
