@@ -129,7 +129,7 @@ def test_which_k_a_loss_among_few_queries():
         losses = [0.5] + [0.0] * (n - 1)
         assert largest_mean(losses) == pytest.approx(bound, abs=1e-9)
         recall = np.column_stack([1.0 - np.array(losses), np.ones(n)])
-        assert (enough_k([5, 10], recall).k == 5) == advised
+        assert (enough_k([5, 10], recall).safe == 5) == advised
         says("which-k", f"{bound:.4f}"[:6])
     says("which-k", f"{limit(0, 80):.4f}", f"{limit(1, 80):.4f}")
     assert limit(0, 59) <= 0.05 < limit(0, 58)

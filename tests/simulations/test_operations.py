@@ -160,7 +160,7 @@ def test_diagnose_advises_the_k_of_sweep():
     advised = set()
     for n in (40, 70, 200, 400):
         pair = found_at(np.minimum(rng.geometric(0.5, n), 10), 10)
-        k = calipers.sweep(pair, metrics="recall").recall.k
+        k = calipers.sweep(pair, metrics="recall").recall.safe_k
         words = " ".join(" ".join(one.advice) for one in calipers.diagnose(pair).findings)
         assert (f"Lower k: at k = {k} " in words) == (k < 10)
         advised.add(k)
