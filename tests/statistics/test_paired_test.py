@@ -170,6 +170,13 @@ def test_many_queries_are_told_by_the_normal_distribution():
     assert many.interval() == pytest.approx(fewer.interval(), abs=5e-4)
 
 
+@pytest.mark.parametrize("changed", range(1, 9))
+def test_a_few_that_changed_among_thousands_show_what_the_sign_test_shows(changed):
+    test = paired_test([1.0] * changed + [0.0] * 3000)
+    assert test.p_value() >= min(1.0, 2 * 0.5**changed)
+    assert (test.interval().low > 0) == (test.p_value() <= 0.05) == (changed >= 6)
+
+
 def test_what_cannot_be_tested():
     assert paired_test([]) is None
     assert paired_test([0.5, float("nan")]) is None
